@@ -85,9 +85,9 @@ def check_up(
     chosen = choose_rules(options.select, options.ignore)
     config = find_config(path) if config is None else config
     data = _bytes_of(path) if text is None else text
-    beside = ThreadPoolExecutor(1)
-    hashed = beside.submit(hashlib.sha256, data or b"")  # while the board is read: the other core has nothing to do
-    beside.shutdown(wait=False)
+    background = ThreadPoolExecutor(1)
+    hashed = background.submit(hashlib.sha256, data or b"")  # while the board is read: the other core has nothing to do
+    background.shutdown(wait=False)
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
     rest = begin(context, requirements.clauses, all_rules(), chosen)
     drills, stackup, impedances = _backdrills(context), stackup_view(context), context.get(link_impedances)

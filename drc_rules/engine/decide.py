@@ -99,7 +99,7 @@ def begin(
         with span("comparing fills"):
             _ = context.copper.other_net  # before this process is copied: both need it
     families = _by_family([decider if decider in on else None for _, decider in todo])
-    known, tray = context.results.keys, WorkQueue(len(families))
+    known, queue = context.results.keys, WorkQueue(len(families))
 
     def decide(rows: Iterable[int]) -> dict[int, Outcome]:
         return {k: _decided(context, *todo[k], on) for k in rows}
@@ -107,19 +107,19 @@ def begin(
     def decide_families(*, backwards: bool) -> dict[int, Outcome]:
         """Decide family by family from one end, until both processes together have had all."""
         found: dict[int, Outcome] = {}
-        for turn, _ in enumerate(tray):
+        for turn, _ in enumerate(queue):
             found |= decide(families[-1 - turn if backwards else turn])
         return found
 
     def decide_in_copy() -> tuple[dict[int, Outcome], dict[Key, Kept]]:
         return decide_families(backwards=False), context.results.new_since(known)
 
-    beside = BackgroundTask(decide_in_copy, when=len(families) > 1)
-    parts = decide_families(backwards=True) if beside.is_running else {}
+    background = BackgroundTask(decide_in_copy, when=len(families) > 1)
+    parts = decide_families(backwards=True) if background.is_running else {}
 
     def finish_all() -> Outcome:
-        answers, found = beside.result()
-        tray.close()
+        answers, found = background.result()
+        queue.close()
         context.results.adopt(found)
         parts.update(answers)
         parts.update(decide(sorted(set(range(len(todo))).difference(parts))))  # what a copy took with it when it failed

@@ -13,13 +13,13 @@ from drc_rules.requirements.interfaces import families, family
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
 from drc_rules.requirements.interfaces.names import (
     ASIDE,
+    complements,
     family_by_class,
     family_by_name,
     family_by_sheet,
     is_generated,
     is_sideband,
     is_unconnected,
-    mates,
     normalise,
 )
 from drc_rules.settings.config import Config
@@ -184,15 +184,15 @@ def _classes(board: Board, name: str) -> Iterator[NetClassOf]:
 def _via(ctx: Context, net: int) -> Iterator[ExplainedVia]:
     via = via_of_net(ctx, net)
     for what, asked in (("diameter", via.diameter), ("hole", via.hole), ("ring", None)):
-        least, greatest = via.limits[what].least, via.limits[what].greatest
+        least, largest = via.limits[what].least, via.limits[what].largest
         yield ExplainedVia(
             what=what,
             asked_mm=asked.value_mm if asked else None,
             asked_by=_by(asked),
             least_mm=least.value_mm if least else None,
             least_by=_by(least),
-            greatest_mm=greatest.value_mm if greatest else None,
-            greatest_by=_by(greatest),
+            greatest_mm=largest.value_mm if largest else None,
+            greatest_by=_by(largest),
             doubts=via.doubts,
         )
 
@@ -249,9 +249,9 @@ def _name_readings(ctx: Context, name: str, *, taken: str) -> Iterator[Reading]:
             )
             yield Reading(looked_at="name", says=f"begins like {one.title}, {reason}", counted=False)
     of = family(read) if read else None
-    if of is not None and not of.single_ended and of.id not in ASIDE and mates(text):
+    if of is not None and not of.single_ended and of.id not in ASIDE and complements(text):
         there = {normalise(other) for other in ctx.board.nets}
-        found = next((mate for mate in mates(text) if mate in there), None)
+        found = next((complement_net for complement_net in complements(text) if complement_net in there), None)
         says = f"the other half of the pair, {found}, is there" if found else "the other half of the pair is missing"
         yield Reading(looked_at="pair", says=says, counted=found is not None)
 

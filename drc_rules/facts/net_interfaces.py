@@ -14,13 +14,13 @@ from drc_rules.requirements.interfaces.load import families, family, interface, 
 from drc_rules.requirements.interfaces.model import Family
 from drc_rules.requirements.interfaces.names import (
     ASIDE,
+    complements,
     family_by_class,
     family_by_name,
     family_by_sheet,
     is_generated,
     is_sideband,
     is_unconnected,
-    mates,
     normalise,
     spelled_generation,
 )
@@ -269,7 +269,7 @@ def _conflicts(pins: PinEvidence, roles: Sequence[NetRole | None]) -> list[str]:
 
 def _is_whole(net: str, of: Family, names: set[str]) -> bool:
     """True unless it should be half of a pair and the other half is missing."""
-    return of.single_ended or any(mate in names for mate in mates(normalise(net)))
+    return of.single_ended or any(complement_net in names for complement_net in complements(normalise(net)))
 
 
 def _generation(of: Family, texts: Iterable[str], expected: Mapping[str, str]) -> tuple[str | None, str]:

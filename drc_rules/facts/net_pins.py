@@ -123,9 +123,9 @@ class PinEvidence:
         return tuple(dict.fromkeys([net, *(one for row in rows for one in self.links.chains[row])]))
 
     def _other_half(self, net: int) -> Iterable[int]:
-        partner = self.links.pairs.complement_of(net)
-        if partner is not None:
-            return (partner,)
+        complement = self.links.pairs.complement_of(net)
+        if complement is not None:
+            return (complement,)
         rows = (self.links.complement_row(row) for row in self.links.rows_of_net.get(net, ()))
         return tuple(one for row in rows if row is not None for one in self.links.chains[row])
 

@@ -174,11 +174,11 @@ def _foils(candidate: CandidateStackup) -> Iterator[CamItem]:
     for index, row in enumerate(candidate.copper):
         if not row.foil:
             continue
-        where, partner, grade = (row.name,), candidate.order.opposite_face(index), FoilGrade(row.foil)
-        if partner is None:
+        where, complement, grade = (row.name,), candidate.order.opposite_face(index), FoilGrade(row.foil)
+        if complement is None:
             yield CamItem(topic="outer foil", where=where, figure=grade.value, limit="a foil that the fab stocks")
         else:
-            yield _clad(where, grade, candidate.dielectrics[min(index, partner)].laminate)
+            yield _clad(where, grade, candidate.dielectrics[min(index, complement)].laminate)
         heavy = row.copper_oz or 0.0
         if grade.rank >= FoilGrade.VLP.rank and heavy > limit.usual:
             figure, most = f"{grade.value} on {heavy:g} oz", f"up to {limit.usual:g} oz"

@@ -165,7 +165,7 @@ def _fast_source(work: GoalWork, lines: GoalLines, fast: int) -> tuple[From, str
     if work.choices.fast_layers is not None:
         return From.USER, "your choice"
     titles = ", ".join(dict.fromkeys(interface(one).title for one in lines.interfaces.values()))
-    nvlink = work.selection.greatest("nvlink_layers")
+    nvlink = work.selection.largest("nvlink_layers")
     fabrics = {interface(one).family for one in lines.interfaces.values() if interface(one).fabric}
     if nvlink is not None and fabrics and fast >= (nvlink.limit.min or 0):
         if "nvlink" not in fabrics:
@@ -181,7 +181,7 @@ def _most_that_fit(fast: int, power: int, most: int) -> int:
 
 
 def _layer_count(work: GoalWork) -> int:
-    clause, said = work.selection.greatest("layer_count"), work.choices.layers
+    clause, said = work.selection.largest("layer_count"), work.choices.layers
     least = needed_clause(work, "layer_count")
     if said is not None:
         if least is not None and said < (least.limit.min or 0):
@@ -248,7 +248,7 @@ def _rank_by(work: GoalWork) -> Literal["cost", "loss"]:
 
 
 def _tg(work: GoalWork) -> TgLimit | None:
-    clause = needed_clause(work, "tg") or work.selection.greatest("tg")
+    clause = needed_clause(work, "tg") or work.selection.largest("tg")
     if clause is None:
         return None
     work.say("Tg", f"{clause.limit.min:g} C by DSC", From.CLAUSE, source_words(clause))

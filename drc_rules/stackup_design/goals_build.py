@@ -71,7 +71,7 @@ def copper_goals(work: GoalWork, *, has_power: bool) -> dict[str, float]:
 
 
 def _power_oz(work: GoalWork) -> float:
-    clause, needed = work.selection.greatest("power_copper_oz"), needed_clause(work, "power_copper_oz")
+    clause, needed = work.selection.largest("power_copper_oz"), needed_clause(work, "power_copper_oz")
     said = work.choices.power_copper_oz
     if said is not None:
         if needed is not None and said < (needed.limit.min or 0):

@@ -36,7 +36,7 @@ class Selection:
         """Return the clauses of a kind."""
         return tuple(clause for clause in self.clauses if clause.kind == kind)
 
-    def greatest(self, kind: str) -> Clause | None:
+    def largest(self, kind: str) -> Clause | None:
         """Return the clause of a kind with the largest minimum."""
         found = [clause for clause in self.of_kind(kind) if clause.limit.min is not None]
         return max(found, key=lambda c: c.limit.min or 0.0, default=None)

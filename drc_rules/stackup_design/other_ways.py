@@ -69,8 +69,8 @@ def _moved_links(
 
 
 def _lies_in(current: CandidateStackup, index: int, names: set[str]) -> bool:
-    beside = {row.name for row in current.dielectrics[max(index - 1, 0) : index + 1]}
-    return bool(names & {current.copper[index].name, *beside})
+    adjacent = {row.name for row in current.dielectrics[max(index - 1, 0) : index + 1]}
+    return bool(names & {current.copper[index].name, *adjacent})
 
 
 def _is_stripline(current: CandidateStackup, index: int) -> bool:

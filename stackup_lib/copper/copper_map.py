@@ -31,7 +31,7 @@ class CopperMap:
     board: Board
     _layers: dict[int, list[tuple[int, Polygon]]] = field(default_factory=dict)
     _edges: dict[int, FillEdges] = field(default_factory=dict)
-    _beside: tuple[Ints, Ints, Ints] | None = None
+    _next_to: tuple[Ints, Ints, Ints] | None = None
 
     @cached_property
     def other_net(self) -> OtherNetItems:
@@ -46,11 +46,11 @@ class CopperMap:
         Returns:
             (above, below), one per piece; -1 where that side is open.
         """
-        if self._beside is None:
+        if self._next_to is None:
             counts = piece_counts(self.board, np.arange(len(self.board.tracks)))
             unasked = np.full(int(counts.sum()), UNASKED)
-            self._beside = np.cumsum(counts) - counts, unasked, unasked.copy()
-        first, above, below = self._beside
+            self._next_to = np.cumsum(counts) - counts, unasked, unasked.copy()
+        first, above, below = self._next_to
         index = first[pieces.track] + pieces.part
         fresh = pieces.where(np.flatnonzero(above[index] == UNASKED))
         for layer in np.unique(fresh.layer).tolist():

@@ -165,9 +165,9 @@ def _gaps_of_some(pieces: TrackPieces, some: slice, others: slice) -> Floats:
     # how far along the other's line each piece lies from its middle: one product tells which are next to each other
     places = np.column_stack([pieces.x_mm[some], pieces.y_mm[some], np.full(some.stop - some.start, -1.0)])
     along = np.abs(places @ np.stack([ux, uy, x * ux + y * uy]))
-    beside = along - pieces.length_mm[others] / 2 <= pieces.length_mm[some, None] / 4
-    beside &= pieces.layer[some, None] == pieces.layer[others]
-    mine, its = np.divmod(np.flatnonzero(beside), len(x))
+    adjacent = along - pieces.length_mm[others] / 2 <= pieces.length_mm[some, None] / 4
+    adjacent &= pieces.layer[some, None] == pieces.layer[others]
+    mine, its = np.divmod(np.flatnonzero(adjacent), len(x))
     at, there = mine + some.start, its + others.start
     mine_x, mine_y = pieces.direction.real[at], pieces.direction.imag[at]
     parallel = np.abs(mine_x * ux[its] + mine_y * uy[its]) >= PARALLEL

@@ -42,7 +42,7 @@ MOST_IN_CUT_OUTS = 0.5
 REACH_MM = 0.26
 """Copper further away from a cut than this is no fab's concern."""
 
-INTENDED_MM = 1e-3
+DELIBERATE_MM = 1e-3
 """A pad that comes this near to the edge reaches over it: a castellated hole or an edge connector's finger."""
 
 
@@ -233,9 +233,11 @@ def _unintended(board: Board, found: CutGaps) -> CutGaps:
     is_meant = np.zeros(len(row), dtype=np.bool_)
     if len(pads):
         same_part = pads.footprint[row] == pads.footprint[hole]
-        is_own = is_pad & ~is_edge & ((row == hole) | (same_part & (found.gap_mm <= INTENDED_MM)))
+        is_own = is_pad & ~is_edge & ((row == hole) | (same_part & (found.gap_mm <= DELIBERATE_MM)))
         is_meant |= is_own | _leads_to(found, is_own)
-        at_edge = is_pad & (found.cut == EDGE) & ((found.gap_mm <= INTENDED_MM) | (pads.kind[row] == PadKind.CONNECTOR))
+        at_edge = (
+            is_pad & (found.cut == EDGE) & ((found.gap_mm <= DELIBERATE_MM) | (pads.kind[row] == PadKind.CONNECTOR))
+        )
         is_meant |= is_pad & is_edge & np.isin(row, row[at_edge])
         is_meant |= is_edge & ~is_pad & _joins(board, found, np.unique(row[at_edge]))
     return found.where(~is_meant)

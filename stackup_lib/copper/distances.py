@@ -103,9 +103,9 @@ def _box_to_box(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
         corners = (_rectangles(board, other.where(boxes)) - one.start[boxes][:, None]) * turn[boxes][:, None]
         ends[0, boxes] = corners.real.min(axis=1) + 1j * corners.imag.min(axis=1)
         ends[1, boxes] = corners.real.max(axis=1) + 1j * corners.imag.max(axis=1)
-    beside = np.maximum(ends.real.min(axis=0) - along, -along - ends.real.max(axis=0))
+    adjacent = np.maximum(ends.real.min(axis=0) - along, -along - ends.real.max(axis=0))
     above = np.maximum(ends.imag.min(axis=0) - across, -across - ends.imag.max(axis=0))
-    return np.asarray(np.hypot(np.maximum(beside, 0.0), np.maximum(above, 0.0)))
+    return np.asarray(np.hypot(np.maximum(adjacent, 0.0), np.maximum(above, 0.0)))
 
 
 def _curved_gaps(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:

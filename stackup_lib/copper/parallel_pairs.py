@@ -51,7 +51,7 @@ def side_by_side(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Par
         group: number of each piece's group.
         reach_mm: largest gap that counts.
     """
-    one, other, gap = _beside(pieces, group, reach_mm)
+    one, other, gap = _next_to(pieces, group, reach_mm)
     if not len(one):
         return ()
     order = np.lexsort((gap, one, group[other], group[one]))
@@ -68,7 +68,7 @@ def side_by_side(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Par
     return tuple(found)
 
 
-def _beside(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, Ints, Floats]:
+def _next_to(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, Ints, Floats]:
     """Return (row, row, gap) of parallel pieces next to each other; the first is of the lower group."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed pairs needs it
 
@@ -81,10 +81,10 @@ def _beside(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, In
     one, other = one[apart], other[apart]
     away = (pieces.x_mm[other] - pieces.x_mm[one]) + 1j * (pieces.y_mm[other] - pieces.y_mm[one])
     turned = away * pieces.direction[other].conj()
-    beside = np.abs(turned.real) <= pieces.length_mm[other] / 2 + pieces.length_mm[one] / 4
+    adjacent = np.abs(turned.real) <= pieces.length_mm[other] / 2 + pieces.length_mm[one] / 4
     parallel = np.abs((pieces.direction[one] * pieces.direction[other].conj()).real) >= PARALLEL
     # to the piece itself, not to the line it is on: at a bend that line comes nearer than any copper
     past_end = np.maximum(np.abs(turned.real) - pieces.length_mm[other] / 2, 0.0)
     gap = np.hypot(turned.imag, past_end) - (pieces.width_mm[one] + pieces.width_mm[other]) / 2
-    kept = beside & parallel & (gap > 0) & (gap <= reach_mm)
+    kept = adjacent & parallel & (gap > 0) & (gap <= reach_mm)
     return one[kept], other[kept], gap[kept]

@@ -207,15 +207,15 @@ def mask_outline(section: Section, extent: float) -> list[complex]:
     strips = sorted(section.strips, key=lambda s: s.centre_mm)
     t, y0 = strips[0].thickness_mm, section.height_mm
     top = y0 + t + mask.on_trace_mm
-    beside = y0 + mask.on_laminate_mm
-    if beside >= top:  # flat; cut over the edges of the copper, where its charge changes
+    adjacent = y0 + mask.on_laminate_mm
+    if adjacent >= top:  # flat; cut over the edges of the copper, where its charge changes
         edges = sorted(
             x for s in strips for x in (s.centre_mm - s.base_width_mm / 2, s.centre_mm + s.base_width_mm / 2)
         )
-        return [complex(x, beside) for x in (-extent, *edges, extent)]
+        return [complex(x, adjacent) for x in (-extent, *edges, extent)]
     between = min(y0 + (mask.on_laminate_mm if mask.between_mm is None else mask.between_mm), top)
     slope = (strips[0].base_width_mm - strips[0].top_width_mm) / 2 / t if t else 0.0
-    away = mask.on_trace_mm * (1 + slope**2) ** 0.5 if mask.beside_mm is None else mask.beside_mm
+    away = mask.on_trace_mm * (1 + slope**2) ** 0.5 if mask.side_mm is None else mask.side_mm
     # humps of copper from left to right: (left base edge, right base edge); None where the copper goes on to infinity
     humps: list[tuple[float | None, float | None]] = [
         (s.centre_mm - s.base_width_mm / 2, s.centre_mm + s.base_width_mm / 2) for s in strips
@@ -225,15 +225,19 @@ def mask_outline(section: Section, extent: float) -> list[complex]:
     first, last = humps[0][0], humps[-1][1]
     points = [complex(-extent, top)]
     if first is not None:
-        points = [complex(-extent, beside), *_shoulder(first - away, beside - y0, top - y0, y0, slope)]
+        points = [complex(-extent, adjacent), *_shoulder(first - away, adjacent - y0, top - y0, y0, slope)]
     for k, ((_, right), (left, _)) in enumerate(pairwise(humps)):
         assert right is not None and left is not None  # noqa: S101 - only the outermost humps are open
         inner = len(strips) == 2 and k == len(humps) // 2 - 1
-        floor = between if inner else beside
+        floor = between if inner else adjacent
         points += _valley((right + away, left - away), floor - y0, top - y0, y0, slope)
     if last is None:
         return [*points, complex(extent, top)]
-    return [*points, *(_mirrored(_shoulder(-last - away, beside - y0, top - y0, y0, slope))), complex(extent, beside)]
+    return [
+        *points,
+        *(_mirrored(_shoulder(-last - away, adjacent - y0, top - y0, y0, slope))),
+        complex(extent, adjacent),
+    ]
 
 
 def _shoulder(base: float, low: float, high: float, y0: float, slope: float) -> list[complex]:

@@ -9,7 +9,7 @@ What is where:
   a strip between core and prepreg that was etched on the core lies wholly inside the prepreg.
 - Gaps of a pair and to coplanar grounds are measured between the bases.
 - Solder mask follows the copper: `on_laminate_mm` (c1) next to it, `between_mm` (c3) between the traces of a pair,
-  `on_trace_mm` (c2) over it, and a shoulder parallel to the trace's wall, `beside_mm` away horizontally; by default so
+  `on_trace_mm` (c2) over it, and a shoulder parallel to the trace's wall, `side_mm` away horizontally; by default so
   far that the coat has thickness c2 normal to the wall. Where c1 reaches t + c2 the surface is flat at c1. Makers of
   calculators do not publish their outline; the choice is worth up to about 0.3 % of the impedance.
 """
@@ -77,7 +77,7 @@ class Mask(Frozen):
     on_laminate_mm: float
     on_trace_mm: float
     between_mm: float | None = None
-    beside_mm: float | None = None
+    side_mm: float | None = None
 
 
 class Section(Frozen):
@@ -193,7 +193,7 @@ def _check_mask(section: Section) -> None:
     if mask is None:
         return
     _demand(not section.plane_above, "solder mask under a plane", "mask is on outer layers only")
-    thicknesses = (mask.on_laminate_mm, mask.on_trace_mm, mask.between_mm, mask.beside_mm)
+    thicknesses = (mask.on_laminate_mm, mask.on_trace_mm, mask.between_mm, mask.side_mm)
     _demand(
         all(x is None or SMALLEST_MM <= x < math.inf for x in thicknesses),
         "a mask thickness under 1 um",

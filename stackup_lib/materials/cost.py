@@ -14,7 +14,7 @@ CostWord = Literal["lowest", "low", "medium", "high"]
 
 
 class CostFigures(Frozen):
-    """The figures of `cost.toml`.
+    """The values of `cost.toml`.
 
     Attributes:
         laminate: times FR-4, by loss class.
@@ -33,7 +33,7 @@ class CostFigures(Frozen):
 
 @cache
 def cost_figures() -> CostFigures:
-    """Return the figures, read at the first call."""
+    """Return the values, read at the first call."""
     return CostFigures.model_validate(read_toml("cost.toml"))
 
 

@@ -260,10 +260,10 @@ class Laminate(Frozen):
         if is_special:
             confidence = lowered(confidence)
             remarks.append("typical value: this construction is not tabulated")
-        rival = self._rival(quantity, frequency_ghz, reading.value)
-        if rival:
+        competitor = self._competitor(quantity, frequency_ghz, reading.value)
+        if competitor:
             confidence = Confidence.LOW
-            remarks.append(rival)
+            remarks.append(competitor)
         return _fact(name, DielectricReading(reading.value, confidence, reading.source, _joined(*remarks)))
 
     def _tabulated(
@@ -303,8 +303,8 @@ class Laminate(Frozen):
             return ""
         off = abs(point.resin_content_pct - wanted.resin_content_pct)
         known = [c.resin_content_pct for c in others if c.resin_content_pct is not None]
-        rival = min((abs(c - wanted.resin_content_pct) for c in known), default=RESIN_SLACK_PCT)
-        return point.construction if off <= RESIN_SLACK_PCT and off < rival else ""
+        competitor = min((abs(c - wanted.resin_content_pct) for c in known), default=RESIN_SLACK_PCT)
+        return point.construction if off <= RESIN_SLACK_PCT and off < competitor else ""
 
     def constructions_of(
         self, style: str | None = None, resin_content_pct: float | None = None
@@ -355,7 +355,7 @@ class Laminate(Frozen):
         series = (_samples(c.points, quantity) for c in self.constructions)
         return tuple(s for s in series if len(s) > 1)
 
-    def _rival(self, quantity: Quantity, frequency_ghz: float, value: float) -> str:
+    def _competitor(self, quantity: Quantity, frequency_ghz: float, value: float) -> str:
         for sample in _samples((p for p in self.points if not p.typical), quantity):
             near = sample.frequency_ghz is not None and abs(sample.frequency_ghz / frequency_ghz - 1) < 0.05
             if near and abs(sample.value / value - 1) > DISPUTE:

@@ -27,14 +27,14 @@ class ViaLimits(Frozen):
     """The minimum and the maximum that KiCad's check lets pass; None for no limit."""
 
     least: Statement | None = None
-    greatest: Statement | None = None
+    largest: Statement | None = None
 
     def broken_by(self, value_mm: float) -> Statement | None:
         """Return the limit that a value breaks."""
         if self.least is not None and value_mm < self.least.value_mm - NANOMETRE:
             return self.least
-        if self.greatest is not None and value_mm > self.greatest.value_mm + NANOMETRE:
-            return self.greatest
+        if self.largest is not None and value_mm > self.largest.value_mm + NANOMETRE:
+            return self.largest
         return None
 
 
@@ -89,7 +89,7 @@ def configured_via(
     chain = [project.classes[name] for name in (*project.net_classes_of.get(net, ()), "Default")]
     preferred = {"diameter": _of_class(chain, "via_diameter_mm"), "hole": _of_class(chain, "via_drill_mm")}
     least: dict[str, Statement | None] = _of_settings(settings)
-    greatest: dict[str, Statement | None] = {}
+    largest: dict[str, Statement | None] = {}
     unclear: list[tuple[str, Constraint]] = []
     for rule in usable:
         stated = [(KINDS[c.kind], c) for c in rule.constraints if _is_of_via(rule, c)]
@@ -99,13 +99,13 @@ def configured_via(
                 unclear.append((what, constraint))
                 continue
             limits = (constraint.opt_mm, constraint.min_mm, constraint.max_mm)
-            for values, value_mm in zip((preferred, least, greatest), limits, strict=True):
+            for values, value_mm in zip((preferred, least, largest), limits, strict=True):
                 if value_mm is not None:
                     values[what] = _stated(rule, constraint, value_mm, file)
     found = ConfiguredVia(
         diameter=preferred.get("diameter"),
         hole=preferred.get("hole"),
-        limits={what: ViaLimits(least=least.get(what), greatest=greatest.get(what)) for what in KINDS.values()},
+        limits={what: ViaLimits(least=least.get(what), largest=largest.get(what)) for what in KINDS.values()},
         settings=settings,
     )
     doubts = dict.fromkeys(f"{file}:{c.line}" for what, c in unclear if _matters(found, what, c))
@@ -118,11 +118,11 @@ def _matters(via: ConfiguredVia, what: str, constraint: Constraint) -> bool:
         return True
     diameter, hole = via.placed_mm
     value = {"diameter": diameter, "hole": hole, "ring": (diameter - hole) / 2}[what]
-    least, greatest = (
+    least, largest = (
         None if limit is None else Statement(value_mm=limit, name="", source="")
         for limit in (constraint.min_mm, constraint.max_mm)
     )
-    own = ViaLimits(least=least, greatest=greatest)
+    own = ViaLimits(least=least, largest=largest)
     return own.broken_by(value) is not None or via.limits[what].broken_by(value) is not None
 
 

@@ -49,9 +49,9 @@ class Pairs:
     @cached_property
     def complement_of_net(self) -> Ints:
         """The other net of the pair, one per net of the board; `NO_PAIR` for a net without."""
-        partner = np.full(len(self.pair_of_net), NO_PAIR, dtype=np.int64)
-        partner[self.positive], partner[self.negative] = self.negative, self.positive
-        return partner
+        complement = np.full(len(self.pair_of_net), NO_PAIR, dtype=np.int64)
+        complement[self.positive], complement[self.negative] = self.negative, self.positive
+        return complement
 
     def pair_of(self, net: int) -> int | None:
         """Return the row of a net's pair."""
@@ -60,8 +60,8 @@ class Pairs:
 
     def complement_of(self, net: int) -> int | None:
         """Return the other net of a net's pair."""
-        partner = int(self.complement_of_net[net])
-        return None if partner == NO_PAIR else partner
+        complement = int(self.complement_of_net[net])
+        return None if complement == NO_PAIR else complement
 
 
 def find_pairs(board: Board) -> Pairs:
@@ -113,8 +113,8 @@ def _by_spelling(nets: dict[str, int]) -> list[tuple[int, int, str, bool]]:
         found = _SPELLED.fullmatch(key)
         if found is None or found["sign"] not in POSITIVE or not _is_name(found["head"]):
             continue
-        mates = (found["head"] + sign + found["tail"] for sign in _SPELLED_SWAP[found["sign"]])
-        other = next((alone[mate][1] for mate in mates if mate in alone), None)
+        complements = (found["head"] + sign + found["tail"] for sign in _SPELLED_SWAP[found["sign"]])
+        other = next((alone[complement_net][1] for complement_net in complements if complement_net in alone), None)
         if other is not None and other not in taken:
             taken.add(other)
             rows.append((net, other, _common(name, found["head"] + found["tail"]), False))

@@ -161,8 +161,8 @@ class Links:
     def complement_row(self, row: int) -> int | None:
         """Return the link that holds most of the complements of a link's nets; None where none or several do."""
         nets, met = self.chains[row], dict[int, int]()
-        for mate in (self.pairs.complement_of(net) for net in nets):
-            for other in self.rows_of_net.get(mate, ()) if mate is not None else ():
+        for complement_net in (self.pairs.complement_of(net) for net in nets):
+            for other in self.rows_of_net.get(complement_net, ()) if complement_net is not None else ():
                 met[other] = met.get(other, 0) + 1
         met.pop(row, None)
         parts = self._end_parts(row)
@@ -284,8 +284,10 @@ def _positive_first(found: tuple[Chain, ...], pairs: Pairs) -> tuple[Chain, ...]
     negative = set(pairs.negative.tolist())
 
     def order(chain: Chain) -> tuple[int, bool]:
-        mates = [mate for mate in map(pairs.complement_of, chain) if mate is not None]
-        return min([*chain, *mates]), not negative.isdisjoint(chain)
+        complements = [
+            complement_net for complement_net in map(pairs.complement_of, chain) if complement_net is not None
+        ]
+        return min([*chain, *complements]), not negative.isdisjoint(chain)
 
     return tuple(sorted(found, key=order))
 
@@ -356,11 +358,11 @@ def _notes(links: Links, row: int) -> Iterable[str]:
     if any(links.pairs.complement_of(net) in nets for net in nets):
         yield "both nets of a pair are in this one link"
         return
-    mate = links.complement_row(row)
-    if mate is not None:
-        mates = links.chains[mate]
-        if _kinds(links, nets) not in (_kinds(links, mates), _kinds(links, mates)[::-1]):
-            yield f"its series parts differ from those of its complement {names[mates[0]]}"
+    complement_net = links.complement_row(row)
+    if complement_net is not None:
+        complements = links.chains[complement_net]
+        if _kinds(links, nets) not in (_kinds(links, complements), _kinds(links, complements)[::-1]):
+            yield f"its series parts differ from those of its complement {names[complements[0]]}"
     elif len(nets) > 1 and any(links.pairs.complement_of(net) is not None for net in nets):
         yield "its nets pair with nets of several links"
 

@@ -250,11 +250,11 @@ def _crossings(graph: Graph, start: int, steps: list[_Step], at: dict[int, float
     crossed = {crossing.via for crossing in found}
     for node_on_path in (start, *(step.to for step in steps)):
         for edge in graph.edges_at(node_on_path):
-            beside = graph.nodes[edge.other(node_on_path)]
-            if edge.track is None and beside.kind is NodeKind.VIA and beside.row not in crossed:
-                crossed.add(beside.row)
+            adjacent = graph.nodes[edge.other(node_on_path)]
+            if edge.track is None and adjacent.kind is NodeKind.VIA and adjacent.row not in crossed:
+                crossed.add(adjacent.row)
                 along, layer = at[node_on_path], edge.layer
-                found.append(Crossing(via=beside.row, entry_layer=layer, exit_layer=layer, at_mm=along))
+                found.append(Crossing(via=adjacent.row, entry_layer=layer, exit_layer=layer, at_mm=along))
     return tuple(sorted(found, key=lambda crossing: crossing.at_mm))
 
 

@@ -26,7 +26,7 @@ PART_MM = 2.0
 MOST_PARTS, MOST_PARTS_PER_LINE = 100_000, 100
 """More of them are made longer, for the result does not depend on them: no line is so long that it fills the memory."""
 
-BESIDE_MM = 0.00002
+NEAR_MM = 0.00002
 """Distance from the line at which copper is looked up: a slit, which has no width, may lie on the line itself."""
 
 
@@ -125,9 +125,9 @@ class PlaneEdges:
         turns = np.concatenate([np.zeros(len(every), dtype=np.int64), turn, np.zeros(len(every), dtype=np.int64)])
         order = np.lexsort((places, rows))
         rows, places, turns = rows[order], places[order], turns[order]
-        is_stretch = rows[1:] == rows[:-1]
-        row, start, end = rows[:-1][is_stretch], places[:-1][is_stretch], places[1:][is_stretch]
-        height = np.cumsum(turns)[:-1][is_stretch]
+        is_section = rows[1:] == rows[:-1]
+        row, start, end = rows[:-1][is_section], places[:-1][is_section], places[1:][is_section]
+        height = np.cumsum(turns)[:-1][is_section]
         # one look-up per parallel, where it is farthest from any edge, tells how high the sum stands there
         longest = _longest_of_each(row, end - start)
         line, offset = row[longest] // count, row[longest] % count
@@ -156,7 +156,7 @@ class PlaneEdges:
     def _fills_at(self, lines: PlaneLines, line: Ints, across_mm: Floats, along_mm: Floats) -> Ints:
         import shapely  # noqa: PLC0415
 
-        at = lines.start[line] + lines.direction[line] * (along_mm + 1j * (across_mm + BESIDE_MM))
+        at = lines.start[line] + lines.direction[line] * (along_mm + 1j * (across_mm + NEAR_MM))
         found = np.zeros(len(line), dtype=np.int64)
         for _, fill in self.copper.fills(self.layer):
             left, low, right, high = fill.bounds

@@ -250,9 +250,9 @@ class ReturnPath:
         apart = points[:, None] - _at(pads.x_mm, pads.y_mm, pads_at)
         # KiCad's angles turn counter-clockwise while y points down
         turned = apart * np.exp(1j * np.radians(pads.rotation_deg[pads_at]))
-        beside_x = np.abs(turned.real) <= pads.size_x_mm[pads_at] / 2 + RING_CLEARANCE_MM
-        beside_y = np.abs(turned.imag) <= pads.size_y_mm[pads_at] / 2 + RING_CLEARANCE_MM
-        return bool(np.all(np.any(beside_x & beside_y, axis=1)))
+        near_x = np.abs(turned.real) <= pads.size_x_mm[pads_at] / 2 + RING_CLEARANCE_MM
+        near_y = np.abs(turned.imag) <= pads.size_y_mm[pads_at] / 2 + RING_CLEARANCE_MM
+        return bool(np.all(np.any(near_x & near_y, axis=1)))
 
     def _rings(self, plane: int) -> tuple[Complexes, Floats]:
         """Return centre and reach of the ring around every hole that goes through a layer."""

@@ -101,12 +101,12 @@ def orders(goals: Goals) -> tuple[Order, ...]:
 def is_sound(layers: str) -> bool:
     """Tell whether every high-speed layer lies between grounds, and no signal layer next to another."""
     for k, kind in enumerate(layers):
-        beside = [layers[j] for j in (k - 1, k + 1) if 0 <= j < len(layers)]
-        if kind == "F" and beside != ["G", "G"]:
+        adjacent = [layers[j] for j in (k - 1, k + 1) if 0 <= j < len(layers)]
+        if kind == "F" and adjacent != ["G", "G"]:
             return False
-        if kind in "OS" and not set(beside) <= {"G", "P"}:
+        if kind in "OS" and not set(adjacent) <= {"G", "P"}:
             return False
-        if kind == "O" and beside != ["G"]:
+        if kind == "O" and adjacent != ["G"]:
             return False
     return layers == layers[::-1]
 

@@ -130,13 +130,13 @@ class Search:
                 words = "a signal layer would take the weight of the plane on its core"
                 self.lost.add(f"{len(order.layers)} layers {order.layers}", words)
         pool = []
-        for blend in offered:
+        for pair in offered:
             for order in todo:
-                if blend.is_hybrid and not has_rest(order, self.goals):
+                if pair.is_hybrid and not has_rest(order, self.goals):
                     continue
-                closed = closest(order, blend, self.goals, FILL_CHOICES)
+                closed = closest(order, pair, self.goals, FILL_CHOICES)
                 if not closed:
-                    self._not_closed(order, blend)
+                    self._not_closed(order, pair)
                     continue
                 entry = self._entered(closed[0], closed[1:])
                 if entry is not None:
@@ -187,10 +187,10 @@ class Search:
         reason = f"clause {clause} is not met" if clause else _without_numbers(fault)
         self.lost.add(known.candidate.name, fault, reason)
 
-    def _not_closed(self, order: Order, blend: LaminatePair) -> None:
+    def _not_closed(self, order: Order, pair: LaminatePair) -> None:
         least = self.goals.least_dielectric_mm
-        what = f"{len(order.layers)} layers {order.layers} of {blend}"
-        span = thickness_range_mm(order, blend, self.goals)
+        what = f"{len(order.layers)} layers {order.layers} of {pair}"
+        span = thickness_range_mm(order, pair, self.goals)
         if span is None:
             words = f"no construction of it fills the copper and keeps {least:g} mm everywhere"
             self.lost.add(what, words)

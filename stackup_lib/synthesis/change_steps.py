@@ -204,8 +204,8 @@ def _spread(
         if copper[k].use not in ("ground", "power"):
             return {}, f"{name}, which would have to be {oz:g} oz as well, carries signals"
         ounces[name] = oz
-        partner = candidate.order.opposite_face(k) if rules.equal_cladding else None
-        for other in (len(copper) - 1 - k, partner):
+        complement = candidate.order.opposite_face(k) if rules.equal_cladding else None
+        for other in (len(copper) - 1 - k, complement):
             if other is not None and copper[other].copper_oz == copper[k].copper_oz:
                 todo.append((copper[other].name, oz))
     return ounces, ""

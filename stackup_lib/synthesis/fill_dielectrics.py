@@ -101,7 +101,7 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
 
     The dielectrics next to high-speed layers differ from one candidate to the next, where there are high-speed layers.
     """
-    choices = _choices(order, _blend(of), goals)
+    choices = _choices(order, _pair_for(of), goals)
     if not choices or any(not c for c in choices.values()):
         return ()
     span, wanted = _span_mm(order, choices, goals), goals.thickness_mm
@@ -140,7 +140,7 @@ def _least_mm(goals: Goals) -> float:
 
 def thickness_range_mm(order: Order, of: str | LaminatePair, goals: Goals) -> tuple[float, float] | None:
     """Return the thinnest and thickest that an order can be built, whatever the goal; None where it cannot."""
-    choices = _choices(order, _blend(of), goals)
+    choices = _choices(order, _pair_for(of), goals)
     if not choices or any(not c for c in choices.values()):
         return None
     return _span_mm(order, choices, goals)
@@ -166,13 +166,13 @@ def layer_oz(order: Order, index: int, goals: Goals) -> float:
     A ground plane that shares its core with a signal layer has the signal's weight.
     """
     own = _own_oz(order, index, goals)
-    partner = order.opposite_face(index)
-    if partner is None or not goals.build_rules.equal_cladding:
+    complement = order.opposite_face(index)
+    if complement is None or not goals.build_rules.equal_cladding:
         return own
-    kinds = {order.layers[index], order.layers[partner]}
+    kinds = {order.layers[index], order.layers[complement]}
     if "G" in kinds and kinds & set("OFS"):
         return SIGNAL_OZ
-    return max(own, _own_oz(order, partner, goals))
+    return max(own, _own_oz(order, complement, goals))
 
 
 def _own_oz(order: Order, index: int, goals: Goals) -> float:
@@ -215,7 +215,7 @@ def has_rest(order: Order, goals: Goals) -> bool:
     return any(fast) and not all(fast)
 
 
-def _blend(of: str | LaminatePair) -> LaminatePair:
+def _pair_for(of: str | LaminatePair) -> LaminatePair:
     return of if isinstance(of, LaminatePair) else LaminatePair(fast=of, rest=of)
 
 
@@ -267,14 +267,14 @@ def _place(order: Order, gap: int, goals: Goals) -> str:
     return f"{'fast' if fast else 'middle'} {kind}{' at heavy copper' if heavy else ''}"
 
 
-def _choices(order: Order, blend: LaminatePair, goals: Goals) -> dict[str, list[FillChoice]]:
+def _choices(order: Order, pair: LaminatePair, goals: Goals) -> dict[str, list[FillChoice]]:
     copper = tuple(layer_mm(order, k, goals) for k in range(len(order.layers)))
     places: dict[str, list[int]] = {}
     for gap in range(len(order.gaps)):
         places.setdefault(_place(order, gap, goals), []).append(gap)
     out = {}
     for place, gaps in sorted(places.items()):
-        family = blend.fast if place.startswith("fast") else blend.rest
+        family = pair.fast if place.startswith("fast") else pair.rest
         kind: Kind = "core" if order.gaps[gaps[0]] == "c" else "prepreg"
         faces = {gap: _plain(facing_copper(order, gap, copper)) for gap in gaps}
         needs = GapNeeds()
@@ -386,8 +386,8 @@ def foil_of(order: Order, index: int, families: Mapping[int, str], wanted: FoilG
 
     `families` holds the laminate of each dielectric.
     """
-    partner = order.opposite_face(index)
-    offered = None if partner is None else clad_foils(families[min(index, partner)])
+    complement = order.opposite_face(index)
+    offered = None if complement is None else clad_foils(families[min(index, complement)])
     return wanted if offered is None else offered.least(wanted) or offered.smoothest
 
 

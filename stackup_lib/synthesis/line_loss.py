@@ -85,12 +85,12 @@ def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_gh
     sum(q eps) = eps_eff (Pozar, Microwave Engineering, 3.30): at least pi f / c * sqrt(least eps) * least tan d.
     Copper only adds.
     """
-    beside = [d for k, d in enumerate(candidate.dielectrics) if k in (index - 1, index)]
-    df = [catalogue_df(d.construction, frequency_ghz) for d in beside]
+    adjacent = [d for k, d in enumerate(candidate.dielectrics) if k in (index - 1, index)]
+    df = [catalogue_df(d.construction, frequency_ghz) for d in adjacent]
     known = [value for value in df if value is not None]
-    if len(known) < len(beside) or not known or any(d.dk is None for d in beside):
+    if len(known) < len(adjacent) or not known or any(d.dk is None for d in adjacent):
         return None
-    dk = min(d.dk for d in beside if d.dk is not None) * SMALLEST_DK_SHARE
+    dk = min(d.dk for d in adjacent if d.dk is not None) * SMALLEST_DK_SHARE
     nepers_per_mm = pi * frequency_ghz / LIGHT_MM_GHZ * sqrt(dk) * min(known)
     return nepers_per_mm * DB_PER_NEPER * 25.4
 

@@ -69,8 +69,8 @@ class Kind(NamedTuple):
 def kind_of(candidate: CandidateStackup) -> Kind:
     """Return the kind of a candidate."""
     copper, sheets = candidate.copper, candidate.dielectrics
-    beside = (s.laminate for k, s in enumerate(sheets) if "fast" in (copper[k].use, copper[k + 1].use))
-    fast = next(beside, sheets[0].laminate)
+    adjacent = (s.laminate for k, s in enumerate(sheets) if "fast" in (copper[k].use, copper[k + 1].use))
+    fast = next(adjacent, sheets[0].laminate)
     return Kind(len(copper), frozenset(s.laminate for s in sheets), fast, candidate.order.pattern)
 
 

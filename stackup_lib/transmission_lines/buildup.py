@@ -114,12 +114,12 @@ def _sheets(rows: Sequence[BuildupRow]) -> list[Sheet]:
                 thickness_mm=row.thickness_mm,
                 dk=filler.dk,
                 label=filler.label,
-                beside=row.name if row is not filler else "",
+                gap_layer=row.name if row is not filler else "",
             )
         )
     return sheets
 
 
-def _filler(beside: Sequence[BuildupRow]) -> BuildupRow | None:
-    dielectrics = [row for row in beside if row.kind != "copper"]
+def _filler(adjacent: Sequence[BuildupRow]) -> BuildupRow | None:
+    dielectrics = [row for row in adjacent if row.kind != "copper"]
     return next((row for row in dielectrics if row.kind == "prepreg"), dielectrics[0] if dielectrics else None)

@@ -140,12 +140,12 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
         self,
         site: LineSite,
         target: Target,
-        wish: str,
+        request: str,
         nearest: tuple[float, float | None, float],
         remedy: Remedy,
     ) -> None:
         width, gap, ohm = nearest
-        super().__init__(site.layer, f"{target} needs {wish}; there it is {ohm:.4g} ohm", str(remedy))
+        super().__init__(site.layer, f"{target} needs {request}; there it is {ohm:.4g} ohm", str(remedy))
         self.target, self.remedy = target, remedy
         self.width_mm, self.gap_mm, self.nearest_ohm = width, gap, ohm
 
@@ -311,8 +311,8 @@ def _find(search: _Search, tolerance: float) -> Solved:
     for end in (search.low, search.high):
         search.site.section(*search.sizes(end), search.coplanar_gap_mm)  # refuses what cannot exist
     x, slope, coarse = _seek(search)
-    dear = search.site.mask is not None or search.coplanar_gap_mm is not None
-    tolerances = [BETWEEN] * (dear and tolerance < BETWEEN) + [tolerance] * MOST_FINE
+    costly = search.site.mask is not None or search.coplanar_gap_mm is not None
+    tolerances = [BETWEEN] * (costly and tolerance < BETWEEN) + [tolerance] * MOST_FINE
     for fine, at in enumerate(tolerances, 1):
         solution = search.solution(x, at)
         ohm = solution.impedance_ohm
@@ -358,17 +358,17 @@ def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
     """Say what is missing at the limit x, and seek a dielectric that would fix it."""
     wants_more = ohm < search.target.ohm
     if search.unknown == "width":
-        wish = f"a trace {'narrower' if wants_more else 'wider'} than {x:.4g} mm"
+        request = f"a trace {'narrower' if wants_more else 'wider'} than {x:.4g} mm"
     else:
-        wish = f"a gap {'wider' if wants_more else 'narrower'} than {x:.4g} mm"
-    return _short_of(search, wish, x, ohm)
+        request = f"a gap {'wider' if wants_more else 'narrower'} than {x:.4g} mm"
+    return _short_of(search, request, x, ohm)
 
 
-def _short_of(search: _Search, wish: str, x: float, ohm: float) -> Unreachable:
+def _short_of(search: _Search, request: str, x: float, ohm: float) -> Unreachable:
     width, gap = search.sizes(x)
     widest = search.widest_gap_mm if search.unknown == "width" else None
     remedy = remedy_for(search.site, search.target.ohm, (width, gap, search.coplanar_gap_mm), widest)
-    return Unreachable(search.site, search.target, wish, (width, gap, ohm), remedy)
+    return Unreachable(search.site, search.target, request, (width, gap, ohm), remedy)
 
 
 def _find_beyond_peak(search: _Search, tolerance: float) -> Solved:

@@ -17,7 +17,7 @@ class Sheet(Frozen):
         thickness_mm: pressed, without the copper that is in it.
         dk: relative permittivity for which the line is solved.
         label: the ply, where a row has several.
-        beside: copper layer whose gaps it fills, as far as that copper is thick; "" for the ply itself.
+        gap_layer: copper layer whose gaps it fills, as far as that copper is thick; "" for the ply itself.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Sheet(Frozen):
     thickness_mm: float
     dk: float
     label: str = ""
-    beside: str = ""
+    gap_layer: str = ""
 
 
 class LineSite(Frozen):
@@ -72,7 +72,7 @@ class LineSite(Frozen):
         number = {name: str(k) for k, name in enumerate(dict.fromkeys(s.name for s in (*below, *above)))}
 
         def plain(sheets: tuple[Sheet, ...]) -> tuple[Sheet, ...]:
-            return tuple(s.model_copy(update={"name": number[s.name], "label": "", "beside": ""}) for s in sheets)
+            return tuple(s.model_copy(update={"name": number[s.name], "label": "", "gap_layer": ""}) for s in sheets)
 
         both = self.reference_above is not None
         return self.model_copy(

@@ -112,7 +112,7 @@ class VariedLine:
         share = shares.get(f"thickness {sheet.name}", 0.0)
         dk = sheet.dk * (1 + shares.get(f"dk {sheet.name}", 0.0))
         thickness = sheet.thickness_mm
-        if share and not sheet.beside:
+        if share and not sheet.gap_layer:
             tolerance, plies = self._of_kind(sheet), _plies(row)
             parts = [tolerance.limit_mm(s.thickness_mm) for s in plies]
             total = sum(s.thickness_mm for s in plies)
@@ -145,13 +145,13 @@ def _rows(site: LineSite) -> dict[str, list[Sheet]]:
 
 def _plies(row: Sequence[Sheet]) -> list[Sheet]:
     """Return the sheets of a row that are plies of it, and not the gaps of copper that it fills."""
-    return [sheet for sheet in row if not sheet.beside]
+    return [sheet for sheet in row if not sheet.gap_layer]
 
 
 def _mask(mask: Mask | None, shares: Mapping[str, float]) -> Mask | None:
     if mask is None:
         return None
     factor = 1 + shares.get("mask thickness", 0.0)
-    thicknesses = ("on_laminate_mm", "on_trace_mm", "between_mm", "beside_mm")
+    thicknesses = ("on_laminate_mm", "on_trace_mm", "between_mm", "side_mm")
     scaled = {name: factor * value for name in thicknesses if (value := getattr(mask, name)) is not None}
     return mask.model_copy(update={**scaled, "er": mask.er * (1 + shares.get("mask dk", 0.0))})

@@ -150,7 +150,7 @@ def _mask(p: Parameters) -> Mask | None:
         on_laminate_mm=_need(p, "c1"),
         on_trace_mm=_need(p, "c2"),
         between_mm=p.get("c3"),
-        beside_mm=p.get("c_side"),
+        side_mm=p.get("c_side"),
     )
 
 

@@ -124,7 +124,7 @@ def locked_in(blind: Layers, drilled: Iterable[Layers]) -> tuple[Layers, Layers]
     return (above, below) if above and below else None
 
 
-def presses(layer_count: int, drilled: Collection[Layers], blind: Collection[Layers]) -> int | None:
+def cycles_of_spans(layer_count: int, drilled: Collection[Layers], blind: Collection[Layers]) -> int | None:
     """Return the minimum number of lamination cycles, as boards are usually built up; None where spans cross.
 
     Each package is pressed after those inside it, and each level of microvias is pressed onto the core below it; a
@@ -145,7 +145,7 @@ def presses(layer_count: int, drilled: Collection[Layers], blind: Collection[Lay
     found: dict[Layers, int] = {}
     for package in sorted(packages, key=lambda p: p[1] - p[0]):
         inside = [other for other in found if package[0] <= other[0] and other[1] <= package[1]]
-        found[package] = _presses_of(package, own[package], {other: found[other] for other in inside})
+        found[package] = _cycles_of(package, own[package], {other: found[other] for other in inside})
     return max(found[whole], 1)
 
 
@@ -160,7 +160,7 @@ def _height(package: Layers) -> int:
     return package[1] - package[0]
 
 
-def _presses_of(package: Layers, blind: Iterable[Layers], inside: dict[Layers, int]) -> int:
+def _cycles_of(package: Layers, blind: Iterable[Layers], inside: dict[Layers, int]) -> int:
     top, bottom = package
     if bottom - top < LASER_DEPTH:
         return 0  # two layers are a core
@@ -194,7 +194,7 @@ def min_lamination_cycles(board: Board) -> int | None:
     drilled = {s.layers for s in found if not s.is_laser}
     crossed = {layers for pair in crossing(drilled) for layers in pair}
     shallow = {s.layers for s in found if s.layers in crossed and is_shallow(board, s, board.stackup)}
-    return presses(board.layer_count, drilled - shallow, shallow | {s.layers for s in found if s.is_laser})
+    return cycles_of_spans(board.layer_count, drilled - shallow, shallow | {s.layers for s in found if s.is_laser})
 
 
 def is_shallow(board: Board, span: Span, stackup: Stackup | None) -> bool | None:

@@ -55,14 +55,14 @@ def test_a_check_of_the_built_board_finds_the_same_numbers(
     assert len(best.lines) == 6
     for line in best.lines:
         index = copper.index(line.layer)
-        beside = (
+        adjacent = (
             max((k for k in planes if k < index), default=None),
             min((k for k in planes if k > index), default=None),
         )
         goal = next(g for g in LINES if g.name == line.goal)
-        there = lines.solved(index, line.width_mm, line.gap_mm, beside)
+        there = lines.solved(index, line.width_mm, line.gap_mm, adjacent)
         assert there.impedance_ohm == pytest.approx(line.impedance_ohm.nominal, rel=3e-3)
-        loss = lines.loss(index, line.width_mm, line.gap_mm, goal.nyquist_ghz or 0.0, beside).total_db_per_mm
+        loss = lines.loss(index, line.width_mm, line.gap_mm, goal.nyquist_ghz or 0.0, adjacent).total_db_per_mm
         assert line.loss_db_per_inch is not None
         for here, checked in zip(
             (line.loss_db_per_inch.low, line.loss_db_per_inch.nominal, line.loss_db_per_inch.high),

@@ -333,12 +333,12 @@ def test_the_page_for_people_holds_every_workload_and_escapes_what_a_board_names
 def test_a_board_after_a_change_is_judged_by_the_settings_that_were_given(tmp_path: Path) -> None:
     """`--config` from elsewhere gives what the same settings next to the board give; only they know what is routed."""
     shipped = BOARDS / "training_b200_lossy_prepreg"
-    beside, away = tmp_path / "beside", tmp_path / "away"
-    for folder in (beside, away):
+    adjacent, away = tmp_path / "beside", tmp_path / "away"
+    for folder in (adjacent, away):
         shutil.copytree(shipped, folder)
     given = (away / "stackwright.toml").rename(tmp_path / "given.toml")
     ways = []
-    for folder, settings in ((beside, None), (away, given)):
+    for folder, settings in ((adjacent, None), (away, given)):
         path = folder / "training_b200_lossy_prepreg.kicad_pcb"
         board, config = read_board(path), find_config(path, settings)
         (row,) = fitness_of(board, config, Overrides(), profiles=("training-b200",)).rows

@@ -666,8 +666,8 @@ def test_a_board_from_a_checkout_with_crlf_has_the_same_findings(tmp_path: Path,
     """Under the same keys, so that an acceptance holds on both systems."""
     (tmp_path / BOARD.name).write_bytes(BOARD.read_bytes().replace(b"\n", b"\r\n"))
     for suffix in (".kicad_pro", ".kicad_dru"):
-        if (beside := BOARD.with_suffix(suffix)).exists():
-            (tmp_path / beside.name).write_bytes(beside.read_bytes().replace(b"\n", b"\r\n"))
+        if (adjacent := BOARD.with_suffix(suffix)).exists():
+            (tmp_path / adjacent.name).write_bytes(adjacent.read_bytes().replace(b"\n", b"\r\n"))
     other = check_board(tmp_path / BOARD.name)
     assert [f.key for f in other.findings] == [f.key for f in report.findings]
     assert report.findings

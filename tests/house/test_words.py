@@ -1,4 +1,4 @@
-"""The field's words: nothing that users read says a thing in private words.
+"""The field's words: neither what users read nor the code says a thing in private words.
 
 Another place to look at is one line in `SOURCES`: `strings("plugin/stackwright")` for the string literals of a folder,
 `pages("CHANGELOG.md")` or `pages("plugin/docs/*.md")` for text files.
@@ -7,7 +7,9 @@ Another place to look at is one line in `SOURCES`: `strings("plugin/stackwright"
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -162,3 +164,79 @@ def test_a_banned_word_is_found_as_a_word_only() -> None:
     assert WORDS.search("Mend the row")
     assert WORDS.search("the Df beside In4.Cu")
     assert not WORDS.search("recommended, secure, heats, besides, prepreg plies")
+
+
+# --- the code itself: comments, docstrings, names ---
+
+PACKAGES = ("stackup_lib", "drc_rules", "plugin")
+
+CODE_ONLY_WORDS = (r"meanwhile", r"unease", r"so many", r"in words", r"foreign", r"figures?")
+"""Also banned in comments and docstrings."""
+
+ALLOWED_IN_COMMENTS = (r"(?<!prepreg )plies", r"presses", r"lies (on|in|beside)", r"cures?", r"taken (for|as)")
+"""A ply is a sheet and a field of the stackup, a fab presses, `cure` is a key of JSON v1; the rest is plain English."""
+
+NOT_COMMENTS = re.compile(r"`[^`]*`|^\s+\w+(, \w+)*: |figure \d|(Return|as) a figure", re.MULTILINE)
+"""Code, names of parameters, figures of documents, drawings."""
+
+COMMENT_WORDS = re.compile(
+    "|".join(rf"\b(?:{banned})\b" for banned in (*BANNED, *CODE_ONLY_WORDS) if banned not in ALLOWED_IN_COMMENTS),
+    re.IGNORECASE,
+)
+
+BANNED_IN_NAMES = re.compile(
+    r"beside|blends?|crossroads|dear(er)?|enders|foreign|forgiven|glued|greatest|heard|intended|intents|mates?|meanwhile"
+    r"|mend(ed|s)?|nobody|partner|patience|rival|somebody|specimen|stranger|stretch(es)?|tray|unease|unflat|whoever|wish"
+)
+"""Words of names, in small letters."""
+
+NAMES_OF_FORMATS = frozenset(
+    ("forgiven_mm", "forgiven_up_to_mm", "greatest_by", "greatest_mm", "partner", "partner_mm", "size_is_greatest")
+)
+"""Keys of JSON v1 and of the TOML files of form factors, and what is assigned to them."""
+
+
+def comments(source: str) -> Texts:
+    """Comments and docstrings of a module with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield str(node.lineno), node.value.value
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield str(token.start[0]), token.string
+
+
+def names(source: str) -> Texts:
+    """Names that a module defines: classes, functions, parameters, variables and fields, with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield str(node.lineno), node.name
+        elif isinstance(node, ast.arg):
+            yield str(node.lineno), node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield str(node.lineno), node.id
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_comments_use_the_words_of_the_field(package: str) -> None:
+    """Comments and docstrings, without the code that they quote."""
+    found = [
+        (f"{path.relative_to(ROOT)}:{line}", word.group())
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for line, text in comments(path.read_text(encoding="utf-8"))
+        if (word := COMMENT_WORDS.search(NOT_COMMENTS.sub("", text)))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_names_use_the_words_of_the_field(package: str) -> None:
+    """Modules, and what they define; words are parted by underscores or capitals."""
+    found = [
+        (f"{path.relative_to(ROOT)}:{line}", name)
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for line, name in (("0", path.stem), *names(path.read_text(encoding="utf-8")))
+        if name not in NAMES_OF_FORMATS
+        and any(BANNED_IN_NAMES.fullmatch(part.lower()) for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name))
+    ]
+    assert found == []

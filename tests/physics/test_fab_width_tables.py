@@ -101,8 +101,8 @@ def _solved(row: dict[str, str]) -> PublishedWidth:
     references = [int(name[1:]) - 1 for name in row["references"].split("+")]
     above = next((k for k in references if k < index), None)
     below = next((k for k in references if k > index), None)
-    gap, beside = (float(row[key]) if row[key] else None for key in ("gap_mm", "coplanar_gap_mm"))
-    section = site(stackup, index, above, below).section(float(row["width_mm"]), gap, beside)
+    gap, adjacent = (float(row[key]) if row[key] else None for key in ("gap_mm", "coplanar_gap_mm"))
+    section = site(stackup, index, above, below).section(float(row["width_mm"]), gap, adjacent)
     found = solve(section, 1e-3)
     ohm = found.z_diff_ohm if row["kind"] == "differential" else found.z0_ohm
     return PublishedWidth(row["stackup"], row["layer"], float(row["stated_ohm"]), ohm)

@@ -192,8 +192,8 @@ def test_what_came_for_what_went_stands_beside_it() -> None:
 
     left, right = columns.paired(tuple(row_pairs(old, new)), frozenset())
 
-    beside = [(a.row and a.row.name, b.row and b.row.name) for a, b in zip(left, right, strict=True)]
-    assert beside == [
+    adjacent = [(a.row and a.row.name, b.row and b.row.name) for a, b in zip(left, right, strict=True)]
+    assert adjacent == [
         ("F.Cu", "F.Cu"),
         ("dielectric 1", "dielectric 1"),
         (None, "dielectric 1, ply 2"),

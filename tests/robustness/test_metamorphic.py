@@ -77,8 +77,8 @@ REWRITTEN = Change(
 
 
 def settings_of(path: Path) -> str:
-    beside = path.with_name("stackwright.toml")
-    return beside.read_text(encoding="utf-8") if beside.exists() else ""
+    temporary_file = path.with_name("stackwright.toml")
+    return temporary_file.read_text(encoding="utf-8") if temporary_file.exists() else ""
 
 
 @functools.cache

@@ -249,9 +249,9 @@ def command_round(folder: Path, typed: Typed, rivals: list[Rival], wants: list[b
 
 def race(rivals: list[Rival]) -> list[int]:
     """Say go to all, and wait for all."""
-    for rival in rivals:
-        os.write(rival.gate, b"g")
-    return [os.read(rival.answer, 1)[0] for rival in rivals]
+    for competitor in rivals:
+        os.write(competitor.gate, b"g")
+    return [os.read(competitor.answer, 1)[0] for competitor in rivals]
 
 
 def main(name: str, writers: int, rounds: int) -> None:
@@ -272,8 +272,8 @@ def main(name: str, writers: int, rounds: int) -> None:
                 lay_out(folder)
                 found = wrong(folder, race(rivals), written, replaced=replaced)
             problems += [f"round {number}: {what}" for what in found]
-        for rival in rivals:
-            rival.stop()
+        for competitor in rivals:
+            competitor.stop()
         os.chdir("/")
     sys.stdout.write(json.dumps({"rounds": rounds, "problems": problems}))
 

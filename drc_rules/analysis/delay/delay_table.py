@@ -34,7 +34,7 @@ def delay_table(ctx: Context) -> tuple[DelayGroup, ...]:
     for role, nets in by_role.items():
         own = [link for link in links.of_nets(nets) if counted[link.index] == role and link.length_mm]
         units = _units(ctx, own)
-        is_bus = any(partner is None for _, partner in units)
+        is_bus = any(complement is None for _, complement in units)
         ports = [role.group if is_bus else _port(pair_name(ctx, link)) for link, _ in units]
         for unit, port in zip(units, ports, strict=True):
             by = port if ports.count(port) > 1 else role.group
@@ -51,11 +51,13 @@ def _units(ctx: Context, own: Sequence[Link]) -> list[tuple[Link, Link | None]]:
     for link in own:
         if link.index in done:
             continue
-        partner = links.complement_of(link)
-        if partner is not None and (partner.index in done or partner.index == link.index or not partner.length_mm):
-            partner = None
-        done |= {link.index, *((partner.index,) if partner else ())}
-        units.append((link, partner))
+        complement = links.complement_of(link)
+        if complement is not None and (
+            complement.index in done or complement.index == link.index or not complement.length_mm
+        ):
+            complement = None
+        done |= {link.index, *((complement.index,) if complement else ())}
+        units.append((link, complement))
     return units
 
 
@@ -67,28 +69,28 @@ def _port(name: str) -> str:
 def _group(ctx: Context, title: str, by: str, units: Sequence[tuple[Link, Link | None]]) -> DelayGroup:
     known: list[LinkDelay] = []
     unknown: list[tuple[str, str]] = []
-    for link, partner in units:
+    for link, complement in units:
         try:
-            known.append(_link_delay(ctx, link, partner))
+            known.append(_link_delay(ctx, link, complement))
         except MissingFact as fact:
-            unknown.append((_name(ctx, link, partner), f"{fact.name}: {fact.how_to_give}"))
+            unknown.append((_name(ctx, link, complement), f"{fact.name}: {fact.how_to_give}"))
     known.sort(key=lambda one: (-one.delay_ps.nominal, one.name))
     return DelayGroup(title=title, by=by, links=tuple(known), open_links=tuple(unknown))
 
 
-def _name(ctx: Context, link: Link, partner: Link | None) -> str:
-    return ctx.board.nets[link.nets[0]] if partner is None else pair_name(ctx, link)
+def _name(ctx: Context, link: Link, complement: Link | None) -> str:
+    return ctx.board.nets[link.nets[0]] if complement is None else pair_name(ctx, link)
 
 
-def _link_delay(ctx: Context, link: Link, partner: Link | None) -> LinkDelay:
-    both = [link] if partner is None else [link, partner]
+def _link_delay(ctx: Context, link: Link, complement: Link | None) -> LinkDelay:
+    both = [link] if complement is None else [link, complement]
     nets = tuple(net for one in both for net in one.nets)
     geometry = LinkGeometry(ctx, nets)
     traces = [trace_of(ctx, one, geometry) for one in both]
     delays = [delay_of(ctx, trace) for trace in traces]
     unsure = next((one.unsure for one in delays if one.unsure), None)
     return LinkDelay(
-        name=_name(ctx, link, partner),
+        name=_name(ctx, link, complement),
         nets=tuple(ctx.board.nets[net] for net in nets),
         tracks_mm=_mean([trace.length_mm for trace in traces]),
         delay_ps=Interval(

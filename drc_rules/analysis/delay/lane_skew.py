@@ -68,12 +68,12 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
         if role is None or _limit(role) is None:
             continue
         for link in links.of_nets([net]):
-            partner = links.complement_of(link)
-            if partner is None or partner.index == link.index or link.index in done:
+            complement = links.complement_of(link)
+            if complement is None or complement.index == link.index or link.index in done:
                 continue
-            done |= {link.index, partner.index}
+            done |= {link.index, complement.index}
             name = _CAPACITOR.sub(r"\1", pair_name(ctx, link))
-            if (lane := _LANE.fullmatch(name)) and link.length_mm and partner.length_mm:
+            if (lane := _LANE.fullmatch(name)) and link.length_mm and complement.length_mm:
                 key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net)
                 found.setdefault(key, []).append((lane["lane"], link))
     ports = (_port(ctx, key[0], lanes) for key, lanes in found.items())

@@ -93,12 +93,12 @@ def _pairs(ctx: Context, group: HighSpeedGroup) -> Iterator[tuple[Link, Link]]:
     """Yield the links of a group that are pairs, the positive one first; those of unused pins end open."""
     links, done = ctx.get(board_links), set[int]()
     for link in links.of_nets(group.nets):
-        partner = links.complement_of(link)
-        if partner is None or link.index in done or partner.index == link.index or _is_another(ctx, group, link):
+        complement = links.complement_of(link)
+        if complement is None or link.index in done or complement.index == link.index or _is_another(ctx, group, link):
             continue
-        done |= {link.index, partner.index}
-        if all(one.length_mm or len(one.ends) > 1 for one in (link, partner)):
-            yield link, partner
+        done |= {link.index, complement.index}
+        if all(one.length_mm or len(one.ends) > 1 for one in (link, complement)):
+            yield link, complement
 
 
 def _is_another(ctx: Context, group: HighSpeedGroup, link: Link) -> bool:

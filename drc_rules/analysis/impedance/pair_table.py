@@ -140,8 +140,8 @@ class _Pair:
         self.nets = (int(ctx.pairs.positive[pair]), int(ctx.pairs.negative[pair]))
         self.name = ctx.pairs.name[pair]
         self.target = next((targets[net] for net in self.nets if net in targets), None)
-        self.length_mm = sum(stretch.length_mm for stretch in sections)
-        self.is_counted = any(stretch.is_counted for stretch in sections)
+        self.length_mm = sum(section.length_mm for section in sections)
+        self.is_counted = any(section.is_counted for section in sections)
 
     def row(self, ohms: _Ohms) -> PairRow:
         """Return it with the impedance of its longest geometry on each layer."""
@@ -162,8 +162,8 @@ class _Pair:
 
     def _layers(self, ohms: _Ohms) -> Iterator[PairOnLayer]:
         by_layer: dict[int, list[_Section]] = defaultdict(list)
-        for stretch in self.sections:
-            by_layer[stretch.line.layer].append(stretch)
+        for section in self.sections:
+            by_layer[section.line.layer].append(section)
         for layer, here in sorted(by_layer.items(), key=lambda item: (-_total(item[1]), item[0])):
             main = max(here, key=_worth)
             ohm, problem = ohms.of(main.line)
@@ -173,7 +173,7 @@ class _Pair:
                 gap_mm=main.line.gap_mm,
                 length_mm=round(_total(here), 4),
                 impedance_ohm=ohm,
-                is_judged=any(stretch.is_counted for stretch in here) and (ohm is not None or problem == NOT_SOLVED),
+                is_judged=any(section.is_counted for section in here) and (ohm is not None or problem == NOT_SOLVED),
                 problem=problem,
             )
 
@@ -196,16 +196,16 @@ class _Pair:
 
 
 def _total(sections: Iterable[_Section]) -> float:
-    return sum(stretch.length_mm for stretch in sections)
+    return sum(section.length_mm for section in sections)
 
 
-def _worth(stretch: _Section) -> tuple[bool, bool, float, float, float]:
+def _worth(section: _Section) -> tuple[bool, bool, float, float, float]:
     """Order geometries of a layer: judged ones, those with a plane, then the longest."""
-    line = stretch.line
+    line = section.line
     return (
-        stretch.is_counted,
+        section.is_counted,
         line.references != (None, None),
-        stretch.length_mm,
+        section.length_mm,
         -line.width_mm,
         -(line.gap_mm or 0.0),
     )

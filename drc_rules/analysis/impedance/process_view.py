@@ -124,8 +124,8 @@ def _line(preset: str, shares: dict[str, tuple[float, float] | None], numbers: t
 def _mask_words(known: dict[str, ProcessNumber]) -> str:
     if NO_MASK in known:
         return f"no mask{'' if known[NO_MASK].stated else '*'}"
-    over, beside, dk = (known[name] for name in (MASK_OVER_COPPER, MASK_OVER_LAMINATE, MASK_DK))
-    return f"mask {_star(over, '')}/{_star(beside)} Dk {_star(dk)}"
+    over, adjacent, dk = (known[name] for name in (MASK_OVER_COPPER, MASK_OVER_LAMINATE, MASK_DK))
+    return f"mask {_star(over, '')}/{_star(adjacent)} Dk {_star(dk)}"
 
 
 def _star(one: ProcessNumber, unit: str | None = None) -> str:

@@ -49,15 +49,15 @@ def _links(ctx: Context, nets: Sequence[int]) -> Iterator[tuple[tuple[int, ...],
     for link in sorted(links.of_nets(nets), key=lambda link: [ctx.board.nets[net] for net in link.nets]):
         if not left.intersection(link.nets):
             continue
-        partner = links.complement_of(link)
-        both = link.nets if partner is None else (*link.nets, *partner.nets)
+        complement = links.complement_of(link)
+        both = link.nets if complement is None else (*link.nets, *complement.nets)
         mine = tuple(net for net in both if net in left)
         left.difference_update(mine)
-        yield mine, 1 if partner is None or not set(mine).intersection(partner.nets) else 2
+        yield mine, 1 if complement is None or not set(mine).intersection(complement.nets) else 2
     for net in nets:
         if net in left:
-            mate = ctx.pairs.complement_of(net)
-            mine = (net, mate) if mate is not None and mate in left else (net,)
+            complement_net = ctx.pairs.complement_of(net)
+            mine = (net, complement_net) if complement_net is not None and complement_net in left else (net,)
             left.difference_update(mine)
             yield mine, len(mine)
 

@@ -68,12 +68,12 @@ _KNOWN: WeakKeyDictionary[CopperMap, dict[_Group, _Sums]] = WeakKeyDictionary()
 """What was found before on a board: several rules look up the same nets."""
 
 
-def routed_lines(board: Board, copper: CopperMap, mates: Pairs, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
+def routed_lines(board: Board, copper: CopperMap, complements: Pairs, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
     """Return every geometry in which some nets were routed, the longest first.
 
     Nets of a pair are looked at with their complement: their gap is that of the copper.
     """
-    groups = dict.fromkeys(_group(mates, net) for net in nets)
+    groups = dict.fromkeys(_group(complements, net) for net in nets)
     known = _KNOWN.setdefault(copper, {})
     fresh = [group for group in groups if group not in known]
     if fresh:
@@ -85,9 +85,9 @@ def routed_lines(board: Board, copper: CopperMap, mates: Pairs, nets: Sequence[i
     return tuple(sorted(map(_line, sums.items()), key=_longest_first))
 
 
-def _group(mates: Pairs, net: int) -> _Group:
-    partner = mates.complement_of(net)
-    return (net,) if partner is None else (min(net, partner), max(net, partner))
+def _group(complements: Pairs, net: int) -> _Group:
+    complement = complements.complement_of(net)
+    return (net,) if complement is None else (min(net, complement), max(net, complement))
 
 
 def _longest_first(line: RoutedLine) -> tuple[float, int, float, float]:
@@ -166,11 +166,11 @@ def _beyond_pads(board: Board, pieces: TrackPieces) -> NDArray[np.bool_]:
 def _usual_gaps(pieces: TrackPieces, group: Ints, gap_mm: Floats) -> Floats:
     """Round gaps to the pair's usual one on each layer where they differ by no more than drawing does; -1 for none."""
     rounded = np.round(gap_mm, 4)
-    beside = np.flatnonzero(~np.isnan(rounded))
+    adjacent = np.flatnonzero(~np.isnan(rounded))
     usual = np.full(len(pieces), np.nan)
     where = group * (pieces.layer.max(initial=0) + 1) + pieces.layer
     best: dict[float, tuple[float, float]] = {}
-    for (place, gap), length in _summed((where, rounded), pieces.length_mm, beside):
+    for (place, gap), length in _summed((where, rounded), pieces.length_mm, adjacent):
         if place not in best or length > best[place][0]:  # of equal ones the narrowest, which comes first
             best[place] = length, gap
     if best:

@@ -48,8 +48,8 @@ def references_of(ctx: Context, index: int) -> tuple[int | None, int | None]:
     below = next((k for k in range(index + 1, len(uses)) if uses[k].is_plane), None)
     if above is None and below is None:
         names = [layer.name for layer in ctx.board.copper_layers]
-        beside = ",".join(names[k] for k in (index - 1, index + 1) if 0 <= k < len(names))
-        raise MissingFact(f"the reference plane of {names[index]}", f"fill the zones, or give --reference {beside}")
+        adjacent = ",".join(names[k] for k in (index - 1, index + 1) if 0 <= k < len(names))
+        raise MissingFact(f"the reference plane of {names[index]}", f"fill the zones, or give --reference {adjacent}")
     return above, below
 
 

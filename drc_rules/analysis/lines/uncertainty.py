@@ -273,8 +273,8 @@ def _mask_ends(known: MaskNumbers) -> Iterator[Mask]:
     """Yield the thinnest and the thickest mask that what is stated leaves open."""
     copper, laminate = known.over_copper_mm, known.over_laminate_mm
     thin, thick = (copper.value,) * 2 if copper.is_stated else MASK_OVER_COPPER_MM
-    for over, beside in ((thin, thin), (thick, max(laminate.value, MASK_OVER_LAMINATE_MM))):
-        on_laminate = laminate.value if laminate.is_stated else beside
+    for over, adjacent in ((thin, thin), (thick, max(laminate.value, MASK_OVER_LAMINATE_MM))):
+        on_laminate = laminate.value if laminate.is_stated else adjacent
         yield Mask(er=known.dk.value, on_laminate_mm=on_laminate, on_trace_mm=over, between_mm=on_laminate)
 
 

@@ -184,8 +184,8 @@ class LinkLosses:
         for link in self.links.of_nets(nets):
             if link.index in done or not (link.length_mm or len(link.ends) > 1) or self._is_another(one, link):
                 continue
-            partner = self.links.complement_of(link)
-            traces = (link,) if partner is None or partner.index in done else (link, partner)
+            complement = self.links.complement_of(link)
+            traces = (link,) if complement is None or complement.index in done else (link, complement)
             done.update(trace.index for trace in traces)
             yield traces
 

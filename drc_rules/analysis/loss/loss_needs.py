@@ -41,8 +41,8 @@ def longest_by_layer(link: LinkLoss, budget_db: float) -> Mapping[int, float]:
         budget_db: what the board may lose, without package and connector.
     """
     usual: dict[int, LossSection] = {}
-    for stretch in link.sections:
-        usual.setdefault(stretch.key[0], stretch)
+    for section in link.sections:
+        usual.setdefault(section.key[0], section)
     holes = link.holes_db.nominal
     return {layer: longest_length_mm(budget_db, holes, s.loss.total_db_per_mm.nominal) for layer, s in usual.items()}
 

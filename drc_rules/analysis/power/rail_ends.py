@@ -130,12 +130,12 @@ def _behind(
         further: list[tuple[str, str]] = []
         for passed, came_by in near:
             net = _other_net(board, passed, came_by)
-            for beside in sorted(_parts_on(board, net) - seen):
-                seen.add(beside)
-                if part_pads(board, beside).sum() >= LEAST_PADS:
-                    found[beside] = _pads(board, beside, grounds)
-                elif beside.startswith(INDUCTORS):
-                    further.append((beside, net))
+            for adjacent in sorted(_parts_on(board, net) - seen):
+                seen.add(adjacent)
+                if part_pads(board, adjacent).sum() >= LEAST_PADS:
+                    found[adjacent] = _pads(board, adjacent, grounds)
+                elif adjacent.startswith(INDUCTORS):
+                    further.append((adjacent, net))
         found = {driver: pads for driver, pads in found.items() if pads}
         if found:
             inferred.append(f"the return taken to {', '.join(found)}, on the other side of {part}")

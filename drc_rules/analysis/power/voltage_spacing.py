@@ -89,7 +89,7 @@ def widest_volts(ctx: Context) -> float:
 
 
 def voltage_spaces(ctx: Context) -> SpaceFinder:
-    """Return what measures the spaces of the board as far as its voltages ask for any."""
+    """Return what measures the spaces of the board as far as its voltages require any."""
     board, volts = ctx.board, ctx.get(widest_volts)
     outer = max(spacing_mm(volts, kind) for kind in (BARE, MASKED, LEADS))
     last = board.layer_count - 1

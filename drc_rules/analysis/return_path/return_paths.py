@@ -177,9 +177,9 @@ class ReturnPaths:
             first = next(k for k in nearer if k >= 0 and k != part.layer and any(one >> k & 1 for one in layers))
             raise MissingFact(f"the zone fills on {self.ctx.board.copper_layers[first].name}", REFILL)
 
-    def beside(self, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
+    def adjacent(self, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
         """Return the high-speed pairs, by their rows in `Pairs`, that run side by side on a layer within reach."""
-        return self.ctx.get(_beside, layer, reach_mm)
+        return self.ctx.get(_next_to, layer, reach_mm)
 
     def coupling(
         self, where: BoardSite, width_mm: float, gaps_mm: tuple[float, float], between_mm: float
@@ -258,7 +258,7 @@ def _parts(ctx: Context, group: HighSpeedGroup) -> Iterator[Referenced]:
         yield Referenced(group, layer, mine, nets, _layer(first), _layer(last))
 
 
-def _beside(ctx: Context, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
+def _next_to(ctx: Context, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
     of_net = ctx.pairs.pair_of_net
     nets = np.array([net for group in ctx.get(_groups) for net in group.nets if of_net[net] != NO_PAIR])
     tracks = ctx.board.tracks

@@ -54,7 +54,7 @@ class ClockLinks:
         By name and part, by name, by part, by sheet, and the only high-speed family of the board. A part on which
         several families end, such as a processor, tells nothing.
         """
-        nets = [clock, *([mate] if (mate := self.pairs.complement_of(clock)) is not None else [])]
+        nets = [clock, *([complement_net] if (complement_net := self.pairs.complement_of(clock)) is not None else [])]
         at_part, on_sheet = self._at_part(nets), self._on_sheet(clock)
         named = family_named(self.board.nets[clock])
         if named is not None and named in self.lanes:

@@ -76,7 +76,7 @@ def leading_somewhere(ctx: Context) -> frozenset[int]:
     return frozenset(tracked.tolist()) | frozenset(padded[counts > 1].tolist())
 
 
-def intents(ctx: Context) -> tuple[Intent, ...]:
+def configured_geometries(ctx: Context) -> tuple[Intent, ...]:
     """Return what is intended for the controlled nets, on layers where they run, or that a rule or profile names.
 
     Raises:

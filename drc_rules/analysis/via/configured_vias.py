@@ -103,7 +103,7 @@ def _in_pair(ctx: Context, net: int) -> bool:
 
 
 def _alike(via: ConfiguredVia) -> tuple[object, ...]:
-    limits = tuple((what, limit.least, limit.greatest) for what, limit in sorted(via.limits.items()))
+    limits = tuple((what, limit.least, limit.largest) for what, limit in sorted(via.limits.items()))
     return via.asked_mm, limits, via.doubts
 
 

@@ -15,7 +15,7 @@ from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.model import Place
 from drc_rules.requirements.fabs.holes import drilled_one_mm
 from drc_rules.requirements.interfaces import Interface, families, family, interface
-from drc_rules.requirements.interfaces.names import mates, normalise
+from drc_rules.requirements.interfaces.names import complements, normalise
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
@@ -77,13 +77,13 @@ class StubGroup:
         barrel = drilled_one_mm(hole.drill_mm, hole.pad_mm)
         pad = max(hole.pad_mm, barrel)
         is_end_left = self.drill is None
-        partner = self.partner_mm if self.partner_mm and self.partner_mm > barrel else None
+        complement = self.partner_mm if self.partner_mm and self.partner_mm > barrel else None
         return ViaShape(
             barrel_mm=barrel,
             antipad_mm=pad + 2 * self.clearance_mm,
             pad_mm=pad if hole.keeps_unused else None,
             end_pad_mm=pad if is_end_left else None,
-            partner_mm=partner,
+            partner_mm=complement,
         )
 
     def at_layer(self, layer: int) -> StubGroup:
@@ -121,10 +121,10 @@ def groups_of(ctx: Context, interface_id: str) -> tuple[StubGroup, ...]:
 def _grouped(ctx: Context) -> Iterator[StubGroup]:
     heights = _index_heights(ctx)
     declared = ctx.declarations.backdrills
-    partners = _partner_distances(ctx, ctx.get(fast_holes))
+    partners = _complement_distances(ctx, ctx.get(fast_holes))
     roles: dict[tuple[object, ...], NetRole] = {}
     groups: dict[tuple[object, ...], list[tuple[PlatedHole, Stub | None, float | None]]] = {}
-    for hole, partner in zip(ctx.get(fast_holes), partners, strict=True):
+    for hole, complement in zip(ctx.get(fast_holes), partners, strict=True):
         role = ctx.assignment.role_of(hole.net)
         if role is None:
             continue
@@ -137,7 +137,7 @@ def _grouped(ctx: Context) -> Iterator[StubGroup]:
             where = (stub.first, stub.side) if stub else (bool(hole.used), hole.is_unsure)
             cut = (drill.start, drill.must_cut) if drill else ()
             key: tuple[object, ...] = (*common, stub is not None, where, cut, hole.is_unsure)
-            groups.setdefault(key, []).append((hole, stub, partner))
+            groups.setdefault(key, []).append((hole, stub, complement))
             roles.setdefault(key, role)
     for key in sorted(groups, key=repr):
         yield _group(ctx, roles[key], groups[key], declared)
@@ -186,7 +186,7 @@ def _class_of(ctx: Context, net: int) -> str:
     return named[0] if named else "Default"
 
 
-def _partner_distances(ctx: Context, holes: tuple[PlatedHole, ...]) -> list[float | None]:
+def _complement_distances(ctx: Context, holes: tuple[PlatedHole, ...]) -> list[float | None]:
     """Distance from each hole to the nearest one of the other net of its pair."""
     by_name = {normalise(ctx.board.nets[hole.net]): hole.net for hole in holes}
     rows: dict[int, list[int]] = {}
@@ -195,10 +195,10 @@ def _partner_distances(ctx: Context, holes: tuple[PlatedHole, ...]) -> list[floa
     at = np.array([(hole.x_mm, hole.y_mm) for hole in holes]).reshape(-1, 2)
     found: list[float | None] = [None] * len(holes)
     for net, mine in rows.items():
-        mate = next((by_name[m] for m in mates(normalise(ctx.board.nets[net])) if m in by_name), None)
-        if mate is None or mate == net:
+        complement_net = next((by_name[m] for m in complements(normalise(ctx.board.nets[net])) if m in by_name), None)
+        if complement_net is None or complement_net == net:
             continue
-        gaps = np.min(np.hypot(*(at[mine][:, None] - at[rows[mate]][None]).transpose(2, 0, 1)), axis=1)
+        gaps = np.min(np.hypot(*(at[mine][:, None] - at[rows[complement_net]][None]).transpose(2, 0, 1)), axis=1)
         for row, gap in zip(mine, gaps.tolist(), strict=True):
             found[row] = gap if gap <= PAIR_REACH_MM else None
     return found

@@ -121,13 +121,13 @@ def depth_mm(ctx: Context, group: HoleGroup) -> float:
     return faces[group.bottom][1] - faces[group.top][0]
 
 
-def is_wide_for_any_board(ctx: Context, group: HoleGroup, greatest_ratio: float) -> bool:
+def is_wide_for_any_board(ctx: Context, group: HoleGroup, max_ratio: float) -> bool:
     """Return True when through holes are wide enough even for a board twice as thick as the file says.
 
     It spares boards without a stackup the question about holes that no stackup could make too deep; low confidence.
     """
     thickness = ctx.board.thickness_mm
-    if group.kind != "through" or thickness is None or UNENTERED_MARGIN * thickness > greatest_ratio * group.drill_mm:
+    if group.kind != "through" or thickness is None or UNENTERED_MARGIN * thickness > max_ratio * group.drill_mm:
         return False
     ctx.rests_on(Confidence.LOW)
     return True

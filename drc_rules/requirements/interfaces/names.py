@@ -47,7 +47,7 @@ def is_unconnected(net: str) -> bool:
     return net.startswith(_GENERATED[0])
 
 
-def mates(normalised: str) -> tuple[str, ...]:
+def complements(normalised: str) -> tuple[str, ...]:
     """Return what the other net of the pair may be called; empty when the name has no polarity."""
     found = _POLARITY.search(normalised)
     if found is None:

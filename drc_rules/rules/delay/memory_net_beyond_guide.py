@@ -24,7 +24,7 @@ impedance, which has rules of its own. Bits that were swapped between the names 
 Sources
 -------
 AMD UG863, physical design rules for DDR4, DDR5 and LPDDR5/5X. Intel's Agilex 7 M-series guide allows DDR5 two
-transition vias as well. For GDDR6 and GDDR7 no such figures were found.
+transition vias as well. For GDDR6 and GDDR7 no such values were found.
 """
 
 from __future__ import annotations

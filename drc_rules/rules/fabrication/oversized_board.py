@@ -72,24 +72,24 @@ def _largest(ctx: Context, clause: Clause) -> tuple[float, float] | None:
 
 
 def _large(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
-    sides, greatest = sides_mm(ctx), _largest(ctx, clause)
-    if greatest is None:
+    sides, largest = sides_mm(ctx), _largest(ctx, clause)
+    if largest is None:
         return
-    for word, side, most in zip(("shorter", "longer"), sides, greatest, strict=True):
+    for word, side, most in zip(("shorter", "longer"), sides, largest, strict=True):
         ctx.shows(f"{word} side", s=side, s_max=most)
-    if all(side <= most + ROUNDING_MM for side, most in zip(sides, greatest, strict=True)):
+    if all(side <= most + ROUNDING_MM for side, most in zip(sides, largest, strict=True)):
         return
     is_own = clause.limit.at_least == OWN
     who = your_fab(ctx).name or "your fab" if is_own else f"{clause.limit.at_least} fabs"
-    told = greatest if is_own else (round(greatest[0]), round(greatest[1]))  # inches, which end in tenths of mm
-    worst = max(range(2), key=lambda k: sides[k] / greatest[k])
+    told = largest if is_own else (round(largest[0]), round(largest[1]))  # inches, which end in tenths of mm
+    worst = max(range(2), key=lambda k: sides[k] / largest[k])
     yield DraftFinding(
         title=f"board size {in_words(sides)}, maximum {in_words(told)} ({who})",
         why="Lamination, drilling and plating lines take panels of one size",
         fix="Ask the fab first, or split the board",
         ids=("size",),
         measured=Measured(value=round(sides[worst], 3), unit="mm"),
-        limit_value=greatest[worst],
+        limit_value=largest[worst],
         limit_unit="mm",
         places=(Place(layer="Edge.Cuts"),),
     )

@@ -37,7 +37,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.targets.configured_geometries import Intent, intents
+from drc_rules.analysis.targets.configured_geometries import Intent, configured_geometries
 from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity
@@ -49,15 +49,15 @@ from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Standing
 
 
-def _intents(ctx: Context, _clause: Clause) -> Iterable[Intent]:
-    return intents(ctx)
+def _configured(ctx: Context, _clause: Clause) -> Iterable[Intent]:
+    return configured_geometries(ctx)
 
 
 @rule(
     "IMP003",
     aliases=("off-target-intent",),
     kinds=("intended_impedance",),
-    over=_intents,
+    over=_configured,
     formula=FORMULA,
     reads_fills=True,
 )

@@ -152,8 +152,8 @@ def _undeclared(ctx: Context, link: LinkLoss) -> tuple[str, ...]:
     foils: dict[str, None] = {}
     dfs: dict[str, None] = {}
     ghz = link.interface.nyquist_ghz or 0.0
-    for stretch in link.sections:
-        layer, _, _, references = stretch.key
+    for section in link.sections:
+        layer, _, _, references = section.key
         foil = ctx.foil_name(layer)
         if not foil.known:
             foils[foil.how_to_give] = None

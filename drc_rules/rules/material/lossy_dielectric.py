@@ -96,10 +96,10 @@ def _show(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float) -> None:
 def _finding(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float, what: str) -> DraftFinding:
     ply = fast.ply
     with ctx.aside():
-        beside = physics_except_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
+        adjacent = physics_except_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
     return DraftFinding(
         title=f"{ply.label} ({_material(ply)}), adjacent to {fast.touching}: {what} exceeds {clause.limit.max:g}",
-        why=_WHY + beside + note_of_untouched(ply),
+        why=_WHY + adjacent + note_of_untouched(ply),
         fix=_FIX,
         ids=(ply.label,),
         measured=Measured(value=df, unit="Df"),

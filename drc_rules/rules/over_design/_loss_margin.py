@@ -113,9 +113,9 @@ def with_foil_db(ctx: Context, link: LinkLoss, grade: FoilGrade) -> Interval:
     """Return the loss of a link if all copper next to it were of another grade; its spread is taken generously."""
     nyquist = link.interface.nyquist_ghz or 0.0
     more = 0.0
-    for stretch in link.sections:
-        other = Lines(ctx).changed_loss_db_per_mm(stretch.key, nyquist, foil=grade.value)
-        more += stretch.length_mm * (other - stretch.loss.total_db_per_mm.nominal)
+    for section in link.sections:
+        other = Lines(ctx).changed_loss_db_per_mm(section.key, nyquist, foil=grade.value)
+        more += section.length_mm * (other - section.loss.total_db_per_mm.nominal)
     more = max(more, 0.0)
     now = link.total_db
     return Interval(low=now.low, nominal=now.nominal + more, high=now.high + FOIL_SPREAD * more)

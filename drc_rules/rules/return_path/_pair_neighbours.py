@@ -82,10 +82,10 @@ def crowd(ctx: Context, part: Referenced) -> Crowd:
     height = min(ReturnPaths(ctx).height_mm(part.layer, plane) for plane in part.planes)
     allowed = (asked_heights(part.group) or USUAL_HEIGHTS) * height
     near: list[Neighbour] = []
-    for beside in ReturnPaths(ctx).beside(part.layer, allowed):
-        gap = beside.gap_over_mm(part.group.lumped_mm[0])
+    for adjacent in ReturnPaths(ctx).adjacent(part.layer, allowed):
+        gap = adjacent.gap_over_mm(part.group.lumped_mm[0])
         if gap is not None and gap < allowed - NANOMETRE:
-            near.append((gap, beside))
+            near.append((gap, adjacent))
     near.sort(key=lambda run: (round(run[0], 4), run[1].first, run[1].second))
     runs = tuple(run for run in near if _owner(ctx, run[1]) == part.group)
     return Crowd(part, height, allowed, runs, _noisiest(ctx, part, allowed, near) if runs else None)
@@ -107,9 +107,9 @@ def _noisiest(ctx: Context, part: Referenced, allowed_mm: float, near: list[Neig
     size = _size(ctx, part.layer, near[0][1].first)  # stands for all: only ratios rest on it
     of_pair: dict[int, list[_Coupled]] = {}
     for run in near:
-        heard = _coupled(ctx, part, allowed_mm, run, size)
+        crosstalk = _coupled(ctx, part, allowed_mm, run, size)
         for pair in (run[1].first, run[1].second):
-            of_pair.setdefault(pair, []).append(heard)
+            of_pair.setdefault(pair, []).append(crosstalk)
     victims: list[tuple[float, Victim]] = []
     for pair, rows in of_pair.items():
         own = [row for row in rows if row.is_own]
@@ -123,7 +123,7 @@ def _noisiest(ctx: Context, part: Referenced, allowed_mm: float, near: list[Neig
 
 
 def _coupled(ctx: Context, part: Referenced, allowed_mm: float, run: Neighbour, size: tuple[float, float]) -> _Coupled:
-    gap, beside = run
+    gap, adjacent = run
     width, own_gap = size
     heights = [ReturnPaths(ctx).height_mm(part.layer, plane) for plane in part.planes]
     nyquist = part.group.choices[0].nyquist_ghz or 0.0
@@ -132,28 +132,30 @@ def _coupled(ctx: Context, part: Referenced, allowed_mm: float, run: Neighbour, 
         return pair_mutual(width + own_gap, gaps_mm + width, *heights)
 
     even = couplings(np.array([gap]))
-    length = beside.length_within_mm(allowed_mm)
+    length = adjacent.length_within_mm(allowed_mm)
     near_ends, far_ends = [], []
-    for net in np.unique(beside.net):
-        mine = (beside.net == net) & (beside.gap_mm <= allowed_mm)
-        along = couplings(beside.gap_mm[mine])
-        near_ends.append(near_end(along, beside.length_mm[mine], nyquist))
-        far_ends.append(float(np.sum(along * beside.length_mm[mine])))
+    for net in np.unique(adjacent.net):
+        mine = (adjacent.net == net) & (adjacent.gap_mm <= allowed_mm)
+        along = couplings(adjacent.gap_mm[mine])
+        near_ends.append(near_end(along, adjacent.length_mm[mine], nyquist))
+        far_ends.append(float(np.sum(along * adjacent.length_mm[mine])))
     near_share = max(near_ends) / near_end(even, np.array([length]), nyquist)
-    is_own = _owner(ctx, beside) == part.group
+    is_own = _owner(ctx, adjacent) == part.group
     return _Coupled(run, is_own, max(near_ends), near_share, max(far_ends) / (float(even[0]) * length))
 
 
-def _owner(ctx: Context, beside: ParallelPairs) -> HighSpeedGroup:
+def _owner(ctx: Context, adjacent: ParallelPairs) -> HighSpeedGroup:
     """Return the group of the two for which a run is reported: the larger required gap, else the faster one."""
-    groups = [ReturnPaths(ctx).group_of_net[int(ctx.pairs.positive[pair])] for pair in (beside.first, beside.second)]
+    groups = [
+        ReturnPaths(ctx).group_of_net[int(ctx.pairs.positive[pair])] for pair in (adjacent.first, adjacent.second)
+    ]
     return max(groups, key=lambda one: (asked_heights(one) or 0.0, one.choices[0].nyquist_ghz or 0.0, one.id))
 
 
 def coupling_of(ctx: Context, part: Referenced, run: Neighbour) -> PairCoupling:
     """Return the coupling of two pairs with the gaps and the width in which they were mostly routed there."""
-    gap, beside = run
-    sizes = [_size(ctx, part.layer, pair) for pair in (beside.first, beside.second)]
+    gap, adjacent = run
+    sizes = [_size(ctx, part.layer, pair) for pair in (adjacent.first, adjacent.second)]
     width = round(sum(width for width, _ in sizes) / 2, 3)
     where = Lines(ctx).site(part.layer, (part.above, part.below))
     return ReturnPaths(ctx).coupling(where, width, (sizes[0][1], sizes[1][1]), round(gap, 3))
@@ -164,8 +166,8 @@ def _size(ctx: Context, layer: int, pair: int) -> tuple[float, float]:
     found = pair_geometry(ctx.board, int(ctx.pairs.positive[pair]), int(ctx.pairs.negative[pair]))
     here = found.pieces.layer == layer
     width = _most(found.pieces.width_mm[here], found.pieces.length_mm[here])
-    beside = here & ~np.isnan(found.gap_mm)
-    gap = _most(np.round(found.gap_mm[beside], 3), found.pieces.length_mm[beside]) if np.any(beside) else width
+    adjacent = here & ~np.isnan(found.gap_mm)
+    gap = _most(np.round(found.gap_mm[adjacent], 3), found.pieces.length_mm[adjacent]) if np.any(adjacent) else width
     return width, gap
 
 

@@ -59,10 +59,10 @@ def _unplated(ctx: Context, _clause: Clause) -> list[InnerCopper]:
 @rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_unplated)
 def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> Iterator[DraftFinding]:
     """Yield one finding per inner layer between the weights."""
-    beside = neighbouring_foils(row.thickness_mm)
-    if beside is None:
+    adjacent = neighbouring_foils(row.thickness_mm)
+    if adjacent is None:
         return
-    lower, upper = beside
+    lower, upper = adjacent
     ends = [f"{foil.weights} ends at {foil.to_um:g} um" for foil in (lower,) if foil]
     ends += [f"{foil.weights} begins at {foil.from_um:g} um" for foil in (upper,) if foil]
     um = row.thickness_mm * 1000

@@ -79,10 +79,10 @@ def heat_path(ctx: Context, part: HotPartOnBoard) -> HeatPath | None:
 
 
 def _together(ways: Sequence[Interval]) -> Interval:
-    return Interval(low=_beside(ways, "low"), nominal=_beside(ways, "nominal"), high=_beside(ways, "high"))
+    return Interval(low=_next_to(ways, "low"), nominal=_next_to(ways, "nominal"), high=_next_to(ways, "high"))
 
 
-def _beside(ways: Sequence[Interval], end: str) -> float:
+def _next_to(ways: Sequence[Interval], end: str) -> float:
     """Resistance of ways side by side, at one end of each interval."""
     return 1 / sum(1 / float(getattr(way, end)) for way in ways)
 

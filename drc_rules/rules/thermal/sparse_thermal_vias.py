@@ -47,7 +47,7 @@ from stackup_lib.core.facts import MissingFact
 LARGE_COPPER = 20
 """From this multiple of the pad's area on, the copper around the pad spreads the heat by itself."""
 
-BESIDE_MM = 1.5
+NEAR_MM = 1.5
 """Vias this close to a pad conduct heat as well, if worse: where there are some, it is information."""
 
 ROUNDING = 1.05
@@ -120,10 +120,10 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
 
 def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) -> DraftFinding:
     nets = sorted({pad.net for pad in part.pads if pad.net})
-    beside = holes_near(part, BESIDE_MM)
+    adjacent = holes_near(part, NEAR_MM)
     around = sum(ctx.uses[part.layer].fill_mm2.get(net, 0.0) for net in nets)
     layer = ctx.board.copper_layers[part.layer].name
-    near = f"; {_vias(beside)} of its net within {BESIDE_MM:g} mm" if beside else ""
+    near = f"; {_vias(adjacent)} of its net within {NEAR_MM:g} mm" if adjacent else ""
     alone = f"; only the {around:.0f} mm2 of copper on {layer} spread its heat" if around > area else ""
     watt = part.declared.through_board_w
     return DraftFinding(
@@ -135,7 +135,7 @@ def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) 
         limit_value=wanted,
         limit_unit="vias",
         places=(part.place(),),
-        severity=Severity.INFO if beside or around > LARGE_COPPER * area else None,
+        severity=Severity.INFO if adjacent or around > LARGE_COPPER * area else None,
     )
 
 

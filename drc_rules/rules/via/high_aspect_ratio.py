@@ -94,11 +94,11 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         name = f"hole diameter of {group.in_words} (the file states less than {NO_DIAMETER_MM} mm)"
         raise MissingFact(name, ENTER_DIAMETER)
     limit = _limit(ctx, clause, group)
-    greatest = limit.value
+    largest = limit.value
     try:
         depth = depth_mm(ctx, group)
     except MissingFact:
-        if is_wide_for_any_board(ctx, group, greatest):
+        if is_wide_for_any_board(ctx, group, largest):
             return
         raise
     drilled_mm = group.drilled_mm
@@ -107,31 +107,31 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     is_doubtful = is_fine or (
         limit.tier is Tier.STANDARD and at_precision(finished, 1) > max_aspect_ratio(group.kind, Tier.ADVANCED)
     )
-    greatest = FINE_RATIO if is_fine and at_precision(drilled, 1) <= greatest else greatest
+    largest = FINE_RATIO if is_fine and at_precision(drilled, 1) <= largest else largest
     ctx.shows(
         f"{group.in_words} of {group.drill_mm:g} mm, {limit.who}",
         a=finished if is_doubtful else drilled,
         h=depth,
         d=group.drill_mm,
         p=0.0 if is_doubtful else drilled_mm - group.drill_mm,
-        a_max=greatest,
+        a_max=largest,
     )
-    if at_precision(drilled, 1) <= greatest and not is_doubtful:
+    if at_precision(drilled, 1) <= largest and not is_doubtful:
         return
     names, drill = [layer.name for layer in ctx.board.copper_layers], f"{group.drill_mm:g}"
     span = f"{names[group.top]} to {names[group.bottom]}"
-    wider = depth / greatest - (0.0 if is_doubtful or group.room_mm is not None else drilled_mm - group.drill_mm)
+    wider = depth / largest - (0.0 if is_doubtful or group.room_mm is not None else drilled_mm - group.drill_mm)
     tight = () if group.room_mm is None else (f"{group.room_mm:g} drilled",)
     yield DraftFinding(
         title=(
-            f"aspect ratio {_ratios(group, finished, drilled, is_doubtful=is_doubtful)}, maximum {greatest:g}:1 "
-            f"({_who(limit, greatest)}): {group.in_words}, {span}, {depth:.2f} mm deep"
+            f"aspect ratio {_ratios(group, finished, drilled, is_doubtful=is_doubtful)}, maximum {largest:g}:1 "
+            f"({_who(limit, largest)}): {group.in_words}, {span}, {depth:.2f} mm deep"
         ),
         why="Plating is thinnest in the middle of a deep narrow hole, and cracks there",
         fix=f"Widen the holes to {wider:.2f} mm or more, or reduce the depth",
         ids=(*(("pads",) if group.are_pads else ()), group.kind, names[group.top], names[group.bottom], drill, *tight),
         measured=Measured(value=round(finished if is_doubtful else drilled, 2), unit=":1"),
-        limit_value=greatest,
+        limit_value=largest,
         limit_unit=":1",
         places=group.places(ctx.board),
         every=group.object_rows,
@@ -145,8 +145,8 @@ def _is_fine_and_deep(group: HoleGroup, limit: Bar, finished_ratio: float) -> bo
     return is_fine and limit.tier in (Tier.ADVANCED, Tier.STANDARD) and at_precision(finished_ratio, 1) > FINE_RATIO
 
 
-def _who(limit: Bar, greatest: float) -> str:
-    if greatest == FINE_RATIO and limit.value != FINE_RATIO:
+def _who(limit: Bar, largest: float) -> str:
+    if largest == FINE_RATIO and limit.value != FINE_RATIO:
         return f"finished holes up to {FINE_MM:g} mm"
     return limit.who
 

@@ -142,23 +142,23 @@ def _of_size(ctx: Context, limits: _Limits, placed_mm: tuple[float, float]) -> I
         yield _Defect(words, Measured(value=round(ring, 4), unit="mm"), limits.ring.value)
 
 
-def _too_deep(ctx: Context, greatest: Bar, placed_mm: tuple[float, float]) -> Iterator[_Defect]:
+def _too_deep(ctx: Context, largest: Bar, placed_mm: tuple[float, float]) -> Iterator[_Defect]:
     through = HoleGroup("through", 0, ctx.board.layer_count - 1, placed_mm[1], np.zeros(0, dtype=np.int64))
     try:
         depth = depth_mm(ctx, through)
     except MissingFact:
-        if is_wide_for_any_board(ctx, through, greatest.value):
+        if is_wide_for_any_board(ctx, through, largest.value):
             return
         raise
     drilled = _drilled_mm(placed_mm)
     ratio = depth / drilled
-    ctx.shows(f"aspect ratio, {greatest.who}", v=at_precision(ratio, 1), v_min=0.0, v_max=greatest.value, t=0.0)
-    if at_precision(ratio, 1) > greatest.value:
+    ctx.shows(f"aspect ratio, {largest.who}", v=at_precision(ratio, 1), v_min=0.0, v_max=largest.value, t=0.0)
+    if at_precision(ratio, 1) > largest.value:
         words = (
             f"aspect ratio {ratio:.1f}:1 (drilled {drilled:g} mm, {depth:.2f} mm deep), "
-            f"maximum {greatest.value:g}:1 ({greatest.who})"
+            f"maximum {largest.value:g}:1 ({largest.who})"
         )
-        yield _Defect(words, Measured(value=round(ratio, 2), unit=":1"), greatest.value)
+        yield _Defect(words, Measured(value=round(ratio, 2), unit=":1"), largest.value)
 
 
 def _drilled_mm(placed_mm: tuple[float, float]) -> float:

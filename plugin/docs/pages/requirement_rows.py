@@ -104,7 +104,7 @@ def places_of(row: str) -> list[Place]:
 
 @cache
 def templates() -> tuple[str, ...]:
-    """Ids of the clauses that profiles state for every fast interface."""
+    """Ids of the clauses that profiles state for every high-speed interface."""
     return tuple(row.id for name in profile_names() for row in load_profile(name).per_interface)
 
 

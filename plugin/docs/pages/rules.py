@@ -74,7 +74,7 @@ def pages() -> Iterator[Page]:
         title("All of them", 2),
         table(("code", "name", "it finds"), [_row(rule) for rule in all_rules()]),
         title("About a check itself", 2),
-        "Two codes stand beside those of the rules in SARIF:",
+        "Two codes are next to those of the rules in SARIF:",
         table(("code", "meaning"), remarks),
         tree(f"rules/{family}" for family in families()),
     )

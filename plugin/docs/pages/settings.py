@@ -29,13 +29,13 @@ def pages() -> Iterator[Page]:
     yield page(
         "settings/index",
         title("Settings"),
-        f"`{FILE_NAME}` stands beside the board, or in a folder above it. It holds what KiCad has no field for. "
+        f"`{FILE_NAME}` is next to the board, or in a folder above it. It holds what KiCad has no field for. "
         "`stackwright init` writes one with comments, filled with what it can infer. A key that does not exist is an "
         'error that names the one that is meant; a value `"?"` counts as not given.',
         "`stackwright schema --output stackwright.schema.json` writes a JSON schema, with which editors complete and "
         "check the keys: Taplo and Even Better TOML find it by the first line `#:schema ./stackwright.schema.json`.",
         title("What init writes", 2),
-        f"`stackwright init` beside `{EXAMPLE.name}`, which comes with the program:",
+        f"`stackwright init` next to `{EXAMPLE.name}`, which comes with the program:",
         block(_written(), "toml"),
         *_model(Config, (), FILE_NAME),
     )

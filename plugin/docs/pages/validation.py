@@ -35,7 +35,7 @@ def pages() -> Iterator[Page]:
     yield page(
         "validation/index",
         title("Validation"),
-        "Each dot is a figure of ours beside one that was found without us: by an exact solution, another program, or "
+        "Each dot is a value of ours next to one that was found without us: by an exact solution, another program, or "
         "a measurement. The bar about it is what is not known: our own error estimate and the uncertainty of the "
         "reference, or for measured boards what foil, Df and finish leave open. All of it is solved anew whenever "
         "these pages are built.",

@@ -13,6 +13,6 @@ if __name__ == "__main__":
     at = sys.argv.index("--")
     folders = [Path(word) for word in sys.argv[1:at]]
     sys.argv[1:] = sys.argv[at + 1 :]
-    end_with_pipe(sys.stdin.fileno())  # it closes with the calling process
+    end_with_pipe(sys.stdin.fileno())  # closed by the end of the calling process
     fence_in(folders)
     main()

@@ -20,7 +20,7 @@ PATTERNS = {
 }
 """Parts are distinguished by pattern as well as by colour, and named where there is room."""
 MOST_LETTERS = 24
-"""Of a name beside its bar."""
+"""Of a name next to its bar."""
 NARROWEST = 46
 """Room, in units of the drawing, that a number needs inside its part."""
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from stackwright.commands.apply.apply import PlanParts, Proposal
     from stackwright.commands.suggest.model import Suggested
 
-BESIDE = (".kicad_pro", ".kicad_dru")
+NEXT_TO = (".kicad_pro", ".kicad_dru")
 UNSAFE = "changes what is built"
 CONSENT = 'tick "It changes what is built, and I want that", then press Apply'
 PREVIEW_AGAIN = "preview it again"
@@ -95,7 +95,7 @@ def _copy(board: Path, live: Path, folder: Path) -> Path:
     """Copy what a check reads, the live board in place of the file."""
     target = folder / board.name
     target.write_bytes(read_board_bytes(live))
-    for file in (*(board.with_suffix(suffix) for suffix in BESIDE), board.with_name(FILE_NAME)):
+    for file in (*(board.with_suffix(suffix) for suffix in NEXT_TO), board.with_name(FILE_NAME)):
         if file.exists():
             (folder / file.name).write_bytes(read_plain(file))
     return target

@@ -60,7 +60,7 @@ def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
             "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
             "PYTHONUTF8": "1",
         },
-        stdin=subprocess.PIPE,  # nothing comes: it closes with this process, and the worker ends
+        stdin=subprocess.PIPE,  # nothing comes: closed by the end of this process, which ends the worker
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -180,7 +180,7 @@ class LiveBoard:
     """
 
     def __init__(self, kicad: KiCad, board: Board, path: Path, timeout_s: float = READING_S) -> None:
-        self._patience_s = timeout_s
+        self._timeout_s = timeout_s
         self._kicad = kicad
         self._board = board
         self.path = path
@@ -196,7 +196,7 @@ class LiveBoard:
         """
         from kipy.errors import ApiError
 
-        with asking(self._patience_s), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
+        with asking(self._timeout_s), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
             copy = Path(folder) / self.path.name
             try:
                 self._board.save_as(str(copy), overwrite=True, include_project=False)
@@ -210,7 +210,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             return Path(self._kicad.get_plugin_settings_path(plugin))
 
     def corner_mm(self) -> tuple[float, float]:
@@ -221,7 +221,7 @@ class LiveBoard:
         """
         from kipy.proto.board.board_types_pb2 import BoardLayer
 
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             edges = [shape for shape in self._board.get_shapes() if shape.layer == BoardLayer.BL_Edge_Cuts]
             boxes = [box for box in self._board.get_item_bounding_box(edges) if box is not None] if edges else []
         x_nm = min((box.pos.x for box in boxes), default=0)
@@ -244,7 +244,7 @@ class LiveBoard:
         request.position.x_nm, request.position.y_nm = round(x_mm * NM_PER_MM), round(y_mm * NM_PER_MM)
         for uuid in marker.items[:SHOWN_ITEMS]:
             request.items.add().value = uuid
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             answer = self._board.client.send(request, commands.InjectDrcErrorResponse)
         return answer.marker.value
 
@@ -257,7 +257,7 @@ class LiveBoard:
         from kipy.proto.common.types import KIID
 
         if ids:
-            with asking(self._patience_s):
+            with asking(self._timeout_s):
                 self._board.remove_items_by_id([KIID(value=one) for one in ids])
 
     def digest(self) -> str:
@@ -266,7 +266,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             return hashlib.sha256(self._board.get_as_string().encode("utf-8")).hexdigest()
 
     def quick_digest(self) -> str:
@@ -286,7 +286,7 @@ class LiveBoard:
             request.board.CopyFrom(self._board.document)
         items = commands.GetItems(types=[KiCadObjectType.Value(f"KOT_PCB_{kind}") for kind in COMPARED])
         items.header.document.CopyFrom(self._board.document)
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             client = self._board.client
             said = [
                 client.send(stackup, board_commands.BoardStackupResponse).SerializeToString(deterministic=True),
@@ -301,7 +301,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent, or the board has no user layer.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             return overlay.draw(self._board, rows)
 
     def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
@@ -312,7 +312,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             return view.select(self._kicad, self._board, uuids, layer)
 
     def active_layer(self) -> str:
@@ -321,7 +321,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             return view.active_layer(self._board)
 
     def activate(self, layer: str) -> None:
@@ -330,7 +330,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             view.activate(self._board, layer)
 
     def save(self) -> None:
@@ -339,7 +339,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             self._board.save()  # type: ignore[no-untyped-call]
 
     def reload(self) -> None:
@@ -348,7 +348,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             self._board.revert()  # type: ignore[no-untyped-call]
 
     def program(self, name: str) -> Path:
@@ -357,5 +357,5 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._patience_s):
+        with asking(self._timeout_s):
             return Path(self._kicad.get_kicad_binary_path(name))

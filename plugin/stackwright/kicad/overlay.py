@@ -15,7 +15,7 @@ RADIUS_MM = 1.0
 TEXT_MM = 1.0
 MESSAGE = "Stackwright: draw findings"
 USER_LAYERS = (*(f"User.{number}" for number in range(45, 0, -1)), "Eco2.User", "Eco1.User", "Cmts.User", "Dwgs.User")
-"""Layers for what is no copper; the first of these that the board has is the least likely to be in use."""
+"""Layers for what is no copper; of these the first that the board has is rarely in use."""
 
 
 def draw(board: Board, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:

@@ -1,4 +1,4 @@
-"""A check that is watched: where its time goes, and a word of patience on a terminal when it takes long."""
+"""A check that is watched: where its time goes, and a progress line on a terminal when it takes long."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def watched(title: str) -> Iterator[Stopwatch]:
         with measuring(Stopwatch()) as watch:
             yield watch
         return
-    patience = ProgressLine(title)
-    patience.timer.start()
+    progress = ProgressLine(title)
+    progress.timer.start()
     try:
-        with measuring(Stopwatch(tell=patience.tell)) as watch:
+        with measuring(Stopwatch(tell=progress.tell)) as watch:
             yield watch
     finally:
-        patience.end()
+        progress.end()
 
 
 def counted(items: Iterable[Item], total: int) -> Iterator[Item]:
@@ -95,14 +95,14 @@ def counted(items: Iterable[Item], total: int) -> Iterator[Item]:
     if not sys.stderr.isatty():
         yield from items
         return
-    patience = ProgressLine(f"0 of {total} boards checked")
-    patience.timer.start()
+    progress = ProgressLine(f"0 of {total} boards checked")
+    progress.timer.start()
     try:
         for number, item in enumerate(items, start=1):
             yield item
-            patience.say(f"{number} of {total} boards checked")
+            progress.say(f"{number} of {total} boards checked")
     finally:
-        patience.end()
+        progress.end()
 
 
 def shares_of(watch: Stopwatch) -> dict[str, float]:

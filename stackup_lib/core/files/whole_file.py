@@ -50,7 +50,7 @@ def write_whole(path: Path, content: bytes, *, replace: bool = True) -> None:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(real))
     if mode is not None and not mode & stat.S_IWUSR:
         raise PermissionError(errno.EACCES, "it is write-protected", str(real))
-    with beside(real, content, like=real) as made:
+    with temporary_file(real, content, like=real) as made:
         take_place(made, real, new=not replace)
     remove_leftovers(real.parent)
 
@@ -85,7 +85,7 @@ def permissions(path: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def beside(real: Path, content: bytes, *, like: Path) -> Iterator[Path]:
+def temporary_file(real: Path, content: bytes, *, like: Path) -> Iterator[Path]:
     """A file in the same folder that holds the content, on the disk; gone afterwards, unless it took `real`'s place.
 
     Its permissions, and where we may its owner, are those of `like`, or a new file's where there is no such file.
@@ -105,7 +105,7 @@ def beside(real: Path, content: bytes, *, like: Path) -> Iterator[Path]:
 
 
 def take_place(made: Path, real: Path, *, new: bool = False) -> None:
-    """Move a file of `beside` into the place of another; with `new` it must not be there.
+    """Move a file of `temporary_file` into the place of another; with `new` it must not be there.
 
     Raises:
         OSError: the system refuses; FileExistsError when `new` and there is one.
@@ -131,7 +131,7 @@ def keep_backup(real: Path, old: bytes) -> Path:
         OSError: the disk refuses.
     """
     name = f"{real.name}.{hashlib.sha256(old).hexdigest()[:12]}"
-    with beside(real, old, like=real) as made:
+    with temporary_file(real, old, like=real) as made:
         shutil.copystat(real, made)
         for number in itertools.count(1):
             kept = real.with_name(f"{name}-{number}-bak" if number > 1 else f"{name}-bak")

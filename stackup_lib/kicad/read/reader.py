@@ -172,8 +172,8 @@ def _net_table(source: BoardText) -> Nets:
 
 def _project(source: BoardText, path: Path, given: Path | None, vias: Vias) -> Project:
     """The project, else the net classes of an old board; drills that such a board leaves to them are filled in."""
-    beside = path.with_suffix(".kicad_pro")
-    chosen = given if given is not None else beside if _is_there(beside) else None
+    adjacent = path.with_suffix(".kicad_pro")
+    chosen = given if given is not None else adjacent if _is_there(adjacent) else None
     own = legacy.board_classes(source)
     if chosen is None and own.parts.classes:
         found, remarks = resolve(None, own.parts, source.nets.names)

@@ -23,13 +23,13 @@ from stackup_lib.core.errors import BoardFileError, NotWrittenError, Stackwright
 from stackup_lib.core.files.plain_file import read_board_bytes, read_plain_text
 from stackup_lib.core.files.sole_writer import HeldError, sole_writer
 from stackup_lib.core.files.whole_file import (
-    beside,
     is_held,
     keep_backup,
     permissions,
     real_path,
     remove_leftovers,
     take_place,
+    temporary_file,
 )
 from stackup_lib.core.record import record
 from stackup_lib.kicad.read.project import read_project
@@ -129,7 +129,7 @@ def apply_edit(
         if expected_digest == digest(new):
             return Written(real, changed=False, backup=None)
         refuse_unwritable(path)
-        with beside(real, new, like=real) as made:
+        with temporary_file(real, new, like=real) as made:
             (check or _read_back)(path, read_board_bytes(made))
             kept = keep_backup(real, old) if backup and old is not None else None
             if not even_if_open:

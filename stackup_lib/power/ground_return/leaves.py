@@ -153,8 +153,8 @@ def leaf_links(leaves: Leaves, levels: Sequence[GridLevel]) -> LeafLinks:
             cut = links[:, :, : wanted.shape[0], : wanted.shape[1]]
             layer, row, column = np.nonzero(wanted[None] & (cut[2] > 0))
             a, b = label[one][row, column], label[two][row, column]
-            stretch = 2.0**number / ((np.exp2(leaves.level[a]) + np.exp2(leaves.level[b])) / 2)
-            found.append(LeafLinks(layer, a, b, cut[:, layer, row, column] * stretch))
+            section = 2.0**number / ((np.exp2(leaves.level[a]) + np.exp2(leaves.level[b])) / 2)
+            found.append(LeafLinks(layer, a, b, cut[:, layer, row, column] * section))
     return LeafLinks(
         np.concatenate([one.layer for one in found]),
         np.concatenate([one.first for one in found]),

@@ -318,9 +318,9 @@ class NetBuilder:
             beyond = np.maximum(np.abs(u) - half[0], 0.0), np.maximum(np.abs(v) - half[1], 0.0)
             apart = np.where(np.minimum(*beyond) > 0, np.inf, np.maximum(*beyond))
         width = leaves.size_mm[near]
-        beside = (apart > 0) & (apart < width)
+        adjacent = (apart > 0) & (apart < width)
         self._join(node, layer, near[apart == 0], np.full(int((apart == 0).sum()), 1 / TIED_OHM))
-        self._join(node, layer, near[beside], (width[beside] / apart[beside] - 1) / self.sheet_ohm[layer])
+        self._join(node, layer, near[adjacent], (width[adjacent] / apart[adjacent] - 1) / self.sheet_ohm[layer])
 
     def add_holes(self, holes: Holes, node_of_pad: dict[int, int]) -> Ints:
         """Add barrels; return the node of each hole on each copper layer, -1 where it touches nothing there.

@@ -153,7 +153,7 @@ def _page(
     page.gap()
     head = tuple(styled(word, "dim") for word in ("nearest", "fab", "date", "mm", "oz", "rows that differ"))
     page.rows([Column()] * 6, [head, *(_nearby(one) for one in found[:SHOWN])])
-    _beside(page, first, verbose=verbose)
+    _next_to(page, first, verbose=verbose)
     if not first.is_same:
         effects_block(page, effects, ("board", first.stackup.name))
         page.line(
@@ -182,7 +182,7 @@ def _nearby(one: NamedMatch) -> tuple[str | Text, ...]:
     return stackup.name, stackup.edition.title, day, f"{stackup.thickness_mm:g}", f"{stackup.outer_oz:g}{inner}", said
 
 
-def _beside(page: Page, match: NamedMatch, *, verbose: bool) -> None:
+def _next_to(page: Page, match: NamedMatch, *, verbose: bool) -> None:
     shown = match.rows if verbose else match.differing
     if not shown:
         return

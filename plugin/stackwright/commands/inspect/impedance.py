@@ -299,10 +299,10 @@ def _line_page(report: LineReport, process: ProcessView | None, request: Impedan
     page = Page()
     gap = "" if report.gap_mm is None else f" / {report.gap_mm:g}"
     kind = "trace" if report.gap_mm is None else "pair"
-    beside = "" if report.coplanar_gap_mm is None else f", ground {report.coplanar_gap_mm:g} mm next to it"
+    adjacent = "" if report.coplanar_gap_mm is None else f", ground {report.coplanar_gap_mm:g} mm next to it"
     page.line(
         styled(report.layer, "bold"),
-        f"  {kind} {report.width_mm:g}{gap} mm (base), copper {report.copper_mm:g} mm{beside}",
+        f"  {kind} {report.width_mm:g}{gap} mm (base), copper {report.copper_mm:g} mm{adjacent}",
     )
     page.gap()
     page.rows([Column(min_width=12), Column(right=True), Column(wraps=True)], _figures(report))

@@ -21,7 +21,7 @@ from stackwright.text.words import count, number, some
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
 
-LOST_SHOWN = 8
+REJECTED_SHOWN = 8
 REASONS = 3
 """Why nothing was reached, before the list becomes too long to read."""
 
@@ -85,10 +85,10 @@ def _changes(page: Page, result: Suggested) -> None:
     if not result.changes and result.change:
         page.line("no small change will do:", indent=2)
         reasons = list(dict.fromkeys((*result.change.faults_now, *result.change.why_not)))
-        for why in reasons[:LOST_SHOWN]:
+        for why in reasons[:REJECTED_SHOWN]:
             page.line(why, indent=4)
-        if len(reasons) > LOST_SHOWN:
-            page.line(styled(f"and {count(len(reasons) - LOST_SHOWN, 'more reason')}", "dim"), indent=4)
+        if len(reasons) > REJECTED_SHOWN:
+            page.line(styled(f"and {count(len(reasons) - REJECTED_SHOWN, 'more reason')}", "dim"), indent=4)
 
 
 def _partial(page: Page, result: Suggested) -> None:
@@ -208,11 +208,11 @@ def _lost(page: Page, groups: tuple[RejectedGroup, ...]) -> None:
     if not groups:
         return
     page.heading("why others lost")
-    for group in groups[:LOST_SHOWN]:
+    for group in groups[:REJECTED_SHOWN]:
         names = dict.fromkeys(_laminates_of(name) for name in group.names)
         page.line(f"{group.reason}: {some(names, 4)}", indent=2)
-    if len(groups) > LOST_SHOWN:
-        page.line(styled(f"and {len(groups) - LOST_SHOWN} more reasons: --json has all", "dim"), indent=2)
+    if len(groups) > REJECTED_SHOWN:
+        page.line(styled(f"and {len(groups) - REJECTED_SHOWN} more reasons: --json has all", "dim"), indent=2)
 
 
 def _laminates_of(name: str) -> str:

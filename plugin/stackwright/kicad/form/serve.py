@@ -45,7 +45,7 @@ def serve_form(typed: Path, *, profile: str | None = None, open_page: bool = Tru
     if profile:
         load_profile(profile)
     # what a session asks of KiCad beyond the file is refused on this page
-    connect = lambda _patience_s: cast("OpenBoard", FileBoard(board))  # noqa: E731
+    connect = lambda _timeout_s: cast("OpenBoard", FileBoard(board))  # noqa: E731
     session = Session(board, connect, Choices(board, profile, answered=True), has_kicad=False)
     try:
         server = LiveServer(session)

@@ -109,12 +109,12 @@ def test_a_via_beside_the_way_costs_nothing(tmp_path: Path) -> None:
     keys = {"parts": [end("U1", 5), end("J1", 105)], "tracks": [track("F.Cu", 5, 105)]}
     branch = {"net": NET, "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[50, 10], [50, 10.4]]}
     plain = only(context(tmp_path / "a", **keys))
-    beside = only(
+    adjacent = only(
         context(
             tmp_path / "b",
             **{**keys, "tracks": [track("F.Cu", 5, 105), branch], "vias": [{"net": NET, "at_mm": [50, 10.4]}]},
         )
     )
 
-    assert (plain.hole_count, beside.hole_count) == (0, 0)
-    assert beside.total_db.nominal == pytest.approx(plain.total_db.nominal)
+    assert (plain.hole_count, adjacent.hole_count) == (0, 0)
+    assert adjacent.total_db.nominal == pytest.approx(plain.total_db.nominal)

@@ -33,10 +33,10 @@ def test_the_foil_of_the_plane_beside_a_microstrip_counts(layer: str, index: int
     """Above or below the trace: a rougher plane loses more; that of the other side's plane changes nothing."""
     other = {"In1.Cu": "In4.Cu", "In4.Cu": "In1.Cu"}[plane]
 
-    def loss(number: int, beside: str, beyond: str) -> float:
+    def loss(number: int, adjacent: str, beyond: str) -> float:
         folder = tmp_path / f"{number}"
         folder.mkdir()
-        foils = ((layer, "HVLP"), (plane, beside), (other, beyond))
+        foils = ((layer, "HVLP"), (plane, adjacent), (other, beyond))
         config = DF + "".join(FOIL.format(layer=name, foil=foil) for name, foil in foils)
         return Lines(mini(folder, config=config)).loss(index, 0.18, None, 16.0).total_db_per_mm.nominal
 

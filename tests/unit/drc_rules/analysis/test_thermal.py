@@ -197,10 +197,10 @@ def test_the_largest_circuits_are_proposed(tmp_path: Path) -> None:
 
 def test_vias_beside_a_pad_are_counted_with_those_inside(tmp_path: Path) -> None:
     """Nine inside, and two of three outside within reach; the third is of another net."""
-    beside = {"net": "GND", "at_mm": [22.5, 15], "drill_mm": 0.3, "grid": [2, 1], "pitch_mm": 0.5}
+    adjacent = {"net": "GND", "at_mm": [22.5, 15], "drill_mm": 0.3, "grid": [2, 1], "pitch_mm": 0.5}
     other = {"net": "/A", "at_mm": [20, 17.5], "drill_mm": 0.3}
 
-    assert holes_near(only(context(tmp_path, vias=[NINE, beside, other])), 1.5) == 11
+    assert holes_near(only(context(tmp_path, vias=[NINE, adjacent, other])), 1.5) == 11
 
 
 @pytest.mark.parametrize(

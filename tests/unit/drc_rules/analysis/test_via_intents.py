@@ -151,9 +151,9 @@ def test_every_bound_comes_from_the_last_rule_that_states_it(tmp_path: Path) -> 
 
     assert found.asked_mm == (0.45, 0.25)
     assert hole.least is not None
-    assert hole.greatest is not None
+    assert hole.largest is not None
     assert (hole.least.value_mm, hole.least.name) == (0.15, "b")
-    assert (hole.greatest.value_mm, hole.greatest.name) == (0.5, "a")
+    assert (hole.largest.value_mm, hole.largest.name) == (0.5, "a")
     assert found.doubts == ()
 
 

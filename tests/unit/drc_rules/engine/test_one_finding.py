@@ -136,9 +136,9 @@ def test_what_else_comes_near_the_hole_that_cuts_is_still_told(tmp_path: Path) -
     tracks = [{"net": "/B", "layer": "In2.Cu", "width_mm": 0.2, "path_mm": [[10, 10.15], [30, 10.15]]}, near]
     report = cut(tmp_path / "a", tracks=tracks)
     two = [{"net": net, "at_mm": [x, 10], "drill_mm": 0.2, "size_mm": 0.4} for net, x in (("/A", 20), ("/D", 21))]
-    beside = [{"net": "/B", "layer": "In2.Cu", "width_mm": 0.2, "path_mm": [[10, 10.15], [20.4, 10.15], [20.4, 12]]}]
-    beside.append({"net": "/B", "layer": "In2.Cu", "width_mm": 0.2, "path_mm": [[21, 10.27], [21, 12]]})
-    other = cut(tmp_path / "b", vias=two, tracks=beside)
+    adjacent = [{"net": "/B", "layer": "In2.Cu", "width_mm": 0.2, "path_mm": [[10, 10.15], [20.4, 10.15], [20.4, 12]]}]
+    adjacent.append({"net": "/B", "layer": "In2.Cu", "width_mm": 0.2, "path_mm": [[21, 10.27], [21, 12]]})
+    other = cut(tmp_path / "b", vias=two, tracks=adjacent)
 
     (found,) = (f for f in report.findings if f.code == "FAB012")
     assert "0.060 mm, minimum 0.076 mm (best fabs): 1 via, closest to /C on In1.Cu" in found.title

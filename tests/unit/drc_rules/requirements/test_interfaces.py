@@ -11,7 +11,7 @@ import pytest
 from drc_rules.facts.net_interfaces import Assignment, assign_nets
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.interfaces import Interface, families, family, interface, interface_ids
-from drc_rules.requirements.interfaces.names import family_by_class, family_by_name, mates, normalise
+from drc_rules.requirements.interfaces.names import complements, family_by_class, family_by_name, normalise
 from drc_rules.requirements.profiles.profile import assemble, load_profile
 from drc_rules.settings.config import Config, parse_config
 from drc_rules.settings.net_selection import nets_line
@@ -338,13 +338,13 @@ def test_a_class_name_reads_as_its_family(net_class: str, found: str | None) -> 
 
 def test_pairs_are_found_by_their_names() -> None:
     """P and N, + and -, USB's DP and DM, with the lane before or behind."""
-    assert mates("TX0_P") == ("TX0_N", "TX0_M")
-    assert mates("PETN12") == ("PETP12",)
-    assert mates("USB_D+") == ("USB_D-",)
-    assert mates("DP0.TX0_C-") == ("DP0.TX0_C+",)
-    assert mates("TX_P_CONN") == ("TX_N_CONN", "TX_M_CONN")
-    assert mates("TMDS-RX1-0") == ("TMDS-RX1+0",)
-    assert mates("RESET") == ()
+    assert complements("TX0_P") == ("TX0_N", "TX0_M")
+    assert complements("PETN12") == ("PETP12",)
+    assert complements("USB_D+") == ("USB_D-",)
+    assert complements("DP0.TX0_C-") == ("DP0.TX0_C+",)
+    assert complements("TX_P_CONN") == ("TX_N_CONN", "TX_M_CONN")
+    assert complements("TMDS-RX1-0") == ("TMDS-RX1+0",)
+    assert complements("RESET") == ()
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_long_names_do_not_hang(word: str) -> None:
         for name in names:
             family_by_name(name)
             family_by_class(name)
-            mates(normalise(name))
+            complements(normalise(name))
 
 
 # --- assignment ---

@@ -156,9 +156,9 @@ def test_the_greatest_minimum_of_a_kind_is_taken_and_those_without_one_are_not()
     """A B200 baseboard requires 24 layers; nothing requires a minimum number of a kind without a source."""
     found = selection_for("training-b200", None)
 
-    greatest = found.greatest("layer_count")
-    assert greatest is not None and greatest.limit.min == 24
-    assert found.greatest("foil") is None
+    largest = found.largest("layer_count")
+    assert largest is not None and largest.limit.min == 24
+    assert found.largest("foil") is None
 
 
 def test_what_is_said_of_a_family_takes_the_place_of_the_profiles() -> None:

@@ -218,9 +218,9 @@ def test_two_processes_share_the_pieces_and_none_is_done_twice() -> None:
         return found
 
     with sharing_cores():
-        beside = BackgroundTask(take)
+        temporary_file = BackgroundTask(take)
         mine = take()
-        its = beside.result()
+        its = temporary_file.result()
     tray.close()
     assert mine
     assert its

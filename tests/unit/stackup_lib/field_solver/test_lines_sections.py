@@ -31,8 +31,8 @@ def test_the_mask_wraps_the_wall_at_constant_thickness_unless_told_otherwise() -
 
 
 def test_a_stated_distance_beside_the_wall_is_horizontal() -> None:
-    """`beside_mm` moves the shoulder to that distance from the wall."""
-    foot = mask_outline(_coated(beside_mm=0.02), 10.0)[-3]
+    """`side_mm` moves the shoulder to that distance from the wall."""
+    foot = mask_outline(_coated(side_mm=0.02), 10.0)[-3]
     assert foot.real == pytest.approx(0.1 - 0.5 * (foot.imag - 0.1) + 0.02)
 
 

@@ -180,10 +180,10 @@ def test_foils_that_are_sold_have_a_weight(um: float) -> None:
     assert neighbouring_foils(um / 1000) is None
 
 
-@pytest.mark.parametrize("um,beside", [(3, (None, 0)), (22, (0, 1)), (25, (0, 1)), (50, (1, 2)), (85, (2, 3))])
-def test_copper_between_two_weights_is_neither(um: float, beside: tuple[int | None, int]) -> None:
+@pytest.mark.parametrize("um,adjacent", [(3, (None, 0)), (22, (0, 1)), (25, (0, 1)), (50, (1, 2)), (85, (2, 3))])
+def test_copper_between_two_weights_is_neither(um: float, adjacent: tuple[int | None, int]) -> None:
     """25 um may be half an ounce or one."""
-    lower, upper = beside
+    lower, upper = adjacent
     foils = stated_foils()
 
     assert neighbouring_foils(um / 1000) == (None if lower is None else foils[lower], foils[upper])

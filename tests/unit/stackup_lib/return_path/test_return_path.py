@@ -208,11 +208,11 @@ def test_the_antipad_of_another_via_is_a_ring_only_where_the_track_runs_over_it(
             WHOLE + track((20, 10), (40, 10)) + track((29, 12), (30, 10), layer="B.Cu", net="/E") + via(30, 10, "/E"),
         )
     )
-    beside = gaps_of(mini(tmp_path, WHOLE + track((20, 10), (40, 10)) + via(30, 11, "/E")))
+    adjacent = gaps_of(mini(tmp_path, WHOLE + track((20, 10), (40, 10)) + via(30, 11, "/E")))
 
     assert [gap.kind for gap in under] == [GapKind.RING]
     assert under[0].length_mm == pytest.approx(0.95, abs=1e-3)
-    assert beside == ()
+    assert adjacent == ()
 
 
 def test_a_field_of_antipads_that_run_together_is_as_long_as_it_is(tmp_path: Path) -> None:

@@ -128,10 +128,10 @@ def test_a_limit_of_df_leaves_fr4_out_with_numbers() -> None:
     found = answers("card")
     for one in found.ranked:
         copper = one.candidate.copper
-        beside = {
+        adjacent = {
             d.laminate for k, d in enumerate(one.candidate.dielectrics) if "fast" in (copper[k].use, copper[k + 1].use)
         }
-        assert "370HR" not in beside
+        assert "370HR" not in adjacent
     assert "370HR: Df 0.0250 at 10 GHz, 0.004 allowed" in found.lost
 
 

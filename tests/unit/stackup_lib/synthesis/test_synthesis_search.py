@@ -167,8 +167,10 @@ def test_foil_is_on_fast_layers_and_the_planes_that_face_them() -> None:
         copper, order = one.candidate.copper, one.candidate.order
         for k, layer in enumerate(copper):
             near = {c.use for c in copper[max(k - 1, 0) : k + 2]}
-            partner = order.opposite_face(k)
-            clad = clad_foils(one.candidate.dielectrics[min(k, partner)].laminate) if partner is not None else None
+            complement = order.opposite_face(k)
+            clad = (
+                clad_foils(one.candidate.dielectrics[min(k, complement)].laminate) if complement is not None else None
+            )
             if layer.use != "fast" and (layer.use != "ground" or "fast" not in near):
                 assert not layer.foil
             elif layer.use == "fast" or clad is None or FoilGrade.HVLP in clad.grades:

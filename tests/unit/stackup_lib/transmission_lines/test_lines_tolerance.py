@@ -228,7 +228,7 @@ def test_errors_of_plies_add_up_within_a_row() -> None:
 def test_copper_of_another_layer_on_the_way_keeps_its_thickness() -> None:
     """What fills its gaps shares the Dk of its row, not the errors of a ply."""
     sheet = Sheet(name="b", kind="prepreg", thickness_mm=0.1, dk=3.6)
-    gaps = sheet.model_copy(update={"thickness_mm": 0.03, "beside": "In3.Cu"})
+    gaps = sheet.model_copy(update={"thickness_mm": 0.03, "gap_layer": "In3.Cu"})
     site = _inner().model_copy(update={"above": (sheet, gaps)})
     line = _line(site, Process(prepreg_thickness=LengthTolerance(absolute_mm=0.01), prepreg_dk=Tolerance(relative=0.1)))
     row = next(v for v in line.variables if v.name == "thickness b")
@@ -342,9 +342,9 @@ def test_a_line_beside_its_target_has_less_yield() -> None:
     """Bands lie around the target, not around the line; five percent off, half of the production is outside +-5 %."""
     process = _budget()
     centred = spread(_inner(), 0.1, None, process)
-    beside = spread(_inner(), 0.1, None, process, target_ohm=centred.nominal_ohm / 1.05)
-    assert beside.target_ohm == pytest.approx(centred.nominal_ohm / 1.05)
-    assert beside.inside(5.0).share == pytest.approx(0.5, abs=0.02)
+    adjacent = spread(_inner(), 0.1, None, process, target_ohm=centred.nominal_ohm / 1.05)
+    assert adjacent.target_ohm == pytest.approx(centred.nominal_ohm / 1.05)
+    assert adjacent.inside(5.0).share == pytest.approx(0.5, abs=0.02)
     assert centred.inside(5.0).share > 0.8
     shares = [one.share for one in centred.yields]
     assert shares == sorted(shares)

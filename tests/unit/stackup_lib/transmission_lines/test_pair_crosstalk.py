@@ -87,7 +87,7 @@ def test_the_near_end_is_full_from_a_quarter_of_a_wavelength_on() -> None:
     assert coupling.near_end(1000 / 12 / 5.0, 1) == pytest.approx(0.01)
 
 
-def beside(folder: Path, pairs: str, reach_mm: float = 1.0) -> tuple[ParallelPairs, ...]:
+def adjacent(folder: Path, pairs: str, reach_mm: float = 1.0) -> tuple[ParallelPairs, ...]:
     """Pairs /A and /B on F.Cu: groups 0 and 1."""
     board = mini_board(folder, tomllib.loads("copper_layers = 2\n" + pairs))
     pieces = pieces_of(board, np.flatnonzero(board.tracks.layer == 0))
@@ -103,7 +103,7 @@ def pair(name: str, *path: tuple[float, float], layer: str = "F.Cu") -> str:
 
 def test_two_pairs_run_side_by_side_as_far_as_both_go(tmp_path: Path) -> None:
     """Centres 0.75 mm apart, 0.35 mm to either pair's outer edge: 0.4 mm between them, for 20 of 40 mm."""
-    (found,) = beside(tmp_path, pair("A", (10, 10), (50, 10)) + pair("B", (30, 10.75), (70, 10.75)))
+    (found,) = adjacent(tmp_path, pair("A", (10, 10), (50, 10)) + pair("B", (30, 10.75), (70, 10.75)))
 
     assert (found.first, found.second) == (0, 1)
     assert found.gap_over_mm(5.0) == pytest.approx(0.4, abs=1e-6)
@@ -116,14 +116,14 @@ def test_pairs_that_cross_or_lie_farther_apart_do_not_run_side_by_side(tmp_path:
     crossing = pair("A", (10, 10), (50, 10)) + pair("B", (30, 1), (30, 30))
     apart = pair("A", (10, 10), (50, 10)) + pair("B", (10, 12.5), (50, 12.5))
 
-    assert beside(tmp_path / "crossing", crossing) == ()
-    assert beside(tmp_path / "apart", apart) == ()
+    assert adjacent(tmp_path / "crossing", crossing) == ()
+    assert adjacent(tmp_path / "apart", apart) == ()
 
 
 def test_a_pair_that_comes_nearer_has_the_gap_of_its_nearest_stretch(tmp_path: Path) -> None:
     """10 mm at 0.4 mm, then 20 mm at 0.6: over 8 mm they are 0.4 mm apart, over 25 mm 0.6."""
     bent = pair("B", (10, 10.75), (20, 10.75), (20.2, 10.95), (40, 10.95))
-    (found,) = beside(tmp_path, pair("A", (10, 10), (40, 10)) + bent)
+    (found,) = adjacent(tmp_path, pair("A", (10, 10), (40, 10)) + bent)
 
     assert found.gap_over_mm(8.0) == pytest.approx(0.4, abs=0.01)
     assert found.gap_over_mm(25.0) == pytest.approx(0.6, abs=0.01)
@@ -133,6 +133,6 @@ def test_a_pair_that_comes_nearer_has_the_gap_of_its_nearest_stretch(tmp_path: P
 def test_no_gap_is_less_than_that_of_the_copper_where_a_pair_bends_away(start_mm: float, tmp_path: Path) -> None:
     """Both 0.4 mm apart until one bends away by 8 degrees: its bent piece's line would come nearer, the piece not."""
     bent = pair("B", (10, 10.75), (20, 10.75), (40, 10.75 + 20 * float(np.tan(np.radians(8)))))
-    (found,) = beside(tmp_path, pair("A", (start_mm, 10), (40, 10)) + bent)
+    (found,) = adjacent(tmp_path, pair("A", (start_mm, 10), (40, 10)) + bent)
 
     assert found.gap_mm.min() == pytest.approx(0.4, abs=1e-3)

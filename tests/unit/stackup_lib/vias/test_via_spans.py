@@ -12,7 +12,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 from stackup_lib.vias.build_ups import build_ups
-from stackup_lib.vias.via_spans import Layers, cross, impossible, lasered, locked_in, presses, spans
+from stackup_lib.vias.via_spans import Layers, cross, cycles_of_spans, impossible, lasered, locked_in, spans
 
 EIGHT = "F.Cu 0.035\n" + "".join(f"prepreg 0.2\nIn{k}.Cu 0.0175\n" for k in range(1, 7)) + "prepreg 0.2\nB.Cu 0.035\n"
 NAMES = ("F.Cu", "In1.Cu", "In2.Cu", "In3.Cu", "In4.Cu", "In5.Cu", "In6.Cu", "B.Cu")
@@ -69,7 +69,7 @@ def test_presses_agree_with_those_worked_out_by_hand(
     count: int, drilled: list[Layers], blind: list[Layers], expected: int | None
 ) -> None:
     """Fabs count one press per package and per build-up; any-layer boards of N layers N/2 - 1 build-ups."""
-    assert presses(count, layers(*drilled), layers(*blind)) == expected
+    assert cycles_of_spans(count, layers(*drilled), layers(*blind)) == expected
 
 
 def test_spans_cross_exactly_when_their_sets_of_layers_overlap_without_containment() -> None:
