@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from drc_rules.analysis.via.press_fit import press_fit_parts
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
 from drc_rules.settings import FILE_NAME
@@ -100,7 +101,7 @@ def _of_holes(ctx: Context) -> Iterator[FabNote]:
     order = ctx.declarations.config.order
     plated, pressed = order.hole_tolerance_mm, order.press_fit_tolerance_mm
     yield _said("tolerance of plated holes", plated and f"+-{plated:g} mm", "hole_tolerance_mm", "0.075")
-    if pressed or _has_press_fit(ctx):
+    if pressed or ctx.get(press_fit_parts):
         yield _said("tolerance of press-fit holes", pressed and f"+-{pressed:g} mm", "press_fit_tolerance_mm", "0.05")
 
 
@@ -140,11 +141,6 @@ def _said(item: str, answer: str | float | None, key: str, example: str, table: 
 
 def _yes(said: bool | None) -> str | None:  # noqa: FBT001 - the value itself
     return None if said is None else "yes" if said else "no"
-
-
-def _has_press_fit(ctx: Context) -> bool:
-    names = (str(name).lower().replace("-", "").replace("_", "") for name in ctx.board.footprints.library_id)
-    return any("pressfit" in name for name in names)
 
 
 def laminate_rows(ctx: Context) -> dict[str, list[str]]:
