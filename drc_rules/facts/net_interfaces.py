@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from drc_rules.requirements.interfaces.names import (
     family_by_name,
     family_by_sheet,
     is_generated,
+    is_generic,
     is_sideband,
     is_unconnected,
     normalise,
@@ -30,7 +31,7 @@ from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.core.record import record
-from stackup_lib.nets.links import find_links
+from stackup_lib.nets.links import Links, find_links
 
 
 @record
@@ -145,9 +146,12 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
     for index, of_bus in family_by_bus(board).items():
         roles[index] = roles[index] or _on_bus(family(of_bus), expected)
     links = find_links(board, with_fills=False)  # what a net is hangs on no fill that may be stale
-    pins = pin_evidence(board, links, {n: role.family for n, role in enumerate(roles) if role})
+    roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
+    loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
+    pins = pin_evidence(board, links, {n: role.family for n, role in enumerate(roles) if role and n not in loose})
+    roles = _with_pins(pins, roles, loose, expected)
     notes += _conflicts(pins, roles)
-    return Assignment(_name_groups(_with_pins(pins, roles, expected), board.nets), tuple(notes))
+    return Assignment(_name_groups(roles, board.nets), tuple(notes))
 
 
 def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRole]:
@@ -238,11 +242,28 @@ def _by_class(
     return NetRole(of.id, interface_id, Origin.INFERRED, confidence, why + said, f"net class {net_class}")
 
 
-def _with_pins(pins: PinEvidence, roles: Sequence[NetRole | None], expected: Mapping[str, str]) -> list[NetRole | None]:
+def _is_lone(board: Board, links: Links, net: int, role: NetRole) -> bool:
+    """True for a net without a name of its own that a class of pairs lists, and that is half of no pair."""
+    if role.origin is Origin.DECLARED or family(role.family).single_ended or not is_generated(board.nets[net]):
+        return False
+    rows = links.rows_of_net.get(net, ())
+    return links.pairs.complement_of(net) is None and all(links.complement_row(row) is None for row in rows)
+
+
+def _is_loose(net: str, role: NetRole) -> bool:
+    """True for a role by a name that says little: what the net ends at decides before it."""
+    return role.origin is Origin.INFERRED and not role.group and is_generic(net, family(role.family))
+
+
+def _with_pins(
+    pins: PinEvidence, roles: Sequence[NetRole | None], loose: Set[int], expected: Mapping[str, str]
+) -> list[NetRole | None]:
     """Fill in what class and name leave open, from the pins at the ends of each net and its series parts."""
     found = list(roles)
     for net, name in enumerate(pins.board.nets):
-        if found[net] is not None or net not in pins.links.rows_of_net or (won := pins.family_of(net)) is None:
+        if (found[net] is not None and net not in loose) or net not in pins.links.rows_of_net:
+            continue
+        if (won := pins.family_of(net)) is None:
             continue
         of = family(won)
         classes = pins.board.project.net_classes_of.get(name, ())

@@ -14,6 +14,7 @@ from drc_rules.requirements.interfaces.names import ASIDE, LONGEST, family_by_na
 from drc_rules.requirements.parts import known_part
 from stackup_lib.board.board import Board
 from stackup_lib.core.record import record
+from stackup_lib.nets.chokes import across_chokes
 from stackup_lib.nets.links import Links, PadRole
 
 NAME, KNOWN_PIN, ALSO_PIN, CHIP_PIN = 3.0, 2.0, 1.5, 1.0
@@ -60,12 +61,14 @@ class PinEvidence:
 
     Attributes:
         named: net -> family that class or name have decided already.
+        across: net -> the net on the other side of a common-mode choke.
     """
 
     board: Board
     links: Links
     named: Mapping[int, str]
     readings: Mapping[int, tuple[PinReading, ...]]
+    across: Mapping[int, int]
     _winner: dict[int, str | None] = field(default_factory=dict, repr=False, compare=False)
 
     def on_link(self, net: int) -> tuple[PinReading, ...]:
@@ -119,8 +122,13 @@ class PinEvidence:
         return known[0] if known else None
 
     def _joined(self, net: int) -> tuple[int, ...]:
+        near = self._chained(net)
+        far = (one for here in near if here in self.across for one in self._chained(self.across[here]))
+        return tuple(dict.fromkeys([*near, *far]))
+
+    def _chained(self, net: int) -> tuple[int, ...]:
         rows = self.links.rows_of_net.get(net, ())
-        return tuple(dict.fromkeys([net, *(one for row in rows for one in self.links.chains[row])]))
+        return (net, *(one for row in rows for one in self.links.chains[row]))
 
     def _other_half(self, net: int) -> Iterable[int]:
         complement = self.links.pairs.complement_of(net)
@@ -142,7 +150,8 @@ def pin_evidence(board: Board, links: Links, named: Mapping[int, str]) -> PinEvi
         read = _read(reference, str(parts.library_id[part]), value)(number, function)
         if read is not None and read not in found.setdefault(net, []):
             found[net].append(read)
-    return PinEvidence(board, links, named, {net: tuple(said) for net, said in found.items()})
+    readings = {net: tuple(said) for net, said in found.items()}
+    return PinEvidence(board, links, named, readings, across_chokes(board, links.pairs))
 
 
 @lru_cache(maxsize=4096)

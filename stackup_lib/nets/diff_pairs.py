@@ -19,9 +19,11 @@ UNCONNECTED = "unconnected-("
 _KICAD = re.compile(r"(?P<head>.*)(?P<sign>[PN+-])(?P<tail>[0-9_]*)", re.DOTALL)
 _KICAD_SWAP = {"P": "N", "N": "P", "+": "-", "-": "+"}
 _MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")
-_SPELLED = re.compile(
-    r"(?P<head>.*[^/])(?<!_CO)(?<!_CON)(?P<sign>[PNM+-])(?P<tail>(?:_?\d+)*(?:_(?:[A-Z]|AC|CONN?|ESD))?)", re.DOTALL
-)
+FAR_SIDES = "AC|BUF|CAP|CM|CMC|CONN?|ESD|EXT|FILT?|FLT|FPGA|HUB|IN|ISO|MCU|MUX|OUT|PHY|PROT|RAW|SHIFTED|SOC|SW|TERM"
+"""Words behind the polarity for the far side of a capacitor, resistor, filter, connector, switch or level shifter."""
+
+_SPELLED_FAR = re.compile(rf"(?P<head>.*[^/])(?P<sign>[PNM+-])(?P<tail>(?:_?\d+)*_(?:{FAR_SIDES})\d?)", re.DOTALL)
+_SPELLED = re.compile(r"(?P<head>.*[^/])(?<!_CO)(?<!_CON)(?P<sign>[PNM+-])(?P<tail>(?:_?\d+)*(?:_[A-Z])?)", re.DOTALL)
 _SPELLED_SWAP = {"P": "NM", "+": "-"}
 POSITIVE = "P+"
 
@@ -68,8 +70,8 @@ def find_pairs(board: Board) -> Pairs:
     """Return the differential pairs of a board; a net is in at most one.
 
     Nets that KiCad's rule leaves over are paired by spelling: small letters, `DP` with `DM`, KiCad's own markup
-    (`TX_{P}`), and a letter, `AC`, `CON`, `CONN` or `ESD` behind the polarity for the far side of a series part or
-    connector (`TX_P_C`). Nets of unused pins, and names that are nothing but a polarity and digits (`+12`, `/-5`), are
+    (`TX_{P}`), and a letter or one of `FAR_SIDES` behind the polarity for the far side of a series part or connector
+    (`TX_P_C`, `D+_HUB`). Nets of unused pins, and names that are nothing but a polarity and digits (`+12`, `/-5`), are
     no pairs.
     """
     free = {name: i for i, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED)}
@@ -110,7 +112,7 @@ def _by_spelling(nets: dict[str, int]) -> list[tuple[int, int, str, bool]]:
     alone = {key: here[0] for key, here in spelled.items() if len(here) == 1}
     rows, taken = [], set[int]()
     for key, (name, net) in alone.items():
-        found = _SPELLED.fullmatch(key)
+        found = _SPELLED_FAR.fullmatch(key) or _SPELLED.fullmatch(key)
         if found is None or found["sign"] not in POSITIVE or not _is_name(found["head"]):
             continue
         complements = (found["head"] + sign + found["tail"] for sign in _SPELLED_SWAP[found["sign"]])

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from drc_rules.requirements.interfaces.load import families
 from drc_rules.requirements.interfaces.model import Bus
-from drc_rules.requirements.interfaces.names import LONGEST, is_generated, normalise
+from drc_rules.requirements.interfaces.names import LONGEST, is_generated, normalise, sheet_name
 from stackup_lib.board.board import Board
 
-_COMPLEMENT = {"P": "N", "N": "P", "T": "C", "C": "T", "+": "-", "-": "+"}
+_COMPLEMENTS = {"P": "N", "T": "C", "+": "-", "": "#N"}
+"""Sign of a true strobe -> those of its complement: `DQS0#` and `DQS0N` are that of `DQS0`."""
 
 _Key = tuple[str, str]
 """The path of a net and what its name begins with."""
@@ -19,8 +20,9 @@ _Key = tuple[str, str]
 def family_by_bus(board: Board) -> dict[int, str]:
     """Return net -> id of the family whose bus it is a net of.
 
-    A bus has a pair of strobe nets. Its nets are those of the same path and the same beginning of the name that join
-    at least two parts of those that the strobes join; so an analog input `A0` on another part is no address line.
+    A bus has a pair of strobe nets, or a sheet of its own. Its nets are those of the same path and the same beginning
+    of the name that join at least two parts of those that the strobes join; so an analog input `A0` on another part is
+    no address line.
     """
     found: dict[int, str] = {}
     for family in families():
@@ -30,7 +32,7 @@ def family_by_bus(board: Board) -> dict[int, str]:
 
 
 def _nets_of(board: Board, bus: Bus) -> Iterator[int]:
-    strobes = _strobes(board, re.compile(bus.strobe))
+    strobes = _strobes(board, re.compile(bus.strobe), re.compile(bus.sheet))
     if not strobes:
         return
     member, parts_of = re.compile(bus.member), _parts_of_nets(board)
@@ -41,18 +43,23 @@ def _nets_of(board: Board, bus: Bus) -> Iterator[int]:
             yield net
 
 
-def _strobes(board: Board, strobe: re.Pattern[str]) -> dict[_Key, list[int]]:
-    """Return the strobes' nets of each bus; one without its complement is none."""
-    signs = {}
+def _strobes(board: Board, strobe: re.Pattern[str], sheet: re.Pattern[str]) -> dict[_Key, list[int]]:
+    """Return the strobes' nets of each bus; one without its complement is none, except on a sheet of the memory."""
+    halves: dict[tuple[_Key, str], dict[str, int]] = {}
     for net, path, name in _named(board):
         read = strobe.fullmatch(name)
         if read is not None:
-            signs[path, name] = net, read
+            start, end = read.span("sign")
+            without = (name[:start].rstrip("_") + name[end:]).lstrip("_")
+            halves.setdefault(((path, read["bus"]), without), {})[read["sign"]] = net
     found: dict[_Key, list[int]] = {}
-    for (path, name), (net, read) in signs.items():
-        at = read.start("sign")
-        if (path, name[:at] + _COMPLEMENT[name[at]] + name[at + 1 :]) in signs:
-            found.setdefault((path, read["bus"]), []).append(net)
+    for (key, _), nets in halves.items():
+        for true, complements in _COMPLEMENTS.items():
+            other = next((nets[one] for one in complements if one in nets), None)
+            if true in nets and other is not None:
+                found.setdefault(key, []).extend((nets[true], other))
+        if sheet.fullmatch(sheet_name(key[0].rpartition("/")[2])):
+            found.setdefault(key, []).extend(nets.values())
     return found
 
 

@@ -46,11 +46,13 @@ class InterfaceClause(Frozen):
 class Pattern(Frozen):
     """How nets of a family are named: `head`, then, where there is one, `tail` anywhere behind it; case is ignored.
 
-    Two short expressions in place of one long one: the time for any name stays quadratic in its length.
+    Two short expressions in place of one long one: the time for any name stays quadratic in its length. A `generic`
+    name says less than what the net ends at or is joined to.
     """
 
     head: str
     tail: str = ""
+    generic: bool = False
 
     @cached_property
     def _compiled(self) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
@@ -70,10 +72,13 @@ class Bus(Frozen):
     same text in group `bus`.
 
     Attributes:
-        strobe: a strobe's net, its polarity (P or N, T or C, + or -) in group `sign`; its complement must be there.
+        strobe: a strobe's net, its polarity (P or N, T or C, + or -, none or #) in group `sign`; its complement must be
+            there.
         member: any net of the bus.
+        sheet: the whole name of a sheet, in capitals, on which strobes without a complement count.
     """
 
+    sheet: str
     strobe: str
     member: str
 
@@ -181,6 +186,11 @@ class Family(Frozen):
     def claims(self, normalised: str) -> bool:
         """Return True for a normalised net name that reads as one of the family's."""
         return not self.excludes(normalised) and any(pattern.matches(normalised) for pattern in self.pattern)
+
+    def claims_loosely(self, normalised: str) -> bool:
+        """Return True for a name that only generic patterns match."""
+        found = [pattern for pattern in self.pattern if pattern.matches(normalised)]
+        return bool(found) and all(pattern.generic for pattern in found)
 
     @property
     def interfaces(self) -> tuple[Interface, ...]:

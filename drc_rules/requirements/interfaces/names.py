@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 from drc_rules.requirements.interfaces.load import families, family
 from drc_rules.requirements.interfaces.model import Family
+from stackup_lib.nets.diff_pairs import FAR_SIDES
 
 LONGEST = 160
 """What is longer than this (behind the last slash) is no real name."""
@@ -16,7 +17,7 @@ ASIDE = ("low-speed", "reference-clock")
 
 _GENERATED = ("unconnected-(", "Net-(")
 _MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")
-_FAR = r"(?:[_.\-](?:C|AC|CON|CONN|R|ESD))?"
+_FAR = rf"(?:[_.\-](?:C|R|(?:{FAR_SIDES})\d?))?"
 """What designers add behind the polarity for the far side of a capacitor, connector, resistor or protection part."""
 
 _POLARITY = re.compile(rf"([PNM+-])([_.\-]?\d*{_FAR})$")
@@ -25,7 +26,9 @@ _SIGNED = re.compile(
 )
 _LANE = re.compile(r"(?<=[A-Z])[_.\-](\d+)$")
 _BUS = re.compile(r"\[(\d+)\]")
-_BARE = re.compile(r"(?:TX|RX|PET|PER|D|DATA|LANE|LN|ML|CK|CLK|TRD|MDI|SSTX|SSRX)\d*_[PN]")
+_BARE = re.compile(
+    r"(?:[TR]XD?|PET|PER|TD|RD|H?D|DATA|LANE|LN|ML|CK|CLK|TRD|MDI|SSTX|SSRX|TPIN|TPOUT)\d*_[PN]|P\d_[TR]XD?_[PN]"
+)
 """A name that says only which lane it is: what it is a lane of stands in the name of its sheet."""
 
 _SHEET = re.compile(r"[^A-Z0-9+.]+")
@@ -35,6 +38,11 @@ _SWAP = {"P": "NM", "N": "P", "M": "P", "+": "-", "-": "+"}
 def normalise(net: str) -> str:
     """Return the part of a net name that people read: behind the last slash, KiCad's markup as `_x`, upper case."""
     return _MARKUP.sub(r"_\1", net.rsplit("/", 1)[-1]).upper()
+
+
+def sheet_name(sheet: str) -> str:
+    """Return a sheet's name in capitals, with an underscore for each run of other characters: `DDR3_MEMORY`."""
+    return _SHEET.sub("_", sheet.upper()[:LONGEST])
 
 
 def is_generated(net: str) -> bool:
@@ -109,7 +117,7 @@ def family_by_sheet(net: str) -> str | None:
     if not sheets or not _BARE.fullmatch(lane):
         return None
     for sheet in reversed(sheets):
-        name = f"{_SHEET.sub('_', sheet)}_{lane}"
+        name = f"{sheet_name(sheet)}_{lane}"
         found = [one.id for one in families() if len(name) <= LONGEST and one.claims(name)]
         if found:
             return found[0] if len(found) == 1 else None
@@ -119,6 +127,12 @@ def family_by_sheet(net: str) -> str | None:
 def family_by_name(net: str) -> str | None:
     """Return the id of the family that a net's name reads as, None for none and for names that KiCad made up."""
     return None if is_generated(net) else _family_of(normalise(net)) or family_by_sheet(net)
+
+
+def is_generic(net: str, of: Family) -> bool:
+    """Return True for a name that tells the family only where nothing else does: transceivers of programmable logic."""
+    name = normalise(net)[:LONGEST]
+    return of.claims_loosely(name) or (not of.claims(name) and of.claims_loosely(usual_spelling(name)))
 
 
 @cache

@@ -52,6 +52,13 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("RJ45_UDE_RB1", ("2", "TD1+"), ("3", "TD1-"), "base-t"),
         ("SATA_7pin", ("2", "A+"), ("3", "A-"), "sata"),
         ("SomeModule", ("7", "PCIe_RX_P"), ("9", "PCIe_RX_N"), "pcie"),
+        ("HDMI_Micro-D_Molex_46765", ("6", ""), ("8", ""), "hdmi"),
+        ("RJ45_Bel_SI-60062-F", ("1", ""), ("3", ""), "base-t"),
+        ("HANRUN_HR911105A", ("3", ""), ("6", ""), "base-t"),
+        ("USB2514B_Bi", ("7", "USBDP_DN3/PRT_DIS_P3"), ("6", "USBDM_DN3/PRT_DIS_M3"), "usb2"),
+        ("TUSB2046B", ("5", "DP0"), ("4", "DM0"), "usb2"),
+        ("GL852G", ("31", "USBDP_UP"), ("30", "USBDM_UP"), "usb2"),
+        ("TUSB8041", ("55", "USB_SSTXP_UP"), ("56", "USB_SSTXM_UP"), "usb3"),
     ],
 )
 def test_pins_tell_what_the_name_does_not(
@@ -99,6 +106,45 @@ def test_evidence_goes_through_series_parts(tmp_path: Path) -> None:
     )
 
     assert families_of(tmp_path, *parts) == dict.fromkeys(("/A+", "/A-", "/B+", "/B-"), "pcie")
+
+
+def choke(reference: str, *nets: str) -> str:
+    return part(reference, "", *((str(k), "", net) for k, net in enumerate(nets, start=1)), y_mm=30)
+
+
+@pytest.mark.parametrize(
+    ("filter_", "found"),
+    [
+        (choke("FL1", "CAM_D0_P", "CAM_D0_N", "/D0_N", "/D0_P"), True),
+        (choke("L3", "CAM_D0_P", "CAM_D0_N", "/D0_P", "/D0_N"), True),
+        (choke("D3", "CAM_D0_P", "CAM_D0_N", "/D0_P", "/D0_N"), False),
+        (choke("FL1", "CAM_D0_P", "CAM_D0_N", "/D0_P", "GND"), False),
+    ],
+)
+def test_evidence_goes_through_common_mode_chokes(tmp_path: Path, filter_: str, *, found: bool) -> None:
+    """Four pads on two pairs; an ESD part joins nothing."""
+    ends = part("J1", "Conn", *pair("/A", ("1", ""), ("2", "")), ("3", "", "/D0_P"), ("4", "", "/D0_N"))
+    chip = part("U1", "Sensor", ("1", "", "CAM_D0_P"), ("2", "", "CAM_D0_N"), y_mm=60)
+
+    nets = families_of(tmp_path, ends, chip, filter_)
+
+    assert (nets.get("/D0_P"), nets.get("/D0_N")) == (("mipi", "mipi") if found else (None, None))
+
+
+def test_the_name_of_a_transceiver_says_less_than_what_it_is_joined_to(tmp_path: Path) -> None:
+    """A bank of programmable logic carries any protocol; alone it is a serial link of unknown kind."""
+    banks = ("MGT0_TX+", "MGT0_TX-", "MGT1_TX+", "MGT1_TX-")
+    chip = part("U1", "XC7A", *((str(k), "", net) for k, net in enumerate(banks)))
+    edge = part("J1", "Bus_PCI_Express_x1", ("A16", "PERp0", "/A+"), ("A17", "PERn0", "/A-"), y_mm=30)
+    sma = part("J2", "SMA", ("1", "", "MGT1_TX+"), ("2", "", "MGT1_TX-"), y_mm=60)
+    series = "".join(
+        two_pads(f"C{k}", "100n", 30, 10 * k, f"MGT0_TX{sign}", f"/A{sign}") for k, sign in enumerate("+-")
+    )
+
+    found = families_of(tmp_path, chip, edge, sma, series)
+
+    assert {found[net] for net in ("MGT0_TX+", "MGT0_TX-", "/A+", "/A-")} == {"pcie"}
+    assert {found[net] for net in ("MGT1_TX+", "MGT1_TX-")} == {"ethernet-serdes"}
 
 
 def test_a_chip_decides_between_what_a_connector_may_carry(tmp_path: Path) -> None:

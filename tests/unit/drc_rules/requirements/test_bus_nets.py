@@ -38,6 +38,8 @@ def found(board: Board) -> dict[str, str]:
         ("DQS0_T_A", "DQS0_C_A"),
         ("DQS_T0", "DQS_C0"),
         ("LDQS+", "LDQS-"),
+        ("DQS0", "DQS#0"),
+        ("UDQS", "UDQS#"),
     ],
 )
 def test_bare_names_are_a_bus_where_a_differential_strobe_joins_the_same_parts(
@@ -64,6 +66,21 @@ def test_without_a_differential_strobe_of_the_same_bus_they_say_nothing(
     nets = (*DQ, "CK_P", "CK_N", *strobes)
 
     assert found(board_of(tmp_path, ("U1", nets), ("U2", nets))).keys() <= set(strobes)
+
+
+def test_a_prefix_needs_no_separator(tmp_path: Path) -> None:
+    """As processors of Allwinner call a memory's nets."""
+    nets = ("S0SDQS0_P", "S0SDQS0_N", "S0SDQ0", "S0SA15", "S0SBA2", "S0SCAS", "S0SCK_P", "S0SDQM0", "S0SODT1")
+
+    assert found(board_of(tmp_path, ("U1", nets), ("U2", nets))) == dict.fromkeys(nets, "ddr")
+
+
+@pytest.mark.parametrize(("sheet", "is_bus"), [("ddr2", True), ("DDR3 memory", True), ("RAM", False), ("flash", False)])
+def test_on_a_sheet_of_the_memory_single_ended_strobes_count(tmp_path: Path, sheet: str, *, is_bus: bool) -> None:
+    """DDR and DDR2 may do without the complement; HyperRAM always does."""
+    nets = tuple(f"/{sheet}/{name}" for name in ("DQS0", "DQ0", "DQ7", "A0", "WE#", "CK#0"))
+
+    assert found(board_of(tmp_path, ("U1", nets), ("U2", nets))) == dict.fromkeys(nets if is_bus else (), "ddr")
 
 
 def test_a_net_that_goes_to_another_part_is_not_of_the_bus(tmp_path: Path) -> None:

@@ -251,13 +251,46 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("LAN1_PCIE_RX_P", "pcie"),
         ("USB_P", "usb2"),
         ("USB2_N", "usb2"),
-        ("/DRAM_DQ0", "ddr"),
         ("DQS0_P", "ddr"),
         ("/S0SDQS0_N", "ddr"),
         ("SGMII0_TX_P", "sgmii"),
         ("QSGMII_RX_N", "sgmii"),
         ("LVDS0_CLK_N", "lvds"),
         ("/LVDS_DQ0_P", "lvds"),
+        ("/LVDIOC_N", "lvds"),
+        ("/HDMI Output/HDMI_OUT_CK_M_SHIFTED", "hdmi"),
+        ("HDMI_HTXCN", "hdmi"),
+        ("/LCD/HTX2_P", "hdmi"),
+        ("/gpdi/GPDI_D2-", "hdmi"),
+        ("/M2 edge/PETX0_2+", "pcie"),
+        ("NVME_TX0_P", "pcie"),
+        ("PE1_RX3_N", "pcie"),
+        ("/USB_UP_D+_HUB", "usb2"),
+        ("/USB2_HUB/HD7_P", "usb2"),
+        ("/USB2-HUB/USBH_N", "usb2"),
+        ("USB_HUB1_P", "usb2"),
+        ("HUSB2-D_N", "usb2"),
+        ("USB_HOST_UDM1", "usb2"),
+        ("USB2_SSTX1_P", "usb3"),
+        ("USB1_RX_P", "usb3"),
+        ("SS_RX1_N", "usb3"),
+        ("TBT_TX0_P", "usb3"),
+        ("/TPOUT+", "base-t"),
+        ("/rj45_ports/P0_RXD_N", "base-t"),
+        ("ENET_TXP", "base-t"),
+        ("DDR3_UDQS_P", "ddr"),
+        ("DDR_NCAS", "ddr"),
+        ("DDR3_ADDR12", "ddr"),
+        ("LPDDR4_DQ0_A", "ddr"),
+        ("DP1_TXD0_N", "displayport"),
+        ("EDP_L0_P", "displayport"),
+        ("MIPI_TX1_P", "mipi"),
+        ("CSI_0_P", "mipi"),
+        ("SATA_TXD_P", "sata"),
+        ("/Ethernet/RGMII_TXD3", "rgmii"),
+        ("RGMII_RX_CTL", "rgmii"),
+        ("GMII_GTX_CLK", "rgmii"),
+        ("FMC1_DP0_C2M_P", "ethernet-serdes"),
     ],
 )
 def test_a_net_name_reads_as_its_family(net: str, found: str) -> None:
@@ -300,6 +333,19 @@ def test_ordinary_names_are_no_fast_nets(net: str) -> None:
     """Words that only begin like an interface, single nets, and names that KiCad made up."""
     found = family_by_name(net)
     assert found is None or not family(found).fast
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        *("/DRAM_DQ0", "/DRAM_A0", "/DRAM_CAS", "RAM1_DQ3", "SD_DQ0"),
+        *("USB_PWR_P", "USB_SENSE_N", "USB_EN_N", "USB_XI", "USB_FB_P"),
+        *("/gpdi/GPDI_ETH+", "/usb/FPD+", "RMII_TXD0", "ETH_TXD0", "PW+", "CLK_HDMI_OUT_P", "HDMI_OUT_EN", "SGMII_TXD"),
+    ],
+)
+def test_names_that_tell_no_interface_read_as_none(net: str) -> None:
+    """SDRAM without strobes, supplies and current sensing of USB, MII and RMII, pairs of other uses."""
+    assert family_by_name(net) is None
 
 
 @pytest.mark.parametrize(
