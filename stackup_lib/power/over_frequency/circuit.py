@@ -13,13 +13,17 @@ from stackup_lib.transmission_lines.materials.conductor_models import Complex, R
 GROUND = ""
 """The node all voltages are measured from."""
 
+SKIN_HZ = 1e8
+"""Where `skin_ohm` is stated."""
+
 
 @record
 class SeriesBranch:
     """A resistance, an inductance and a capacitance in series between two nodes; no capacitance is a short.
 
     A regulator is R and L to ground (Intel AN 958, section 1.5.1); a capacitor has ESR, and ESL with mounting.
-    `count` equal ones stand in parallel.
+    `count` equal ones stand in parallel. `skin_ohm` is at 100 MHz the real part, and as much of the imaginary one, of
+    what grows with the square root of frequency. `dissipation` is the loss tangent of the capacitance.
     """
 
     name: str
@@ -29,10 +33,12 @@ class SeriesBranch:
     inductance_h: float = 0.0
     capacitance_f: float | None = None
     count: int = 1
+    skin_ohm: float = 0.0
+    dissipation: float = 0.0
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for values that no passive part has, or for none at all."""
-        values = (self.resistance_ohm, self.inductance_h)
+        values = (self.resistance_ohm, self.inductance_h, self.skin_ohm, self.dissipation)
         if not all(math.isfinite(value) and value >= 0 for value in values) or self.count < 1:
             raise ValueError(f"{self.name}: resistance and inductance are not negative, and there is at least one")
         if self.capacitance_f is not None and not (math.isfinite(self.capacitance_f) and self.capacitance_f > 0):
@@ -46,13 +52,15 @@ class SeriesBranch:
         """Return the impedance of all `count` in parallel."""
         omega = 2 * math.pi * np.asarray(frequencies_hz, dtype=float)
         one = self.resistance_ohm + 1j * omega * self.inductance_h
+        if self.skin_ohm:
+            one = one + self.skin_ohm * (1 + 1j) * np.sqrt(omega / (2 * math.pi * SKIN_HZ))
         if self.capacitance_f is not None:
-            one = one + 1 / (1j * omega * self.capacitance_f)
+            one = one + (self.dissipation - 1j) / (omega * self.capacitance_f)
         return np.asarray(one / self.count, dtype=np.complex128)
 
     @property
     def resonance_hz(self) -> float | None:
-        """The series resonance, or None where there is none."""
+        """The series resonance without what grows with frequency, or None where there is none."""
         if self.capacitance_f is None or self.inductance_h == 0:
             return None
         return 1 / (2 * math.pi * math.sqrt(self.inductance_h * self.capacitance_f))

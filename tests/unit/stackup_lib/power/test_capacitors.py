@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
-from stackup_lib.power.over_frequency.capacitors import capacitor_data, left_at_bias, typical_capacitor
+from stackup_lib.power.over_frequency.capacitors import (
+    capacitor_data,
+    ceramic_branch,
+    left_at_bias,
+    typical_capacitor,
+)
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch
 
 CASES = tomllib.loads(
@@ -61,30 +66,45 @@ def test_each_measured_part_lies_in_the_range_the_others_give() -> None:
 
 
 def test_measured_impedances_against_the_model_of_each_part_left_out() -> None:
-    """65 points of 13 parts; 7.5 % in the median of |Z|.
+    """65 points of 13 parts by what the others of their size say: 7.1 % in the median of |Z|, 30 % low at most.
 
-    The misses are the points within a decade above the series resonance: a single C-R-L with the ESL of 100 MHz has too
-    little of R and L there, because the current has not yet moved to the nearest electrodes. They are up to 68 % low.
+    The misses are within a decade above the series resonance: there R and L of some parts change faster than with the
+    square root of frequency. A single C-R-L is up to 68 % low at these points.
     """
     data = capacitor_data()
-    off, above = [], []
+    ratios, above, plain = [], [], []
     for case in CASES["part"]:
         part = next(row for row in data.measured if row.part == case["id"])
         rest = data.model_copy(update={"measured": tuple(row for row in data.measured if row is not part)})
         typical = typical_capacitor(part.size, part.nominal_uf * 1e-6, rest)
         assert typical is not None
-        model = SeriesBranch("C", "a", GROUND, typical.esr_ohm.nominal, typical.esl_h.nominal, part.uf * 1e-6)
+        of = (typical.esr_ohm.nominal, typical.esl_h.nominal, typical.skin_ohm.nominal)
+        model = ceramic_branch("C", "a", part.uf * 1e-6, of, mounting_h=0.0)
+        single = SeriesBranch("C", "a", GROUND, of[0], of[1], part.uf * 1e-6)
         points = np.array(case["points"])
         measured = np.hypot(points[:, 1], points[:, 2])
-        ratio = np.abs(model.impedance_ohm(points[:, 0])) / measured
-        off += list(np.abs(ratio - 1))
+        found = np.abs(model.impedance_ohm(points[:, 0])) / measured
         assert model.resonance_hz is not None
         share = points[:, 0] / model.resonance_hz
-        above += list(ratio[(share > 1) & (share < 10)])
-    assert len(off) == 65
-    assert np.median(off) < 0.076
-    assert max(off) < 0.69
-    assert min(above) > 0.31
+        ratios += list(found)
+        above += list(found[(share > 1) & (share < 10)])
+        plain += list((np.abs(single.impedance_ohm(points[:, 0])) / measured)[(share > 1) & (share < 10)])
+    assert len(ratios) == 65
+    assert np.median(np.abs(np.array(ratios) - 1)) < 0.072
+    assert 0.69 < min(ratios) < max(ratios) < 1.23
+    assert np.median(np.abs(np.array(above) - 1)) < 0.1
+    assert min(plain) < 0.35
+
+
+def test_r_and_l_of_a_part_change_as_measured() -> None:
+    """R of the 220 uF part is 34.55 mOhm at 102 MHz and 150.2 mOhm at 1 GHz, L 422 pH and 399 pH."""
+    model = ceramic_branch("C", "a", 143e-6, (1.79e-3, 410e-12, 34.2e-3), mounting_h=0.0)
+    ohm = model.impedance_ohm(np.array([1.02005e8, 1.00077e9]))
+    assert ohm.real == pytest.approx([34.55e-3, 150.2e-3], rel=0.3)
+    assert ohm.imag == pytest.approx([270.45e-3, 2506.4e-3], rel=0.03)
+    more = ceramic_branch("C", "a", 143e-6, (1.79e-3, 410e-12, 34.2e-3), mounting_h=1e-9, count=4)
+    both = model.impedance_ohm(np.array([1e8])) + 1j * 2e8 * np.pi * 1e-9
+    assert more.impedance_ohm(np.array([1e8])) == pytest.approx(both / 4)
 
 
 def test_a_size_without_data_has_no_figure() -> None:
