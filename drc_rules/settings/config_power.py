@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
+from drc_rules.settings.config_pdn import PdnDeclaration
 from stackup_lib.core.frozen import Frozen
 
 
@@ -33,6 +34,7 @@ class RailDeclaration(Frozen):
         copper_c: temperature of the copper.
         plating_um: thickness of the copper in holes.
         copper_um: finished thickness of the copper by layer, as the fab states it or as it was measured.
+        pdn: regulator, capacitors, package and die, for the impedance over frequency.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -60,6 +62,7 @@ class RailDeclaration(Frozen):
     copper_c: float | None = Field(default=None, ge=-55, le=200)
     plating_um: float | None = Field(default=None, gt=0, le=200)
     copper_um: dict[str, Annotated[float, Field(gt=0, le=1000)]] = Field(default_factory=dict)
+    pdn: PdnDeclaration = Field(default_factory=PdnDeclaration)
 
     @model_validator(mode="after")
     def _said_once(self) -> RailDeclaration:

@@ -1,4 +1,4 @@
-"""The command line of what a board is: `stackup`, `impedance`, `nets`, `delay`, `touchstone`; and `validate`."""
+"""The command line of what a board is: `stackup`, `impedance`, `nets`, `delay`, `touchstone`, `pdn`; and `validate`."""
 
 from __future__ import annotations
 
@@ -68,6 +68,22 @@ Exit codes:
 """
 
 
+PDN_EPILOG = """
+\b
+Examples:
+  stackwright pdn card.kicad_pcb --rail +0V8
+  stackwright pdn card.kicad_pcb --rail +0V8 --load U1 --target 0.5 -v
+  stackwright pdn card.kicad_pcb --rail +0V8 --format svg --output pdn.svg
+
+\b
+Exit codes:
+  0  every rail has its curve
+  1  a rail has none, and the output says what is missing; or it exceeds its target, whatever
+     is not known of its parts
+  2  the board cannot be read, no rail is named, or an option is not valid
+"""
+
+
 VALIDATE_EPILOG = """
 \b
 Examples:
@@ -94,6 +110,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Show which interface each net is assigned to.")(nets)
     app.command(short_help="Show the delay of every routed link.", epilog=DELAY_EPILOG)(delay)
     app.command(short_help="Write the S-parameters of routed links.", epilog=TOUCHSTONE_EPILOG)(touchstone)
+    app.command(short_help="Show the impedance of supply rails over frequency.", epilog=PDN_EPILOG)(pdn)
     app.command(short_help="Check the field solver against your own numbers.", epilog=VALIDATE_EPILOG)(validate)
 
 
@@ -271,6 +288,41 @@ def touchstone(
         config=config,
     )
     return write_touchstone(board, output, request)
+
+
+def pdn(
+    board: BoardArg = Path(),
+    *,
+    rail: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NET", help="Net of the rail. Repeatable. Default: the rails of stackwright.toml."),
+    ] = None,
+    load: Annotated[
+        list[str] | None, typer.Option(metavar="PART", help="Part at which the impedance is seen, e.g. U1.")
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option(metavar="MOHM", min=1e-6, help="Target impedance in place of the declared one.")
+    ] = None,
+    profile: ProfileOption = None,
+    config: ConfigOption = None,
+    format_: Annotated[str | None, format_option("text", "csv", "json", "svg")] = None,
+    output: OutputOption = None,
+    verbose: VerboseOption = False,
+) -> int:
+    """Show the impedance of supply rails from 1 kHz to 1 GHz: regulator, planes, capacitors, and what makes peaks."""
+    from stackwright.commands.inspect.pdn import PdnRequest, show_pdn
+
+    request = PdnRequest(
+        rails=tuple(rail or ()),
+        load=words(load),
+        target_mohm=target,
+        verbose=verbose,
+        overrides=overrides(profile),
+        config=config,
+        format=one_format(format_),
+        output=output,
+    )
+    return show_pdn(board, request)
 
 
 def validate(

@@ -6,6 +6,7 @@ What spreads in the planes is not in it: the cavity of `plane_pair` has that.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from stackup_lib.transmission_lines.materials.conductor_models import MU0
 
@@ -47,3 +48,32 @@ def sheet_inductance_h(spacing_mm: float, length_mm: float, width_mm: float) -> 
 def spreading_inductance_h(spacing_mm: float, inner_mm: float, outer_mm: float) -> float:
     """Return mu0 h/(2 pi) ln(r2/r1), of current that spreads between planes from radius r1 to r2."""
     return MU0 * spacing_mm * 1e-3 / (2 * math.pi) * math.log(outer_mm / inner_mm)
+
+
+@dataclass(frozen=True, slots=True)
+class MountingLoop:
+    """The loop of a part with two pads over a pair of planes, in mm; `mounting_inductance_h` is its inductance.
+
+    Attributes:
+        to_first_mm: from the pads to the first plane under them, over which their copper runs.
+        depth_mm: from the pads to the nearer plane of the pair.
+        lengths_mm, widths_mm: of the copper from each pad to its vias.
+        apart_mm: between the vias of one pad and of the other.
+        barrel_mm: outer diameter of a via.
+        pairs: of vias that share the current.
+    """
+
+    to_first_mm: float
+    depth_mm: float
+    lengths_mm: tuple[float, float]
+    widths_mm: tuple[float, float]
+    apart_mm: float
+    barrel_mm: float
+    pairs: int
+
+
+def mounting_inductance_h(loop: MountingLoop) -> float:
+    """Return copper on both sides plus vias; equal pairs of vias count as uncoupled, which is a little too good."""
+    sides = zip(loop.lengths_mm, loop.widths_mm, strict=True)
+    copper = sum(trace_inductance_h(loop.to_first_mm, length, width) for length, width in sides)
+    return copper + via_pair_inductance_h(loop.depth_mm, loop.apart_mm, loop.barrel_mm) / loop.pairs

@@ -1,0 +1,238 @@
+"""The decoupling capacitors of a rail: found on the board, with value, parts data and mounting, each with its range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from drc_rules.analysis.power.over_frequency.heights import LayerHeights
+from drc_rules.analysis.power.over_frequency.left_of_capacitance import left_of
+from drc_rules.settings.config_pdn import CapacitorDeclaration
+from stackup_lib.board.board import Board
+from stackup_lib.core.interval import Interval
+from stackup_lib.nets.two_pin_parts import TwoTerminalParts, is_unfitted
+from stackup_lib.power.over_frequency.capacitor_text import CapacitorText, read_capacitor
+from stackup_lib.power.over_frequency.capacitors import typical_capacitor
+from stackup_lib.power.over_frequency.landings import Landing, Landings, apart_mm
+from stackup_lib.power.over_frequency.mounting import MountingLoop, mounting_inductance_h
+from stackup_lib.power.over_frequency.rail_planes import FacingCopper
+
+MOUNTING_RANGE = 0.7, 1.4
+"""What the formulas leave open: 20 % each for copper over a plane and its width, and how vias in parallel couple."""
+
+ON_PLANE_MM = 1.0
+"""A via so near to a plane of its net is joined to it, by thermal spokes if need be."""
+
+DECLARED = "declared"
+NOT_FITTED = "not fitted"
+NO_VIA = "no via of its net is within 10 mm"
+OFF_PLANES = "its vias are not on the planes of the rail"
+
+
+@dataclass(frozen=True)
+class PartData:
+    """What a capacitor is without its mounting.
+
+    Attributes:
+        capacitance_f: what is left of it at the rail's voltage.
+        esr_ohm, esl_h, skin_ohm: of the part alone.
+        source: of ESR and ESL.
+        bias: how the capacitance was found, in words.
+        is_sure: capacitance, ESR and ESL are declared.
+    """
+
+    capacitance_f: Interval
+    esr_ohm: Interval
+    esl_h: Interval
+    skin_ohm: Interval
+    source: str
+    bias: str
+    is_sure: bool
+
+
+@dataclass(frozen=True)
+class RailCapacitor:
+    """One capacitor between a rail and ground.
+
+    Attributes:
+        reference, value, size: as on the board.
+        data: of the part.
+        mounting_h: pads, copper and vias to the nearer plane.
+        x_mm, y_mm: where its vias meet the planes.
+    """
+
+    reference: str
+    value: str
+    size: str
+    data: PartData
+    mounting_h: Interval
+    x_mm: float
+    y_mm: float
+
+    @property
+    def group(self) -> str:
+        """Value and size, by which parts are counted."""
+        return f"{self.value} {self.size}".strip()
+
+
+@dataclass(frozen=True)
+class Mounts:
+    """What a pad's way to the planes is measured with."""
+
+    board: Board
+    landings: Landings
+    heights: LayerHeights
+    facing: Sequence[FacingCopper]
+    rail: int
+
+    def is_on_planes(self, landing: Landing) -> bool:
+        """Tell whether the vias of a pad on the rail meet its planes, and not only tracks that lead there."""
+        copper, net = self.landings.copper, self.rail
+        layers = {pair.rail_layer for pair in self.facing}
+        gaps = (copper.gaps_at(layer, landing.x_mm, landing.y_mm, ON_PLANE_MM) for layer in sorted(layers))
+        return any(owner == net for found in gaps for _, owner in found)
+
+    def depth_mm(self, outer: int) -> float:
+        """Return how deep the nearest pair of planes lies under an outer layer."""
+        return min(self.heights.between_mm(outer, layer) for pair in self.facing for layer in pair.layers)
+
+    def to_first_mm(self, outer: int, x_mm: float, y_mm: float) -> float:
+        """Return how deep the first filled copper lies under a point of an outer layer."""
+        at = np.array([x_mm]), np.array([y_mm])
+        way = range(1, self.board.layer_count) if outer == 0 else range(outer - 1, -1, -1)
+        first = next((layer for layer in way if self.landings.copper.net_at(layer, *at)[0] > 0), None)
+        return self.heights.between_mm(outer, first) if first is not None else self.depth_mm(outer)
+
+    def inductance_h(self, first: Landing, second: Landing, *, back: bool) -> Interval:
+        """Return the inductance of the loop through two landings, with its range."""
+        outer = self.board.layer_count - 1 if back else 0
+        middle = (first.x_mm + second.x_mm) / 2, (first.y_mm + second.y_mm) / 2
+        loop = MountingLoop(
+            to_first_mm=self.to_first_mm(outer, *middle),
+            depth_mm=self.depth_mm(outer),
+            lengths_mm=(first.length_mm, second.length_mm),
+            widths_mm=(first.width_mm, second.width_mm),
+            apart_mm=apart_mm(first, second),
+            barrel_mm=(first.barrel_mm + second.barrel_mm) / 2,
+            pairs=min(first.vias, second.vias),
+        )
+        nominal = mounting_inductance_h(loop)
+        return Interval(low=MOUNTING_RANGE[0] * nominal, nominal=nominal, high=MOUNTING_RANGE[1] * nominal)
+
+
+@dataclass(frozen=True)
+class Decoupling:
+    """The capacitors that are in the network, and what keeps others out of it: a reason for each, in words."""
+
+    capacitors: tuple[RailCapacitor, ...]
+    left_out: dict[str, str]
+
+
+def decoupling_of(
+    parts: TwoTerminalParts,
+    nets: tuple[int, int],
+    mounts: Mounts,
+    volts: float | None,
+    declared: Sequence[CapacitorDeclaration],
+) -> Decoupling:
+    """Return the capacitors between two nets.
+
+    Args:
+        parts: two-pad parts of the board.
+        nets: rail and ground.
+        mounts: planes and vias.
+        volts: the rail's voltage, None where it is not known.
+        declared: data of parts; the first that names a part holds.
+    """
+    board, found, left_out = mounts.board, [], {}
+    ends = np.column_stack([parts.first_net, parts.second_net])
+    rows = np.flatnonzero(parts.is_capacitor & (np.sort(ends, axis=1) == sorted(nets)).all(axis=1))
+    for row in rows.tolist():
+        footprint = int(parts.footprint[row])
+        reference = str(board.footprints.reference[footprint])
+        value = str(board.footprints.value[footprint])
+        stated = read_capacitor(value, str(board.footprints.library_id[footprint]))
+        own = next((one for one in declared if any(fnmatchcase(reference, name) for name in one.parts)), None)
+        back = bool(board.footprints.back[footprint])
+        ways = [mounts.landings.of(int(pad[row]), back=back) for pad in (parts.first_pad, parts.second_pad)]
+        reason = _reason(stated, own, value, ways)
+        first, second = ways
+        if reason or first is None or second is None:
+            left_out[reference] = reason
+            continue
+        if not mounts.is_on_planes(first if parts.first_net[row] == nets[0] else second):
+            left_out[reference] = OFF_PLANES
+            continue
+        data = _declared_data(own) if own else _typical_data(stated, volts)
+        if data is None:
+            left_out[reference] = f"no ESR and ESL for size {stated.size}"
+            continue
+        found.append(
+            RailCapacitor(
+                reference=reference,
+                value=_farads(own.uf * 1e-6 if own else stated.capacitance_f or 0.0),
+                size=stated.size or "",
+                mounting_h=mounts.inductance_h(first, second, back=back),
+                x_mm=(first.x_mm + second.x_mm) / 2,
+                y_mm=(first.y_mm + second.y_mm) / 2,
+                data=data,
+            )
+        )
+    return Decoupling(tuple(sorted(found, key=lambda one: (-one.data.capacitance_f.nominal, one.reference))), left_out)
+
+
+def _reason(stated: CapacitorText, own: CapacitorDeclaration | None, value: str, ways: Sequence[Landing | None]) -> str:
+    """Return why a capacitor cannot be in the network, "" where it can."""
+    if is_unfitted(value):
+        return NOT_FITTED
+    if own is None and stated.capacitance_f is None:
+        return f'its value "{value}" states no capacitance'
+    if own is None and stated.size is None:
+        return "its footprint states no size, so that ESR and ESL are not known"
+    return NO_VIA if None in ways else ""
+
+
+def _typical_data(stated: CapacitorText, volts: float | None) -> PartData | None:
+    nominal_f, size = stated.capacitance_f, stated.size
+    typical = typical_capacitor(size, nominal_f) if size and nominal_f else None
+    if typical is None or nominal_f is None:
+        return None
+    left, bias = left_of(stated, volts)
+    return PartData(
+        capacitance_f=left.times(nominal_f),
+        esr_ohm=typical.esr_ohm,
+        esl_h=typical.esl_h,
+        skin_ohm=typical.skin_ohm,
+        source="measured parts of the size" if typical.source.grade == "measured" else "band of the size",
+        bias=bias,
+        is_sure=False,
+    )
+
+
+def _declared_data(own: CapacitorDeclaration) -> PartData:
+    slack = own.tolerance_pct / 100
+    farad = own.uf * 1e-6
+    return PartData(
+        capacitance_f=Interval(low=farad * (1 - slack), nominal=farad, high=farad * (1 + slack)),
+        esr_ohm=_point(own.esr_mohm * 1e-3),
+        esl_h=_point(own.esl_ph * 1e-12),
+        skin_ohm=_point(0.0),
+        source=own.source or DECLARED,
+        bias=DECLARED,
+        is_sure=True,
+    )
+
+
+def _point(value: float) -> Interval:
+    return Interval(low=value, nominal=value, high=value)
+
+
+def _farads(farad: float) -> str:
+    """Return `4.7 uF`."""
+    for unit, scale in (("uF", 1e-6), ("nF", 1e-9)):
+        if farad >= scale * 0.9999:
+            return f"{farad / scale:.3g} {unit}" if farad < 1000 * scale else f"{farad / scale:.0f} {unit}"
+    return f"{farad / 1e-12:.3g} pF"

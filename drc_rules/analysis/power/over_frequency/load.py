@@ -1,0 +1,131 @@
+"""The load at which a rail's impedance is seen: which part, where its vias meet the planes, and their inductance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from drc_rules.analysis.power.over_frequency.decoupling import MOUNTING_RANGE, Mounts
+from drc_rules.analysis.power.rail_copper import in_table
+from drc_rules.analysis.power.rail_inputs import part_pads, parts_on
+from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import ZERO, Interval
+from stackup_lib.power.over_frequency.landings import PLATING_MM
+from stackup_lib.power.over_frequency.mounting import via_pair_inductance_h
+
+MARGIN_MM = 1.0
+"""Vias so far outside of the box of the load's pads still are the load's."""
+
+SMALLEST_MM = 1.0
+"""Side of the square in which the current of one via leaves the planes."""
+
+
+@dataclass(frozen=True)
+class RailLoad:
+    """A load.
+
+    Attributes:
+        name: of the part.
+        x_mm, y_mm, size_mm: square in which its vias meet the planes.
+        vias_h: inductance of its vias from the pads to the nearer plane, all of them in parallel.
+        vias: their number, 0 where its pads lie in the plane.
+        inferred: why this part is taken for the load, "" where it is stated.
+    """
+
+    name: str
+    x_mm: float
+    y_mm: float
+    size_mm: float
+    vias_h: Interval
+    vias: int
+    inferred: str
+
+
+def load_of(mounts: Mounts, nets: tuple[int, int], stated: tuple[str, ...], sources: tuple[str, ...]) -> RailLoad:
+    """Return the load: of the stated ones the part with most pads on the rail, else the part with most pad area.
+
+    Raises:
+        MissingFact: the stated parts have no pad on the rail, or nothing on it may be a load.
+    """
+    board, (net, ground) = mounts.board, nets
+    inferred = ""
+    if not stated:
+        candidates = [name for name in parts_on(board, board.nets[net]) if name not in sources and name[0] not in "LFR"]
+        if not candidates:
+            name = board.nets[net]
+            raise MissingFact(f"the load of {name}: no part on it draws a current", in_table(name, 'to = ["?"]'))
+        chosen = max(candidates, key=lambda name: len(_pads(board, name, net)))
+        stated, inferred = (chosen,), f"{chosen} has most pads on the rail"
+    name = max(stated, key=lambda name: len(_pads(board, name, net)))
+    pads = _pads(board, name, net)
+    if not len(pads):
+        raise MissingFact(
+            f"pads of {', '.join(stated)} on {board.nets[net]}",
+            in_table(board.nets[net], f'to = ["?"]  # parts on it: {", ".join(parts_on(board, board.nets[net]))}'),
+        )
+    return _load(mounts, name, pads, ground, inferred)
+
+
+def _load(mounts: Mounts, name: str, pads: Ints, ground: int, inferred: str) -> RailLoad:
+    board = mounts.board
+    columns, net = board.pads, int(board.pads.net[pads[0]])
+    back = bool(board.footprints.back[columns.footprint[pads[0]]])
+    outer = board.layer_count - 1 if back else 0
+    x, y = columns.x_mm[pads], columns.y_mm[pads]
+    box = (
+        float(x.min()) - MARGIN_MM,
+        float(y.min()) - MARGIN_MM,
+        float(x.max()) + MARGIN_MM,
+        float(y.max()) + MARGIN_MM,
+    )
+    own, back_of = mounts.landings.near(net, box, back=back), mounts.landings.near(ground, box, back=back)
+    drilled = pads[columns.drill_x_mm[pads] > 0]
+    if len(drilled):
+        own = np.zeros(0, dtype=np.int64)
+    points = (
+        np.column_stack([board.vias.x_mm[own], board.vias.y_mm[own]])
+        if len(own)
+        else np.column_stack([columns.x_mm[pads], columns.y_mm[pads]])
+    )
+    middle = points.mean(axis=0)
+    size = max(SMALLEST_MM, float(np.sqrt(np.prod(np.maximum(np.ptp(points, axis=0), SMALLEST_MM)))))
+    depth = mounts.depth_mm(outer)
+    at = RailLoad(name, float(middle[0]), float(middle[1]), size, ZERO, 0, inferred)
+    if depth <= 0:
+        return at
+    if not (len(own) and len(back_of)):
+        return _by_pads(mounts, pads, ground, at)
+    grounds = np.column_stack([board.vias.x_mm[back_of], board.vias.y_mm[back_of]])
+    apart = float(cKDTree(grounds).query(points)[0].mean())
+    barrel = float(np.median(board.vias.drill_mm[own])) + 2 * PLATING_MM
+    pairs = min(len(own), len(back_of))
+    nominal = via_pair_inductance_h(depth, max(apart, 1.05 * barrel), barrel) / pairs
+    return replace(at, vias_h=_ranged(nominal), vias=len(own))
+
+
+def _by_pads(mounts: Mounts, pads: Ints, ground: int, load: RailLoad) -> RailLoad:
+    """A load without vias under it: from each pad to the nearest via, and back by the nearest of its ground pads."""
+    board = mounts.board
+    footprint = board.pads.footprint[pads[0]]
+    back = bool(board.footprints.back[footprint])
+    grounds = np.flatnonzero((board.pads.footprint == footprint) & (board.pads.net == ground))
+    ways = [mounts.landings.of(int(pad), back=back) for pad in pads]
+    returns = [mounts.landings.of(int(pad), back=back) for pad in grounds]
+    there, back_again = [w for w in ways if w is not None], [w for w in returns if w is not None]
+    if not there or not back_again:
+        what = "on the rail" if not there else "on ground"
+        raise MissingFact(f"how {load.name} reaches the planes: no via {what} is within 10 mm of its pads", "add vias")
+    pairs = min(len(there), len(back_again))
+    nominal = float(np.mean([mounts.inductance_h(w, back_again[0], back=back).nominal for w in there])) / pairs
+    return replace(load, vias_h=_ranged(nominal), vias=len(there))
+
+
+def _ranged(nominal: float) -> Interval:
+    return Interval(low=MOUNTING_RANGE[0] * nominal, nominal=nominal, high=MOUNTING_RANGE[1] * nominal)
+
+
+def _pads(board: Board, name: str, net: int) -> Ints:
+    return np.flatnonzero(part_pads(board, name) & (board.pads.net == net))

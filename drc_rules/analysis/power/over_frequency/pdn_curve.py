@@ -1,0 +1,184 @@
+"""The curve of a network with its range, its peaks with their causes, and what would bring it below a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.analysis.power.over_frequency.pdn_network import CORNERS, REGULATOR, Corner, RailNetwork
+from drc_rules.report.numbers import figure
+from drc_rules.report.pdn_rows import PdnExcess, PdnPeak, PdnTarget
+from stackup_lib.core.interval import Interval
+from stackup_lib.power.over_frequency.capacitors import ceramic_branch
+from stackup_lib.power.over_frequency.circuit import SolvedNetwork, peaks
+from stackup_lib.transmission_lines.materials.conductor_models import Real
+
+LOWEST_HZ, HIGHEST_HZ = 1e3, 1e9
+PER_DECADE = 30
+FINER = 5
+"""Frequencies between two of the first pass around each peak."""
+
+MODEL_RANGE = 0.8, 1.25
+"""What the model itself leaves open: planes as a rectangle, capacitors gathered, vias uncoupled. Engineering judgement:
+no published board has full geometry and a measured curve."""
+
+AROUND = 1.6
+"""A peak moves by less than this factor in frequency between the corners."""
+
+PROMINENT = 1.1
+"""A maximum that rises by less than this factor above the lower of its sides is no peak worth naming."""
+
+MOST_MORE = 100
+"""More capacitors than this are no advice."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """|Z| in ohm over frequency: nominal, and at all corners together, as corners by frequencies."""
+
+    network: RailNetwork
+    nominal: SolvedNetwork
+    corners: Real
+
+    @property
+    def hz(self) -> Real:
+        """The frequencies, ascending."""
+        return self.nominal.frequencies_hz
+
+    @property
+    def ohm(self) -> Real:
+        """The nominal |Z|."""
+        return np.abs(self.nominal.impedance_ohm)
+
+    def range_ohm(self) -> tuple[Real, Real]:
+        """Return the lowest and highest |Z| at each frequency."""
+        return MODEL_RANGE[0] * self.corners.min(axis=0), MODEL_RANGE[1] * self.corners.max(axis=0)
+
+    def worst_ohm(self, from_hz: float, to_hz: float) -> Interval:
+        """Return the largest |Z| between two frequencies: nominal, and in the best and worst corner."""
+        here = (self.hz >= from_hz) & (self.hz <= to_hz)
+        nominal, most = float(self.ohm[here].max()), self.corners[:, here].max(axis=1)
+        low, high = MODEL_RANGE[0] * float(most.min()), MODEL_RANGE[1] * float(most.max())
+        return Interval(low=min(low, nominal), nominal=nominal, high=max(high, nominal))
+
+
+def curve_of(network: RailNetwork) -> Curve:
+    """Return the curve from 1 kHz to 1 GHz, with more frequencies around peaks."""
+    hz = np.geomspace(LOWEST_HZ, HIGHEST_HZ, round(PER_DECADE * math.log10(HIGHEST_HZ / LOWEST_HZ)) + 1)
+    planes = network.planes(hz)
+    first = np.abs(network.solved(planes, hz, Corner()).impedance_ohm)
+    top = np.flatnonzero((first[1:-1] > first[:-2]) & (first[1:-1] >= first[2:])) + 1
+    more = [np.geomspace(hz[k - 1], hz[k + 1], 2 * FINER + 1) for k in top.tolist()]
+    hz = np.unique(np.concatenate([hz, *more]))
+    planes = network.planes(hz)
+    corners = [np.abs(network.solved(planes, hz, corner).impedance_ohm) for corner in CORNERS]
+    nominal = network.solved(planes, hz, Corner())
+    return Curve(network, nominal, np.stack([np.abs(nominal.impedance_ohm), *corners]))
+
+
+def merged(solution: SolvedNetwork) -> SolvedNetwork:
+    """Return the solution with the branches of one name as one: a group of capacitors stands at several places."""
+    names = tuple(dict.fromkeys(solution.names))
+    columns = [
+        solution.reactive_var[:, [k for k, one in enumerate(solution.names) if one == name]].sum(axis=1)
+        for name in names
+    ]
+    return SolvedNetwork(solution.frequencies_hz, solution.impedance_ohm, names, np.stack(columns, axis=1))
+
+
+def peaks_of(curve: Curve, target: PdnTarget | None) -> Iterator[PdnPeak]:
+    """Yield the maxima with what exchanges energy there."""
+    for peak in peaks(merged(curve.nominal)):
+        if not _is_prominent(curve, peak.frequency_hz):
+            continue
+        found = curve.worst_ohm(peak.frequency_hz / AROUND, peak.frequency_hz * AROUND)
+        size = Interval(
+            low=min(found.low, peak.impedance_ohm),
+            nominal=peak.impedance_ohm,
+            high=max(found.high, peak.impedance_ohm),
+        )
+        ends = [one for one in (peak.inductive, peak.capacitive) if one]
+        share = _mounting_share(curve.network, peak.inductive)
+        in_range = target is not None and peak.frequency_hz <= target.up_to_hz
+        yield PdnPeak(
+            hz=peak.frequency_hz,
+            mohm=size.times(1e3),
+            cause=_cause(ends, share),
+            share_of_mounting=share,
+            is_above=target is not None and in_range and peak.impedance_ohm * 1e3 > target.mohm,
+        )
+
+
+def _is_prominent(curve: Curve, hz: float) -> bool:
+    """Tell whether |Z| falls enough on both sides of a maximum before it rises above it again."""
+    at = int(np.searchsorted(curve.hz, hz))
+    top = curve.ohm[at]
+    for side in (curve.ohm[at::-1], curve.ohm[at:]):
+        higher = np.flatnonzero(side > top)
+        if top < PROMINENT * side[: int(higher[0]) if len(higher) else None].min():
+            return False
+    return True
+
+
+def _cause(ends: list[str], share: float | None) -> str:
+    if ends == ["planes"] or set(ends) == {"planes"}:
+        return "the planes resonate as a cavity"
+    if len(set(ends)) < 2:
+        return ends[0] if ends else ""
+    mounting = "" if share is None else f" ({100 * share:.0f} % of it mounting)"
+    return f"inductance of {ends[0]}{mounting} against capacitance of {ends[1]}"
+
+
+def _mounting_share(network: RailNetwork, group: str | None) -> float | None:
+    """Return which share of the inductance of a group of capacitors is mounting."""
+    own = [one for one in network.capacitors if one.group == group]
+    if not own:
+        return None
+    mounting = sum(one.mounting_h.nominal for one in own)
+    return mounting / (mounting + sum(one.data.esl_h.nominal for one in own))
+
+
+def excesses(curve: Curve, target: PdnTarget) -> Iterator[PdnExcess]:
+    """Yield each range below the end of the target's in which the nominal curve exceeds it, with what would help."""
+    above = (curve.hz <= target.up_to_hz) & (curve.ohm * 1e3 > target.mohm)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], above.astype(int), [0]])))
+    for start, end in edges.reshape(-1, 2).tolist():
+        found = _remedy(curve, slice(start, end), target)
+        yield PdnExcess(
+            from_hz=float(curve.hz[start]),
+            to_hz=float(curve.hz[end - 1]),
+            worst_mohm=float(curve.ohm[start:end].max()) * 1e3,
+            remedy=found[1] if found else "",
+            count=found[0] if found else 0,
+            note="" if found else _own_resistance(curve, float(curve.hz[start]), target),
+        )
+
+
+def _own_resistance(curve: Curve, from_hz: float, target: PdnTarget) -> str:
+    """Return that the regulator exceeds the target by its own resistance, which no capacitor lowers."""
+    own = curve.network.supply.resistance_ohm
+    if from_hz > LOWEST_HZ * 1.01 or own.nominal * 1e3 <= target.mohm:
+        return ""
+    range_ = "" if own.low == own.high else f" ({figure(own.low * 1e3)} to {figure(own.high * 1e3)})"
+    return f"the regulator alone has {figure(own.nominal * 1e3)}{range_} mOhm"
+
+
+def _remedy(curve: Curve, where: slice, target: PdnTarget) -> tuple[int, str] | None:
+    """Return the smallest number of more capacitors of one group, mounted like its best, and the group."""
+    here = curve.nominal.impedance_ohm[where]
+    options = []
+    for group in dict.fromkeys(one.group for one in curve.network.capacitors):
+        own = min((one for one in curve.network.capacitors if one.group == group), key=lambda c: c.mounting_h.nominal)
+        of = own.data.esr_ohm.nominal, own.data.esl_h.nominal, own.data.skin_ohm.nominal
+        branch = ceramic_branch(group, REGULATOR, own.data.capacitance_f.nominal, of, mounting_h=own.mounting_h.nominal)
+        one = branch.impedance_ohm(curve.hz[where])
+        count = next(
+            (n for n in range(1, MOST_MORE + 1) if np.max(np.abs(here / (1 + n * here / one))) * 1e3 <= target.mohm),
+            None,
+        )
+        if count is not None:
+            options.append((count, group))
+    return min(options, default=None)

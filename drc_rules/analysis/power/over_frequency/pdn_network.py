@@ -1,0 +1,202 @@
+"""The network of a rail: capacitors gathered at ports of the plane pair, the regulator, the load; its solutions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from drc_rules.analysis.power.over_frequency.decoupling import RailCapacitor
+from drc_rules.analysis.power.over_frequency.load import RailLoad
+from drc_rules.analysis.power.over_frequency.supply import Supply
+from drc_rules.settings.config_pdn import PdnDeclaration
+from stackup_lib.power.over_frequency.capacitors import ceramic_branch
+from stackup_lib.power.over_frequency.circuit import GROUND, PlaneNodes, SeriesBranch, SolvedNetwork, solve
+from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort, plane_impedance_ohm
+from stackup_lib.transmission_lines.materials.conductor_models import Real
+
+LOAD, AT_LOAD, DIE, REGULATOR, PACKAGE = "load", "planes at the load", "die", "regulator", "package"
+LOAD_VIAS = "vias of the load"
+
+MOST_PORTS = 20
+"""Places of capacitors on the planes, beside load and regulator; nearby ones are gathered until no more are left."""
+
+GATHERED = 0.25
+"""Capacitors whose places are closer than this share of their way to the load count as one place."""
+
+PORT_MM = 1.0
+"""Side of the square in which a capacitor's vias meet the planes."""
+
+SPACING_RANGE = 0.1
+"""What pressed dielectrics may differ from the stackup: a tenth."""
+
+End = Literal["low", "nominal", "high"]
+
+
+class Corner(NamedTuple):
+    """Which end of its range each input is at."""
+
+    capacitance: End = "nominal"
+    loss: End = "nominal"
+    inductance: End = "nominal"
+    regulator: End = "nominal"
+
+
+_ENDS: tuple[End, End] = ("low", "high")
+CORNERS = tuple(Corner(*ends) for ends in itertools.product(_ENDS, repeat=4))
+"""All ends together: errors of parts of one kind may all point one way."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A port of the planes and the capacitors gathered there."""
+
+    node: str
+    x_mm: float
+    y_mm: float
+    capacitors: tuple[RailCapacitor, ...]
+
+
+@dataclass(frozen=True)
+class RailNetwork:
+    """All elements of a rail between regulator and load.
+
+    Attributes:
+        pair: the planes as a rectangle.
+        box_mm: left, top, right, bottom of the real ones, which the rectangle stands for.
+        capacitors: with their places on the board.
+        package: as declared.
+    """
+
+    pair: PlanePair
+    box_mm: tuple[float, float, float, float]
+    capacitors: tuple[RailCapacitor, ...]
+    supply: Supply
+    load: RailLoad
+    package: PdnDeclaration
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Ports of the capacitors, nearest to the load first."""
+        share = GATHERED
+        while len(found := _gathered(self.capacitors, self.load, share)) > MOST_PORTS:
+            share *= 1.4
+        return tuple(found)
+
+    @property
+    def seen_at(self) -> str:
+        """The node at which the impedance is seen."""
+        if self.package.package_ph is not None:
+            return DIE
+        return AT_LOAD if self.load.vias_h.high == 0 else LOAD
+
+    def planes(self, frequencies_hz: Real) -> PlaneNodes:
+        """Return the plane pair with a port per place, the load's and the regulator's."""
+        at = self.supply.at_mm or ((self.box_mm[0] + self.box_mm[2]) / 2, (self.box_mm[1] + self.box_mm[3]) / 2)
+        most = 0.5 * min(self.pair.length_mm, self.pair.width_mm)
+        ports = [
+            self._port(self.load.x_mm, self.load.y_mm, min(self.load.size_mm, most)),
+            self._port(*at, min(self.supply.size_mm, most)),
+        ]
+        ports += [self._port(place.x_mm, place.y_mm, PORT_MM) for place in self.places]
+        nodes = (AT_LOAD, REGULATOR, *(place.node for place in self.places))
+        return PlaneNodes(nodes, plane_impedance_ohm(self.pair, ports, frequencies_hz))
+
+    def branches(self, corner: Corner) -> list[SeriesBranch]:
+        """Return all branches beside the planes, with their values at the ends of a corner."""
+        found = [
+            SeriesBranch(
+                REGULATOR,
+                REGULATOR,
+                GROUND,
+                getattr(self.supply.resistance_ohm, corner.regulator),
+                getattr(self.supply.inductance_h, corner.regulator),
+            )
+        ]
+        for place in self.places:
+            found += [_bank(place.node, parts, corner) for parts in _alike(place.capacitors)]
+        vias = getattr(self.load.vias_h, corner.inductance)
+        if vias > 0:
+            found.append(SeriesBranch(LOAD_VIAS, AT_LOAD, LOAD, 0.0, vias))
+        stated = self.package
+        if stated.package_ph is not None:
+            inner = LOAD if vias > 0 else AT_LOAD
+            ohm = (stated.package_mohm or 0.0) * 1e-3
+            found.append(SeriesBranch(PACKAGE, inner, DIE, ohm, stated.package_ph * 1e-12))
+        if stated.die_nf is not None:
+            found.append(SeriesBranch(DIE, DIE, GROUND, (stated.die_mohm or 0.0) * 1e-3, 0.0, stated.die_nf * 1e-9))
+        return found
+
+    def solved(self, planes: PlaneNodes, frequencies_hz: Real, corner: Corner) -> SolvedNetwork:
+        """Return the solution at a corner; planes farther apart have that much more impedance at all frequencies."""
+        factor = {"low": 1 - SPACING_RANGE, "nominal": 1.0, "high": 1 + SPACING_RANGE}[corner.inductance]
+        there = PlaneNodes(planes.nodes, planes.impedance_ohm * factor)
+        return solve(self.branches(corner), self.seen_at, frequencies_hz, there)
+
+    def spreading_h(self) -> float:
+        """Return the inductance from the load to perfect capacitors at the places of the real ones."""
+        frequency = np.array([1e7])
+        shorts = [SeriesBranch(place.node, place.node, GROUND, 1e-9) for place in self.places]
+        shorts = shorts or [SeriesBranch(REGULATOR, REGULATOR, GROUND, 1e-9)]
+        ohm = solve(shorts, AT_LOAD, frequency, self.planes(frequency)).impedance_ohm[0]
+        return float(ohm.imag) / (2 * math.pi * 1e7) + self.load.vias_h.nominal
+
+    def _port(self, x_mm: float, y_mm: float, size_mm: float) -> PlanePort:
+        left, top, right, bottom = self.box_mm
+        across = min(max((x_mm - left) / (right - left), 0.0), 1.0)
+        down = min(max((y_mm - top) / (bottom - top), 0.0), 1.0)
+        return PlanePort(across * self.pair.length_mm, down * self.pair.width_mm, size_mm)
+
+
+def _bank(node: str, parts: Sequence[RailCapacitor], corner: Corner) -> SeriesBranch:
+    """Equal parts in parallel, each with the inductance that all of them have together times their number."""
+    count = len(parts)
+    inductances = [getattr(part.mounting_h, corner.inductance) for part in parts]
+    part = parts[0]
+    esl = getattr(part.data.esl_h, corner.inductance)
+    together = count / sum(1 / (esl + one) for one in inductances)
+    of = getattr(part.data.esr_ohm, corner.loss), esl, getattr(part.data.skin_ohm, corner.loss)
+    farad = getattr(part.data.capacitance_f, corner.capacitance)
+    return ceramic_branch(part.group, node, farad, of, mounting_h=max(together - esl, 0.0), count=count)
+
+
+def _alike(capacitors: Sequence[RailCapacitor]) -> list[list[RailCapacitor]]:
+    """Return the capacitors by value, size and data; only their mounting differs then."""
+    found: dict[tuple[str, str, str], list[RailCapacitor]] = {}
+    for one in capacitors:
+        found.setdefault((one.group, one.data.bias, one.data.source), []).append(one)
+    return list(found.values())
+
+
+def _gathered(capacitors: Sequence[RailCapacitor], load: RailLoad, share: float) -> list[Place]:
+    """Gather capacitors by place, those nearest to the load first."""
+    ordered = sorted(
+        capacitors, key=lambda one: (math.hypot(one.x_mm - load.x_mm, one.y_mm - load.y_mm), one.reference)
+    )
+    places: list[list[RailCapacitor]] = []
+    for one in ordered:
+        way = math.hypot(one.x_mm - load.x_mm, one.y_mm - load.y_mm)
+        near = (
+            place
+            for place in places
+            if math.hypot(place[0].x_mm - one.x_mm, place[0].y_mm - one.y_mm) <= max(share * way, PORT_MM)
+        )
+        place = next(near, None)
+        if place is None:
+            places.append([one])
+        else:
+            place.append(one)
+    return [
+        Place(
+            f"place {number}",
+            float(np.mean([one.x_mm for one in place])),
+            float(np.mean([one.y_mm for one in place])),
+            tuple(place),
+        )
+        for number, place in enumerate(places)
+    ]

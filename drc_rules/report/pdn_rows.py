@@ -1,0 +1,141 @@
+"""What is known of a rail's impedance over frequency: the curve with its range, peaks, parts, and what was assumed."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.interval import Interval
+
+
+class PdnPoint(Frozen):
+    """|Z| at a frequency, with the range that the parts allow there."""
+
+    hz: float
+    mohm: Interval
+
+
+class PdnTarget(Frozen):
+    """The target and up to where board parts can meet it, each with its source."""
+
+    mohm: float
+    source: str
+    up_to_hz: float
+    up_to_source: str
+
+
+class PdnPeak(Frozen):
+    """A maximum of |Z|.
+
+    Attributes:
+        cause: what resonates, in words.
+        share_of_mounting: of the inductance of a capacitor that resonates; None for other inductances.
+        is_above: it exceeds the target in the range of board parts.
+    """
+
+    hz: float
+    mohm: Interval
+    cause: str
+    share_of_mounting: float | None = None
+    is_above: bool = False
+
+
+class PdnExcess(Frozen):
+    """A range of frequencies in which the nominal |Z| exceeds the target, and what would bring it below.
+
+    Attributes:
+        remedy: capacitor by value and size; "" where no number of any on the rail does.
+        count: how many more of it, right at the load.
+        note: why no capacitor helps, where one part alone exceeds the target.
+    """
+
+    from_hz: float
+    to_hz: float
+    worst_mohm: float
+    remedy: str = ""
+    count: int = 0
+    note: str = ""
+
+
+class PdnCapacitor(Frozen):
+    """A capacitor of the network; inductances without mounting and of mounting apart."""
+
+    reference: str
+    group: str
+    value: str
+    size: str
+    uf: Interval
+    esr_mohm: Interval
+    esl_nh: Interval
+    mounting_nh: Interval
+    source: str
+    bias: str
+
+
+class PdnGroup(Frozen):
+    """Capacitors of one value and size."""
+
+    group: str
+    count: int
+    uf: Interval
+    mounting_nh: Interval
+    resonance_hz: float
+
+
+class PdnPair(Frozen):
+    """Two layers between which the rail faces ground."""
+
+    rail_layer: str
+    ground_layer: str
+    area_mm2: float
+    spacing_mm: float
+    nf: float
+
+
+class PdnMissing(Frozen):
+    """What is not declared, and the lines of the rail's table that declare it.
+
+    Attributes:
+        narrows: it has a usual range, and declaring it makes the range of the curve smaller.
+    """
+
+    what: str
+    lines: tuple[str, ...] = ()
+    narrows: bool = False
+
+
+class PdnRow(Frozen):
+    """A rail's impedance over frequency.
+
+    Attributes:
+        net, ground: the rail and its return.
+        load: where it is seen.
+        at_die: package and die are in it.
+        regulator: what it is taken for, in words.
+        planes_nf: capacitance of all pairs of planes.
+        spreading_ph: inductance that planes and vias leave to the load if capacitors were perfect.
+        worst_mohm: largest |Z| in the range of the target, with its range; None without a target.
+        missing: what is not declared and matters for a verdict.
+        left_out: capacitors that are not in the network, by reason.
+        assumed: in words.
+    """
+
+    net: str
+    ground: str = ""
+    volts: float | None = None
+    load: str = ""
+    at_die: bool = False
+    regulator: str = ""
+    pairs: tuple[PdnPair, ...] = ()
+    planes_nf: float = 0.0
+    spreading_ph: float = 0.0
+    target: PdnTarget | None = None
+    points: tuple[PdnPoint, ...] = ()
+    peaks: tuple[PdnPeak, ...] = ()
+    excess: tuple[PdnExcess, ...] = ()
+    worst_mohm: Interval | None = None
+    groups: tuple[PdnGroup, ...] = ()
+    capacitors: tuple[PdnCapacitor, ...] = ()
+    left_out: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+    missing: tuple[PdnMissing, ...] = ()

@@ -1,0 +1,129 @@
+"""`stackwright pdn`: the impedance of rails, for people, spreadsheets, programs and pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.core.errors import StackwrightError
+from stackwright.cli.app import run
+from tests.support.decoupled import NET, RAIL, REGULATOR, capacitor, decoupled
+
+SCHEMA = Path(__file__).parents[2] / "fixtures" / "schemas" / "pdn-v1.json"
+TARGET = "ripple_pct = 5\nstep_a = 10\n"
+
+
+def board(folder: Path, config: str = RAIL + REGULATOR + TARGET, **changes: object) -> str:
+    return str(write(MiniBoard.model_validate(decoupled(config=config, **changes)), folder, "card"))
+
+
+def test_the_page_of_a_declared_rail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Target with its source, decades, peaks with causes, what brings it below, what is assumed."""
+    run(["pdn", board(tmp_path)])
+    out = capsys.readouterr().out
+    for words in (
+        "4 mOhm, 5 % of 0.8 V over a step of 10 A, as declared",
+        "2 x 10 uF 0402",
+        "In2.Cu with In1.Cu",
+        "1 kHz",
+        "1 GHz",
+        "made by",
+        "inductance of regulator against capacitance of 10 uF 0402",
+        "more 10 uF 0402",
+        "assumed:",
+    ):
+        assert words in out, words
+
+
+def test_a_net_without_declaration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its name, with what to declare; the target of the command line is judged."""
+    assert run(["pdn", board(tmp_path, config=""), "--rail", NET, "--load", "U1", "--target", "1000"]) == 0
+    out = capsys.readouterr().out
+    assert "1000 mOhm, as given" in out
+    assert 'pdn.regulator_mohm = "?"' in out
+    assert "0.8 V from the name of the net" in out
+
+
+def test_verbose_lists_every_capacitor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Value, size, ESR, ESL, mounting and source."""
+    run(["pdn", board(tmp_path), "-v"])
+    out = capsys.readouterr().out
+    for words in ("mounting nH", "C1", "C2", "band of the", "0.8 V of 6.3 V"):
+        assert words in out
+
+
+def test_json_follows_its_schema_to_the_letter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No key beyond the schema's, and a rail without planes with the reason."""
+    run(["pdn", board(tmp_path), "--rail", NET, "--rail", "/SW", "--format", "json"])
+    data = json.loads(capsys.readouterr().out)
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    for definition in (schema, *schema["$defs"].values()):
+        definition["additionalProperties"] = False
+    jsonschema.Draft202012Validator(schema).validate(data)
+    (rail,) = data["rails"]
+    assert rail["points"][0]["hz"] == 1000.0
+    assert rail["points"][-1]["hz"] == 1e9
+    assert [one["net"] for one in data["unsolved"]] == ["/SW"]
+
+
+def test_csv_has_a_line_per_frequency(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The target stands where it holds, the range around the nominal value."""
+    run(["pdn", board(tmp_path), "--format", "csv"])
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) > 180
+    assert (rows[0]["target mOhm"], rows[-1]["target mOhm"]) == ("4", "")
+    for row in rows:
+        low, nominal, high = (float(row[f"{name} mOhm"]) for name in ("lowest", "nominal", "highest"))
+        assert low <= nominal <= high
+
+
+def test_the_drawing_is_whole(tmp_path: Path) -> None:
+    """An SVG file of its own: title, description, curve, range and target."""
+    file = tmp_path / "pdn.svg"
+    run(["pdn", board(tmp_path), "--format", "svg", "--output", str(file)])
+    root = ET.fromstring(file.read_text(encoding="utf-8"))  # noqa: S314 - our own file
+    classes = [node.get("class") for node in root.iter()]
+    assert {"total", "band", "limit", "axis"} <= set(classes)
+    assert "target is 4 mOhm" in "".join(root.itertext())
+
+
+@pytest.mark.parametrize(
+    ("rail", "says"),
+    [("+0V9", "a net called +0V9"), ("/SW", "planes of /SW"), ("GND", "GND is the return")],
+)
+def test_one_clear_line_for_what_has_no_curve(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rail: str, says: str
+) -> None:
+    assert run(["pdn", board(tmp_path), "--rail", rail]) == 1
+    out = capsys.readouterr().out
+    assert "no impedance" in out
+    assert says in out
+    assert "Traceback" not in out
+
+
+def test_no_rail_at_all_is_an_error_with_a_cure(tmp_path: Path) -> None:
+    with pytest.raises(StackwrightError) as error:
+        run(["pdn", board(tmp_path, config="")])
+    assert f"--rail {NET}" in error.value.next_step
+
+
+def test_capacitors_without_data_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = [*decoupled()["parts"], capacitor("C3", 34, 30, "bulk")]
+    run(["pdn", board(tmp_path, parts=parts)])
+    assert 'C3: its value "bulk" states no capacitance' in capsys.readouterr().out
+
+
+def test_the_exit_code_is_1_only_for_a_sure_excess(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Below the best that the range allows, or above it."""
+    path = board(tmp_path)
+    assert run(["pdn", path, "--target", "1000"]) == 0
+    assert "inside" in capsys.readouterr().out
+    assert run(["pdn", path, "--target", "0.3"]) == 1
+    assert "above, whatever the range" in capsys.readouterr().out
