@@ -16,10 +16,11 @@ class PdnPoint(Frozen):
 
 
 class PdnTarget(Frozen):
-    """The target and up to where board parts can meet it, each with its source."""
+    """The target, from where it is judged, and up to where board parts can meet it, with the sources."""
 
     mohm: float
     source: str
+    from_hz: float
     up_to_hz: float
     up_to_source: str
 

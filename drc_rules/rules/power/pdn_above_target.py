@@ -1,14 +1,17 @@
-"""The copper of the core rail alone exceeds the PDN target impedance.
+"""The core rail exceeds the PDN target impedance, by its copper alone or over frequency.
 
 What it checks
 --------------
 Rails with `core = true`: their DC resistance from the source to the loads and, where the ground pads of both are known,
 back through ground, with the range of delivered copper, against the target impedance of the profile. Too much even with
 the best copper fails the clause, unless `remote_sense` says that the regulator compensates it. Too much with the copper
-as stated only is not verifiable, and says what to declare. Low DC resistance proves nothing about 100 MHz: that takes
-capacitors, package and regulator, so the clause is not verifiable until `impedance_mohm` states what was simulated or
-measured. `ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's. A board
-whose accelerator is on a module that makes its own core voltage says `core_on_module = true`.
+as stated only is not verifiable, and says what to declare. Low DC resistance proves nothing about higher frequencies.
+There planes, mounted capacitors and regulator are computed as `stackwright pdn` shows them, from 1 kHz (100 kHz with
+remote sense) to where board parts stop to help, and judged only where `[rail.pdn]` declares the regulator and every
+capacitor has data: all of the range above the target fails; the nominal curve inside, with nothing undeclared that
+could lift it out, passes. Or `impedance_mohm` states what was simulated or measured.
+`ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's. A board whose
+accelerator is on a module that makes its own core voltage says `core_on_module = true`.
 
 Why it matters
 --------------
@@ -17,18 +20,19 @@ at every frequency below those that capacitors near the load cover.
 
 How to fix
 ----------
-Shorten the distance from the regulator, use more and heavier planes in parallel, and more vias at both ends. Then
-simulate the network with its capacitors, and state the result.
+Shorten the distance from the regulator, use more and heavier planes in parallel, and more vias at both ends. For peaks,
+`stackwright pdn` names the parts that make them and how many more of which capacitor bring them down.
 
 What it cannot see
 ------------------
-Only DC is computed: plane inductance, capacitors, regulator loop and package are not read. `impedance_mohm` is
-believed, one value for all frequencies. Without a known return the resistance is the supply side's alone. Only
-declarations identify the core rail.
+Planes count as one rectangle; package and die only where declared; regulators are linear. Above the frequency at which
+planes and vias alone exceed the target nothing is judged. `impedance_mohm` is believed. Without a known return the DC
+resistance is the supply side's alone.
 
 Sources
 -------
 Each clause names document, table and row. Target impedance: L. D. Smith et al., IEEE Trans. Adv. Packag. 22 (1999) 284.
+Range of board capacitors: Altera UG-01036 v2.0, pages 1-6 and 1-7; AMD UG584, Decoupling Capacitors.
 """
 
 from __future__ import annotations
@@ -42,6 +46,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.power._impedance_over_frequency import need_pass, worst_of
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
@@ -89,12 +94,26 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
     if stated is not None and own is not None and own * 1000 < limit:
         yield _remark(row, own * 1000, limit)
     if stated is None:
-        known = f"; {_range(dc)} mOhm at DC" if dc else ""
-        known += f"; its ripple and step require {figure(own * 1000)} mOhm" if own is not None else ""
-        hint = 'impedance_mohm = "?"  # maximum from DC to 100 MHz at the load, simulated or measured'
-        raise MissingFact(
-            f"impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}", in_table(row.net, hint)
-        )
+        yield from _over_frequency(ctx, row, limit, dc)
+
+
+def _over_frequency(ctx: Context, row: RailDeclaration, limit: float, dc: Interval | None) -> Iterator[DraftFinding]:
+    """What the board's own network says where nothing is stated of the whole; never a pass on assumed parts."""
+    judged = worst_of(ctx, row, limit)
+    if judged is not None:
+        found, worst = judged
+        ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
+        if worst.against(maximum=limit) is Standing.BEYOND:
+            yield _draft(row, worst.nominal, limit, f"PDN impedance {_range(worst)} mOhm of planes and parts")
+        else:
+            need_pass(row, found, worst, limit)
+        return
+    own = row.target_ohm
+    known = f"; {_range(dc)} mOhm at DC" if dc else ""
+    known += f"; its ripple and step require {figure(own * 1000)} mOhm" if own is not None else ""
+    hint = 'impedance_mohm = "?"  # maximum from DC to 100 MHz at the load, simulated or measured'
+    what = f"impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}"
+    raise MissingFact(what, in_table(row.net, hint))
 
 
 def _range(dc: Interval) -> str:

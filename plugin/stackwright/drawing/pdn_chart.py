@@ -126,7 +126,7 @@ def _target(chart: _Chart) -> Iterator[str]:
     target = chart.row.target
     if target is None:
         return
-    (left, y), (right, _) = (chart.point(hz, target.mohm) for hz in (chart.row.points[0].hz, target.up_to_hz))
+    (left, y), (right, _) = (chart.point(hz, target.mohm) for hz in (target.from_hz, target.up_to_hz))
     yield f'<path class="limit" d="M{left:.1f} {y:.1f}H{right:.1f}v-6v12"/>'
     yield f'<text class="limit-word" x="{left + 6:.1f}" y="{y - 7:.1f}">target {figure(target.mohm)} mOhm</text>'
 

@@ -13,6 +13,7 @@ from drc_rules.analysis.power.rail_inputs import part_pads, parts_on
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
+from stackup_lib.nets.two_pin_parts import SOCKETS, letters_of
 from stackup_lib.power.over_frequency.landings import PLATING_MM
 from stackup_lib.power.over_frequency.mounting import via_pair_inductance_h
 
@@ -45,20 +46,14 @@ class RailLoad:
 
 
 def load_of(mounts: Mounts, nets: tuple[int, int], stated: tuple[str, ...], sources: tuple[str, ...]) -> RailLoad:
-    """Return the load: of the stated ones the part with most pads on the rail, else the part with most pad area.
+    """Return the load: of the stated parts the one with most pads on the rail, else of all.
 
     Raises:
         MissingFact: the stated parts have no pad on the rail, or nothing on it may be a load.
     """
     board, (net, ground) = mounts.board, nets
-    inferred = ""
     if not stated:
-        candidates = [name for name in parts_on(board, board.nets[net]) if name not in sources and name[0] not in "LFR"]
-        if not candidates:
-            name = board.nets[net]
-            raise MissingFact(f"the load of {name}: no part on it draws a current", in_table(name, 'to = ["?"]'))
-        chosen = max(candidates, key=lambda name: len(_pads(board, name, net)))
-        stated, inferred = (chosen,), f"{chosen} has most pads on the rail"
+        return _inferred(mounts, nets, sources)
     name = max(stated, key=lambda name: len(_pads(board, name, net)))
     pads = _pads(board, name, net)
     if not len(pads):
@@ -66,10 +61,26 @@ def load_of(mounts: Mounts, nets: tuple[int, int], stated: tuple[str, ...], sour
             f"pads of {', '.join(stated)} on {board.nets[net]}",
             in_table(board.nets[net], f'to = ["?"]  # parts on it: {", ".join(parts_on(board, board.nets[net]))}'),
         )
-    return _load(mounts, name, pads, ground, inferred)
+    return _load(mounts, name, pads, ground)
 
 
-def _load(mounts: Mounts, name: str, pads: Ints, ground: int, inferred: str) -> RailLoad:
+def _inferred(mounts: Mounts, nets: tuple[int, int], sources: tuple[str, ...]) -> RailLoad:
+    """The part with most pads on the rail that reaches the planes; connectors come last, as they feed more often."""
+    board, (net, ground) = mounts.board, nets
+    candidates = [name for name in parts_on(board, board.nets[net]) if name not in sources and name[0] not in "LFR"]
+    missing: MissingFact | None = None
+    for name in sorted(candidates, key=lambda one: (letters_of(one) in SOCKETS, -len(_pads(board, one, net)))):
+        try:
+            found = _load(mounts, name, _pads(board, name, net), ground)
+        except MissingFact as reason:
+            missing = missing or reason
+            continue
+        return replace(found, inferred="most pads on the rail")
+    name = board.nets[net]
+    raise missing or MissingFact(f"the load of {name}: no part on it draws a current", in_table(name, 'to = ["?"]'))
+
+
+def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> RailLoad:
     board = mounts.board
     columns, net = board.pads, int(board.pads.net[pads[0]])
     back = bool(board.footprints.back[columns.footprint[pads[0]]])
@@ -93,7 +104,7 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int, inferred: str) -> 
     middle = points.mean(axis=0)
     size = max(SMALLEST_MM, float(np.sqrt(np.prod(np.maximum(np.ptp(points, axis=0), SMALLEST_MM)))))
     depth = mounts.depth_mm(outer)
-    at = RailLoad(name, float(middle[0]), float(middle[1]), size, ZERO, 0, inferred)
+    at = RailLoad(name, float(middle[0]), float(middle[1]), size, ZERO, 0, "")
     if depth <= 0:
         return at
     if not (len(own) and len(back_of)):

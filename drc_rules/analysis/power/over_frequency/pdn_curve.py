@@ -102,7 +102,7 @@ def peaks_of(curve: Curve, target: PdnTarget | None) -> Iterator[PdnPeak]:
         )
         ends = [one for one in (peak.inductive, peak.capacitive) if one]
         share = _mounting_share(curve.network, peak.inductive)
-        in_range = target is not None and peak.frequency_hz <= target.up_to_hz
+        in_range = target is not None and target.from_hz <= peak.frequency_hz <= target.up_to_hz
         yield PdnPeak(
             hz=peak.frequency_hz,
             mohm=size.times(1e3),
@@ -143,7 +143,7 @@ def _mounting_share(network: RailNetwork, group: str | None) -> float | None:
 
 def excesses(curve: Curve, target: PdnTarget) -> Iterator[PdnExcess]:
     """Yield each range below the end of the target's in which the nominal curve exceeds it, with what would help."""
-    above = (curve.hz <= target.up_to_hz) & (curve.ohm * 1e3 > target.mohm)
+    above = (curve.hz >= target.from_hz) & (curve.hz <= target.up_to_hz) & (curve.ohm * 1e3 > target.mohm)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], above.astype(int), [0]])))
     for start, end in edges.reshape(-1, 2).tolist():
         found = _remedy(curve, slice(start, end), target)

@@ -36,6 +36,9 @@ from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, FacingCopper
 MOST_IN_LINE = 4
 """Parts that a line to declare names."""
 
+SENSED_HZ = 100e3
+"""Below, a regulator that senses at the load makes up for the copper; board capacitors work from here (AMD UG584)."""
+
 MAIN_SHARE = 0.2
 """Of the largest overlap: smaller ones are pours."""
 
@@ -177,12 +180,15 @@ def _target(ctx: Context, rail: NamedRail, spreading_h: float, stated_mohm: floa
     found = (stated_mohm * 1e-3, "as given") if stated_mohm is not None else target_of(ctx, rail)
     if found is None:
         return None
+    start = SENSED_HZ if rail.row is not None and rail.row.remote_sense else LOWEST_HZ
     end, why = up_to_hz(rail, found[0], spreading_h)
-    return PdnTarget(mohm=found[0] * 1e3, source=found[1], up_to_hz=max(end, 1.2 * LOWEST_HZ), up_to_source=why)
+    return PdnTarget(
+        mohm=found[0] * 1e3, source=found[1], from_hz=start, up_to_hz=max(end, 1.2 * start), up_to_source=why
+    )
 
 
 def _worst(curve: Curve, target: PdnTarget | None) -> Interval | None:
-    return curve.worst_ohm(LOWEST_HZ, target.up_to_hz).times(1e3) if target else None
+    return curve.worst_ohm(target.from_hz, target.up_to_hz).times(1e3) if target else None
 
 
 def _groups(capacitors: tuple[RailCapacitor, ...]) -> tuple[PdnGroup, ...]:
@@ -233,7 +239,7 @@ def _assumed(rail: NamedRail, network: RailNetwork) -> Iterator[str]:
     if rail.row is None and rail.volts is not None:
         yield f"{rail.volts:g} V {rail.volts_words}"
     if network.load.inferred:
-        yield f"the load is {network.load.name}: {network.load.inferred}"
+        yield f"the load is {network.load.name}, with {network.load.inferred}"
     if network.supply.at_mm is None:
         yield "the regulator feeds the middle of the planes"
     yield "the planes are the rectangle of the same area, all pairs of layers in parallel"

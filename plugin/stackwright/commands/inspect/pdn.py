@@ -111,7 +111,7 @@ def csv_text(rows: list[PdnRow]) -> str:
     writer.writerow(CSV_HEAD)
     for row in rows:
         for point in row.points:
-            holds = row.target is not None and point.hz <= row.target.up_to_hz
+            holds = row.target is not None and row.target.from_hz <= point.hz <= row.target.up_to_hz
             limit = f"{row.target.mohm:.6g}" if holds and row.target else ""
             ends = (point.mohm.nominal, point.mohm.low, point.mohm.high)
             writer.writerow([in_csv(row.net), f"{point.hz:.6g}", *(f"{end:.6g}" for end in ends), limit])

@@ -67,9 +67,9 @@ def _facts(row: PdnRow) -> Iterator[tuple[str, str]]:
         yield "target", "none: declare voltage_v, ripple_pct and step_a of the [[rail]], or give --target MOHM"
     else:
         yield "target", f"{figure(target.mohm)} mOhm, {target.source}"
-        yield "up to", f"{frequency(target.up_to_hz)}; {target.up_to_source}"
+        yield "judged", f"{frequency(target.from_hz)} to {frequency(target.up_to_hz)}; {target.up_to_source}"
     if target is not None and row.worst_mohm is not None:
-        yield "largest", f"{_range(row.worst_mohm)} mOhm up to there: {_standing(row)}"
+        yield "largest", f"{_range(row.worst_mohm)} mOhm in that range: {_standing(row)}"
     yield "regulator", row.regulator
     pairs = [
         f"{one.rail_layer} with {one.ground_layer} {figure(one.area_mm2)} mm2, {figure(one.spacing_mm)} mm"
@@ -79,7 +79,8 @@ def _facts(row: PdnRow) -> Iterator[tuple[str, str]]:
     yield "capacitors", ", ".join(f"{one.count} x {one.group}" for one in row.groups) or "none on the rail"
     for reason, names in row.left_out.items():
         yield "left out", f"{some(list(names), 4)}: {reason}"
-    yield "planes and vias", f"{figure(row.spreading_ph)} pH from the capacitors to the load"
+    start = "capacitors" if row.groups else "regulator"
+    yield "planes and vias", f"{figure(row.spreading_ph)} pH from the {start} to the load"
 
 
 def _standing(row: PdnRow) -> str:
@@ -101,7 +102,7 @@ def _line(row: PdnRow, point: PdnPoint) -> tuple[str, ...]:
     ends = (figure(point.mohm.nominal), figure(point.mohm.low), figure(point.mohm.high))
     target = row.target
     word = ""
-    if target is not None and point.hz <= target.up_to_hz and point.mohm.nominal > target.mohm:
+    if target is not None and target.from_hz <= point.hz <= target.up_to_hz and point.mohm.nominal > target.mohm:
         word = "above the target"
     return frequency(point.hz), *ends, word
 

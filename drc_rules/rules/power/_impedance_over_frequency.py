@@ -1,0 +1,56 @@
+"""What the computed impedance of a rail says of a clause: beyond, within, or what has to be declared first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of
+from drc_rules.analysis.power.rail_copper import in_table
+from drc_rules.facts.context import Context
+from drc_rules.report.numbers import figure
+from drc_rules.report.pdn_rows import PdnMissing, PdnRow
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval, Standing
+
+LEAST_HZ = 10e6
+"""Board capacitors work up to 10 or 20 MHz (AMD UG584). What is inside only up to less is no pass, unless the maker of
+the load states where its package takes over."""
+
+
+def worst_of(ctx: Context, row: RailDeclaration, limit_mohm: float) -> tuple[PdnRow, Interval] | None:
+    """Return a rail's curve and its largest impedance where board parts count; None where it cannot be judged at all.
+
+    It is judged only where regulator, load and all fitted capacitors are known: an assumed one decides nothing.
+    """
+    try:
+        found = ctx.get(pdn_of, row.net, (), limit_mohm)
+    except MissingFact:
+        return None
+    is_assumed = any(not one.narrows for one in found.missing)
+    return None if is_assumed or found.worst_mohm is None else (found, found.worst_mohm)
+
+
+def need_pass(row: RailDeclaration, found: PdnRow, worst: Interval, limit_mohm: float) -> None:
+    """Return where a rail is inside of its limit, and nothing that is not declared could change that.
+
+    Raises:
+        MissingFact: something could.
+    """
+    target = found.target
+    if target is not None and target.up_to_hz < LEAST_HZ and row.pdn.up_to_mhz is None:
+        mhz = figure(target.up_to_hz / 1e6)
+        raise MissingFact(
+            f"up to where the board feeds {row.net}: above {mhz} MHz planes and vias alone exceed {limit_mohm:g} mOhm",
+            in_table(row.net, 'pdn.up_to_mhz = "?"  # where the package takes over, from the maker of the load'),
+        )
+    if worst.against(maximum=limit_mohm) is Standing.UNSURE or (worst.high > limit_mohm and found.missing):
+        span = f"{figure(worst.nominal)} ({figure(worst.low)} to {figure(worst.high)}) mOhm"
+        raise MissingFact(
+            f"impedance of {row.net} more precisely than {span}, maximum {limit_mohm:g} mOhm",
+            in_table(row.net, _lines(found.missing) or "add capacitors near the load"),
+        )
+
+
+def _lines(missing: Sequence[PdnMissing]) -> str:
+    return "; ".join(line for one in missing for line in one.lines)
