@@ -25,9 +25,9 @@ Shorten the distance from the regulator, use more and heavier planes in parallel
 
 What it cannot see
 ------------------
-Planes count as one rectangle; package and die only where declared; regulators are linear. Above the frequency at which
-planes and vias alone exceed the target nothing is judged. `impedance_mohm` is believed. Without a known return the DC
-resistance is the supply side's alone.
+Planes count as one rectangle, package and die only where declared. Above the frequency at which planes and vias alone
+exceed the target nothing is judged. `impedance_mohm` is believed. Without a known return the DC resistance is that of
+the supply side.
 
 Sources
 -------

@@ -129,11 +129,11 @@ def _excess(page: Page, row: PdnRow) -> None:
         return
     page.gap()
     for one in row.excess:
-        page.line(styled("above the target ", "bold"), _told(one), indent=2)
+        page.line(styled("above the target ", "bold"), _told(one, has_capacitors=bool(row.groups)), indent=2)
 
 
-def _told(one: PdnExcess) -> str:
-    cure = "no number of the capacitors on the rail brings it below"
+def _told(one: PdnExcess, *, has_capacitors: bool) -> str:
+    cure = "no number of the capacitors on the rail brings it below" if has_capacitors else "the rail has no capacitor"
     if one.count:
         cure = f"{one.count} more {one.remedy}, as near to the load as its best one is mounted, bring it below"
     cure = one.note or cure
