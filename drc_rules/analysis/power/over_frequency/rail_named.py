@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +17,11 @@ from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.nets.net_voltages import volts_of_name
 from stackup_lib.nets.power_nets import fill_by_net_mm2
 from stackup_lib.nets.two_pin_parts import TwoTerminalParts
 
 KIND = "pdn_target_impedance"
-_VOLTS = re.compile(r"(?:^|[^0-9A-Z.])(\d+)V(\d*)(?![0-9])|(?:^|[^0-9A-Z])(\d+\.\d+)V", re.IGNORECASE)
 
 CORE_UP_TO_HZ, OTHER_UP_TO_HZ = 50e6, 80e6
 UP_TO_SOURCE = "Altera UG-01036 v2.0, pages 1-6 and 1-7"
@@ -62,17 +61,10 @@ def rail_named(ctx: Context, name: str, parts: TwoTerminalParts) -> NamedRail:
     net = board.net_index[name]
     if row is None and is_ground(name):
         raise MissingFact(f"a rail: {name} is the return of others", "name a supply net")
-    volts = row.voltage_v if row is not None else voltage_of_name(name)
+    stated = row.voltage_v if row is not None else volts_of_name(name)
+    volts = abs(stated) if stated else None
     words = "declared" if row is not None else "from the name of the net" if volts is not None else ""
     return NamedRail(net, _ground(board, parts, net, row), row, volts, words)
-
-
-def voltage_of_name(name: str) -> float | None:
-    """Return what `+3V3`, `VDD_0V8` or `1.8V` say; None for a name that says nothing."""
-    found = _VOLTS.search(name.rsplit("/", 1)[-1])
-    if found is None:
-        return None
-    return float(found[3]) if found[3] else float(f"{found[1]}.{found[2] or 0}")
 
 
 def _ground(board: Board, parts: TwoTerminalParts, net: int, row: RailDeclaration | None) -> int:

@@ -12,7 +12,6 @@ import pytest
 
 from drc_rules.analysis.power.over_frequency.left_of_capacitance import left_of
 from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of
-from drc_rules.analysis.power.over_frequency.rail_named import voltage_of_name
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.report.pdn_rows import PdnRow
 from drc_rules.settings.config import parse_config
@@ -250,14 +249,6 @@ def test_the_profile_gives_the_target_of_a_core_rail_only(tmp_path: Path) -> Non
     assert core.target.mohm == 0.15
     assert "training.pdn" in core.target.source
     assert pdn_of(context_of(tmp_path, config='profile = "training"\n' + RAIL), NET).target is None
-
-
-@pytest.mark.parametrize(
-    ("name", "volts"),
-    [("+3V3", 3.3), ("VDD_0V8", 0.8), ("/PSU/1.8V", 1.8), ("+5V", 5.0), ("VCC", None), ("+12V_IN", 12.0)],
-)
-def test_voltages_of_names(name: str, volts: float | None) -> None:
-    assert voltage_of_name(name) == volts
 
 
 def test_what_is_left_of_a_capacitance() -> None:
