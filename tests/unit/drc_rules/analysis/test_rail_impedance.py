@@ -36,7 +36,8 @@ def test_planes_are_those_of_the_board(tmp_path: Path) -> None:
     """59 by 39 mm of In2 over In1, 0.1 mm of Dk 4.2: 856 pF less a few antipads."""
     row = pdn_of(context_of(tmp_path), NET)
     (pair,) = row.pairs
-    assert (pair.rail_layer, pair.ground_layer, pair.spacing_mm) == ("In2.Cu", "In1.Cu", pytest.approx(0.1))
+    assert (pair.rail_layer, pair.ground_layer) == ("In2.Cu", "In1.Cu")
+    assert pair.spacing_mm == pytest.approx(0.1)
     assert row.planes_nf == pytest.approx(EPS0 * 4.2 * 0.059 * 0.039 / 1e-4 * 1e9, rel=0.03)
 
 
