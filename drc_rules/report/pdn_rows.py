@@ -29,7 +29,7 @@ class PdnPeak(Frozen):
     """A maximum of |Z|.
 
     Attributes:
-        cause: what resonates, in words.
+        cause: what resonates.
         share_of_mounting: of the inductance of a capacitor that resonates; None for other inductances.
         is_above: it exceeds the target in the range of board parts.
     """
@@ -112,13 +112,13 @@ class PdnRow(Frozen):
         net, ground: the rail and its return.
         load: where it is seen.
         at_die: package and die are in it.
-        regulator: what it is taken for, in words.
+        regulator: its kind and values.
         planes_nf: capacitance of all pairs of planes.
         spreading_ph: inductance that planes and vias leave to the load if capacitors were perfect.
         worst_mohm: largest |Z| in the range of the target, with its range; None without a target.
         missing: what is not declared and matters for a verdict.
         left_out: capacitors that are not in the network, by reason.
-        assumed: in words.
+        assumed: what no file states.
     """
 
     net: str

@@ -14,7 +14,7 @@ from stackup_lib.copper.copper_map import CopperMap
 REACH_MM = 10.0
 """A via farther away than this is not the pad's own."""
 
-BESIDE_MM = 0.5
+ALONGSIDE_MM = 0.5
 """Vias that are no farther than this behind the nearest one carry the current with it."""
 
 PLATING_MM = 0.025
@@ -78,7 +78,7 @@ class Landings:
         nearest = float(away.min())
         if nearest > REACH_MM:
             return None
-        used = rows[away <= nearest + BESIDE_MM]
+        used = rows[away <= nearest + ALONGSIDE_MM]
         barrel = float(np.median(vias.drill_mm[used])) + 2 * PLATING_MM
         in_fill = int(self.copper.net_at(outer, np.array([x]), np.array([y]))[0]) == int(pads.net[pad])
         width = short + nearest if in_fill else short

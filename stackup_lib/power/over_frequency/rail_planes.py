@@ -20,7 +20,7 @@ LEAST_MM2 = 25.0
 
 
 @dataclass(frozen=True, slots=True)
-class FacingCopper:
+class FacingLayers:
     """Rail copper on one layer and ground copper on another with no copper between them, and where they overlap."""
 
     rail_layer: int
@@ -43,7 +43,7 @@ class RailPlanes:
         box_mm: left, top, right, bottom of that.
     """
 
-    facing: tuple[FacingCopper, ...]
+    facing: tuple[FacingLayers, ...]
     area_mm2: float
     box_mm: tuple[float, float, float, float]
 
@@ -74,7 +74,7 @@ def rail_planes(copper: CopperMap, rail: int, ground: int, points: int = POINTS)
     if len(union) * step * step < LEAST_MM2:
         return None
     edges = x[union].min(), y[union].min(), x[union].max(), y[union].max()
-    facing = [FacingCopper(*key, area_mm2=len(found) * step * step) for key, found in overlaps.items()]
+    facing = [FacingLayers(*key, area_mm2=len(found) * step * step) for key, found in overlaps.items()]
     return RailPlanes(
         facing=tuple(sorted(facing, key=lambda one: (-one.area_mm2, one.layers))),
         area_mm2=len(union) * step * step,

@@ -18,7 +18,7 @@ from stackup_lib.power.over_frequency.capacitor_text import CapacitorText, read_
 from stackup_lib.power.over_frequency.capacitors import typical_capacitor
 from stackup_lib.power.over_frequency.landings import Landing, Landings, apart_mm
 from stackup_lib.power.over_frequency.mounting import MountingLoop, mounting_inductance_h
-from stackup_lib.power.over_frequency.rail_planes import FacingCopper
+from stackup_lib.power.over_frequency.rail_planes import FacingLayers
 
 MOUNTING_RANGE = 0.7, 1.4
 """What the formulas leave open: 20 % each for copper over a plane and its width, and how vias in parallel couple."""
@@ -40,7 +40,7 @@ class PartData:
         capacitance_f: what is left of it at the rail's voltage.
         esr_ohm, esl_h, skin_ohm: of the part alone.
         source: of ESR and ESL.
-        bias: how the capacitance was found, in words.
+        bias: how the capacitance was found.
         is_sure: capacitance, ESR and ESL are declared.
     """
 
@@ -85,7 +85,7 @@ class Mounts:
     board: Board
     landings: Landings
     heights: LayerHeights
-    facing: Sequence[FacingCopper]
+    facing: Sequence[FacingLayers]
     rail: int
 
     def is_on_planes(self, landing: Landing) -> bool:
@@ -125,7 +125,7 @@ class Mounts:
 
 @dataclass(frozen=True)
 class Decoupling:
-    """The capacitors that are in the network, and what keeps others out of it: a reason for each, in words."""
+    """The capacitors that are in the network, and what keeps others out of it: with the reason for each."""
 
     capacitors: tuple[RailCapacitor, ...]
     left_out: dict[str, str]

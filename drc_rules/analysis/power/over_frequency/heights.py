@@ -34,7 +34,7 @@ class LayerHeights:
 
 
 def layer_heights(ctx: Context) -> LayerHeights:
-    """Return the heights as the stackup states them; ask for them with `Context.get`.
+    """Return the heights as the stackup states them; get them by `Context.get`.
 
     Raises:
         MissingFact: the stackup, a thickness or a Dk is not known.

@@ -21,7 +21,7 @@ KINDS = ("X5R", "X6S", "X7R")
 
 
 def left_of(stated: CapacitorText, volts: float | None) -> tuple[Interval, str]:
-    """Return the share of the nominal capacitance, and how it was found in words.
+    """Return the share of the nominal capacitance, and how it was found.
 
     Measured parts of high capacitance have 49 to 91 % of their nominal value at 0 V and a small signal.
     """
@@ -57,7 +57,7 @@ def _bias(stated: CapacitorText, volts: float | None) -> tuple[Interval, str]:
         words = f"{volts:g} V, rating not stated"
     if found is None:
         return Interval(low=0.2, nominal=0.6, high=1.0), "DC bias not known"
-    return found, words if stated.dielectric else f"{words}, taken as X5R"
+    return found, words if stated.dielectric else f"{words}, assumed to be X5R"
 
 
 def _around(middle: float, slack: float) -> Interval:

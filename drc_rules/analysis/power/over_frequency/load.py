@@ -25,7 +25,7 @@ SMALLEST_MM = 1.0
 
 
 @dataclass(frozen=True)
-class RailLoad:
+class LoadPort:
     """A load.
 
     Attributes:
@@ -33,7 +33,7 @@ class RailLoad:
         x_mm, y_mm, size_mm: square in which its vias meet the planes.
         vias_h: inductance of its vias from the pads to the nearer plane, all of them in parallel.
         vias: their number, 0 where its pads lie in the plane.
-        inferred: why this part is taken for the load, "" where it is stated.
+        inferred: why this part counts as the load, "" where it is stated.
     """
 
     name: str
@@ -45,7 +45,7 @@ class RailLoad:
     inferred: str
 
 
-def load_of(mounts: Mounts, nets: tuple[int, int], stated: tuple[str, ...], sources: tuple[str, ...]) -> RailLoad:
+def load_of(mounts: Mounts, nets: tuple[int, int], stated: tuple[str, ...], sources: tuple[str, ...]) -> LoadPort:
     """Return the load: of the stated parts the one with most pads on the rail, else of all.
 
     Raises:
@@ -64,7 +64,7 @@ def load_of(mounts: Mounts, nets: tuple[int, int], stated: tuple[str, ...], sour
     return _load(mounts, name, pads, ground)
 
 
-def _inferred(mounts: Mounts, nets: tuple[int, int], sources: tuple[str, ...]) -> RailLoad:
+def _inferred(mounts: Mounts, nets: tuple[int, int], sources: tuple[str, ...]) -> LoadPort:
     """The part with most pads on the rail that reaches the planes; connectors come last, as they feed more often."""
     board, (net, ground) = mounts.board, nets
     candidates = [name for name in parts_on(board, board.nets[net]) if name not in sources and name[0] not in "LFR"]
@@ -80,7 +80,7 @@ def _inferred(mounts: Mounts, nets: tuple[int, int], sources: tuple[str, ...]) -
     raise missing or MissingFact(f"the load of {name}: no part on it draws a current", in_table(name, 'to = ["?"]'))
 
 
-def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> RailLoad:
+def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> LoadPort:
     board = mounts.board
     columns, net = board.pads, int(board.pads.net[pads[0]])
     back = bool(board.footprints.back[columns.footprint[pads[0]]])
@@ -104,7 +104,7 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> RailLoad:
     middle = points.mean(axis=0)
     size = max(SMALLEST_MM, float(np.sqrt(np.prod(np.maximum(np.ptp(points, axis=0), SMALLEST_MM)))))
     depth = mounts.depth_mm(outer)
-    at = RailLoad(name, float(middle[0]), float(middle[1]), size, ZERO, 0, "")
+    at = LoadPort(name, float(middle[0]), float(middle[1]), size, ZERO, 0, "")
     if depth <= 0:
         return at
     if not (len(own) and len(back_of)):
@@ -117,7 +117,7 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> RailLoad:
     return replace(at, vias_h=_ranged(nominal), vias=len(own))
 
 
-def _by_pads(mounts: Mounts, pads: Ints, ground: int, load: RailLoad) -> RailLoad:
+def _by_pads(mounts: Mounts, pads: Ints, ground: int, load: LoadPort) -> LoadPort:
     """A load without vias under it: from each pad to the nearest via, and back by the nearest of its ground pads."""
     board = mounts.board
     footprint = board.pads.footprint[pads[0]]

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from drc_rules.analysis.power.over_frequency.decoupling import RailCapacitor
-from drc_rules.analysis.power.over_frequency.load import RailLoad
+from drc_rules.analysis.power.over_frequency.load import LoadPort
 from drc_rules.analysis.power.over_frequency.supply import Supply
 from drc_rules.settings.config_pdn import PdnDeclaration
 from stackup_lib.power.over_frequency.capacitors import ceramic_branch
@@ -24,7 +24,7 @@ LOAD, AT_LOAD, DIE, REGULATOR, PACKAGE = "load", "planes at the load", "die", "r
 LOAD_VIAS = "vias of the load"
 
 MOST_PORTS = 20
-"""Places of capacitors on the planes, beside load and regulator; nearby ones are gathered until no more are left."""
+"""Places of capacitors on the planes, in addition to load and regulator; nearby ones are gathered."""
 
 GATHERED = 0.25
 """Capacitors whose places are closer than this share of their way to the load count as one place."""
@@ -53,7 +53,7 @@ CORNERS = tuple(Corner(*ends) for ends in itertools.product(_ENDS, repeat=4))
 
 
 @dataclass(frozen=True)
-class Place:
+class CapacitorPlace:
     """A port of the planes and the capacitors gathered there."""
 
     node: str
@@ -77,11 +77,11 @@ class RailNetwork:
     box_mm: tuple[float, float, float, float]
     capacitors: tuple[RailCapacitor, ...]
     supply: Supply
-    load: RailLoad
+    load: LoadPort
     package: PdnDeclaration
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[CapacitorPlace, ...]:
         """Ports of the capacitors, nearest to the load first."""
         share = GATHERED
         while len(found := _gathered(self.capacitors, self.load, share)) > MOST_PORTS:
@@ -108,7 +108,7 @@ class RailNetwork:
         return PlaneNodes(nodes, plane_impedance_ohm(self.pair, ports, frequencies_hz))
 
     def branches(self, corner: Corner) -> list[SeriesBranch]:
-        """Return all branches beside the planes, with their values at the ends of a corner."""
+        """Return all branches except the planes, with their values at the ends of a corner."""
         found = [
             SeriesBranch(
                 REGULATOR,
@@ -173,7 +173,7 @@ def _alike(capacitors: Sequence[RailCapacitor]) -> list[list[RailCapacitor]]:
     return list(found.values())
 
 
-def _gathered(capacitors: Sequence[RailCapacitor], load: RailLoad, share: float) -> list[Place]:
+def _gathered(capacitors: Sequence[RailCapacitor], load: LoadPort, share: float) -> list[CapacitorPlace]:
     """Gather capacitors by place, those nearest to the load first."""
     ordered = sorted(
         capacitors, key=lambda one: (math.hypot(one.x_mm - load.x_mm, one.y_mm - load.y_mm), one.reference)
@@ -192,7 +192,7 @@ def _gathered(capacitors: Sequence[RailCapacitor], load: RailLoad, share: float)
         else:
             place.append(one)
     return [
-        Place(
+        CapacitorPlace(
             f"place {number}",
             float(np.mean([one.x_mm for one in place])),
             float(np.mean([one.y_mm for one in place])),

@@ -31,7 +31,7 @@ from stackup_lib.core.words import count, some
 from stackup_lib.nets.two_pin_parts import TwoTerminalParts, find_two_pads
 from stackup_lib.power.over_frequency.landings import Landings
 from stackup_lib.power.over_frequency.plane_pair import EPSILON0_F_PER_M, PlanePair, same_area
-from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, FacingCopper, RailPlanes, rail_planes
+from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, FacingLayers, RailPlanes, rail_planes
 
 MOST_IN_LINE = 4
 """Parts that a line to declare names."""
@@ -44,7 +44,7 @@ MAIN_SHARE = 0.2
 
 
 def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: float | None = None) -> PdnRow:
-    """Return the impedance of a rail at its load from 1 kHz to 1 GHz; ask for it with `Context.get`.
+    """Return the impedance of a rail at its load from 1 kHz to 1 GHz; get it by `Context.get`.
 
     Args:
         ctx: the board and its facts.
@@ -80,7 +80,7 @@ def _parts(ctx: Context) -> TwoTerminalParts:
     return find_two_pads(ctx.board)
 
 
-def _main(facing: Sequence[FacingCopper]) -> tuple[FacingCopper, ...]:
+def _main(facing: Sequence[FacingLayers]) -> tuple[FacingLayers, ...]:
     """Return the pairs of layers that vias of capacitors have to reach; a pour next to a part is no plane."""
     return tuple(one for one in facing if one.area_mm2 >= MAIN_SHARE * facing[0].area_mm2)
 

@@ -25,12 +25,12 @@ KIND = "pdn_target_impedance"
 
 CORE_UP_TO_HZ, OTHER_UP_TO_HZ = 50e6, 80e6
 UP_TO_SOURCE = "Altera UG-01036 v2.0, pages 1-6 and 1-7"
-"""Where board capacitors stop to help a core rail and another rail, when the maker of the load states no figure."""
+"""Where board capacitors stop to help a core rail and another rail, when the maker of the load states none."""
 
 
 @dataclass(frozen=True)
 class NamedRail:
-    """A rail that is asked for.
+    """A rail and its nets.
 
     Attributes:
         net, ground: indices into `Board.nets`.
@@ -88,7 +88,7 @@ def _ground(board: Board, parts: TwoTerminalParts, net: int, row: RailDeclaratio
 def target_of(ctx: Context, rail: NamedRail) -> tuple[float, str] | None:
     """Return the target in ohm and where it comes from; None where nothing states one.
 
-    The declared ripple and step come first. The figure of the profile is meant for the core of an accelerator.
+    The declared ripple and step come first. The target of the profile is meant for the core of an accelerator.
     """
     row = rail.row
     if row is None:

@@ -26,7 +26,7 @@ class Supply:
         resistance_ohm, inductance_h: of its output.
         at_mm: where its parts meet the rail; None where they are not known.
         size_mm: side of the square of its pads.
-        words: what it is taken for and why.
+        words: its kind, values and why.
         is_declared: neither of its values is assumed.
     """
 
