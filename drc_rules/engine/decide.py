@@ -17,6 +17,7 @@ from drc_rules.rules.rule import DraftFinding, Rule
 from stackup_lib.core.background_process import BackgroundTask, WorkQueue
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.stopwatch import span
+from stackup_lib.core.words import count
 
 NO_WORKLOAD = "no workload given: only what holds for every board was checked"
 
@@ -262,7 +263,9 @@ def finish(draft: DraftFinding, clause: Clause, decider: Rule, confidence: Confi
         why=draft.why,
         fix=draft.fix,
         measured=draft.measured,
-        limit=FindingLimit(value=draft.limit_value, unit=draft.limit_unit, source=draft.source or cite(clause.source)),
+        limit=FindingLimit(
+            value=draft.limit_value, unit=draft.unit_of_limit, source=draft.source or cite(clause.source)
+        ),
         places=draft.places,
         every=draft.every,
         objects=tuple(sorted(draft.ids)),
@@ -317,18 +320,14 @@ def headline_of(verdicts: Iterable[ClauseVerdict], *, profile: str | None) -> tu
     counted = [v for v in verdicts if v.has_rule]
     broken = [v.clause.title for v in counted if v.worst is Severity.ERROR]
     if broken:
-        return Headline.NOT_FIT, f"{_number(len(broken), 'requirement')} failed: {_some(broken)}"
+        return Headline.NOT_FIT, f"{count(len(broken), 'requirement')} failed: {_some(broken)}"
     if profile is None:
         return Headline.NO_WORKLOAD, NO_WORKLOAD
     undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
     if undecided:
-        return Headline.NOT_PROVEN, f"{_number(len(undecided), 'requirement')} not proven: {_some(undecided)}"
+        return Headline.NOT_PROVEN, f"{count(len(undecided), 'requirement')} not proven: {_some(undecided)}"
     met = sum(v.clause.severity is Severity.ERROR and v.verdict is Verdict.PASSED for v in counted)
-    return Headline.FIT, f"all {_number(met, 'mandatory requirement')} of {profile} that apply are met"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
+    return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
 
 
 def _some(titles: list[str], shown: int = 2) -> str:

@@ -12,6 +12,11 @@ def at_precision(value: float, decimals: int | None) -> float:
     return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP))
 
 
+def size_text(width_mm: float, gap_mm: float | None) -> str:
+    """Return the width of a trace, or width and gap of a pair, in mm: `0.150/0.125`."""
+    return f"{width_mm:.3f}" + ("" if gap_mm is None else f"/{gap_mm:.3f}")
+
+
 def figure(value: float, digits: int = 3) -> str:
     """Return a value with `digits` significant digits, or all before the point if more: never `1.2e+03`."""
     text = f"{value:.{digits}g}"

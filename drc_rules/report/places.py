@@ -1,4 +1,4 @@
-"""Where vias and pads are, as findings say it."""
+"""Where vias, pads and tracks are, as findings say it."""
 
 from __future__ import annotations
 
@@ -14,4 +14,16 @@ def place_in(board: Board, table: Vias | Pads, row: int, layer: str | None = Non
         uuid=str(table.uuid[row]) or None,
         x_mm=float(table.x_mm[row]),
         y_mm=float(table.y_mm[row]),
+    )
+
+
+def track_place(board: Board, row: int) -> Place:
+    """Return where a track begins, by its row."""
+    tracks = board.tracks
+    return Place(
+        layer=board.copper_layers[int(tracks.layer[row])].name,
+        net=board.nets[int(tracks.net[row])] or None,
+        uuid=str(tracks.uuid[row]) or None,
+        x_mm=float(tracks.start_x_mm[row]),
+        y_mm=float(tracks.start_y_mm[row]),
     )

@@ -31,6 +31,7 @@ class DraftFinding:
     Attributes:
         title: what is wrong, with the numbers, without a full stop.
         ids: structural ids of the objects concerned (layer names, uuids, net names); they make the key.
+        limit_unit: where it is not that of `measured`.
         every: all objects, where the places are only the first of many.
         severity: lower than the clause's where the rule knows better; never raised above it.
         inferred: True when the object's role was only inferred: such a finding is never an error.
@@ -48,7 +49,7 @@ class DraftFinding:
     ids: tuple[str, ...]
     measured: Measured | None = None
     limit_value: float | str | None = None
-    limit_unit: str = ""
+    limit_unit: str | None = None
     places: tuple[Place, ...] = ()
     every: ObjectRows | None = None
     severity: Severity | None = None
@@ -58,6 +59,13 @@ class DraftFinding:
     is_covered: bool | None = None
     defect: str = ""
     left_to: tuple[str, tuple[str, ...]] | None = None
+
+    @property
+    def unit_of_limit(self) -> str:
+        """Unit of the limit, by default that of what was measured; "" where there is no limit."""
+        if self.limit_unit is not None:
+            return self.limit_unit
+        return self.measured.unit if self.measured is not None and self.limit_value is not None else ""
 
 
 S = TypeVar("S")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.report.numbers import size_text
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.fabs import Tier, track_space, track_space_source
 from drc_rules.requirements.fabs.builds import build_rules
@@ -198,8 +199,8 @@ def _impedances(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
     usual, targets = cam_limits().impedance_tolerance_pct, {goal.name: goal.target.ohm for goal in goals.lines}
     for line in one.lines:
         target = targets[line.goal]
-        size = f"{line.width_mm:.3f}" + (f"/{line.gap_mm:.3f}" if line.gap_mm is not None else "")
         z, room = line.impedance_ohm, target * usual.usual / 100
+        size = size_text(line.width_mm, line.gap_mm)
         yield CamItem(
             topic="impedance",
             where=(line.layer,),

@@ -74,7 +74,6 @@ def {name}(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]
             ids=("layers",),  # TODO: names of the objects, which the finding's key is made of
             measured=Measured(value=measured, unit="layers"),
             limit_value=limit,
-            limit_unit="layers",
         )
 '''
 

@@ -6,7 +6,7 @@ from drc_rules.analysis.fabrication.fab_limits import OWN, TOLERANCE_MM, Bar, ba
 from drc_rules.analysis.fabrication.hole_gaps import REACH_MM, HoleGaps, hole_gaps
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
-from drc_rules.requirements.fabs import Tier, TrackSpace, track_spaces
+from drc_rules.requirements.fabs import Tier, TrackSpace, track_space, track_spaces
 from drc_rules.requirements.fabs.limits import limit_of
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_masks import holds_layer
@@ -89,7 +89,7 @@ def least_space(ctx: Context, clause: Clause, layer: int) -> Bar | None:
 def tier_space_mm(ctx: Context, layer: int, tier: Tier) -> float | None:
     """Return the minimum clearance of a tier on a layer; an outer layer of unknown thickness counts as ordinary."""
     if not is_outer(ctx.board, layer):
-        row = _row(weight_oz(ctx, layer))
+        row = track_space(weight_oz(ctx, layer))
         return None if row is None else row.least_mm(tier)
     ordinary = limit_of("outer_track_mm", tier)
     if ordinary is None or not ctx.copper_thickness_mm(layer).known:
@@ -103,10 +103,6 @@ def heavier_space_mm(ctx: Context, layer: int, tier: Tier) -> float | None:
     """Return the least space in the next heavier copper of which a source tells: lighter copper etches no coarser."""
     weight = weight_oz(ctx, layer)
     return next((row.least_mm(tier) for row in track_spaces() if row.copper_oz > weight), None)
-
-
-def _row(copper_oz: float) -> TrackSpace | None:
-    return next((row for row in track_spaces() if row.copper_oz == copper_oz), None)
 
 
 def _heaviest_up_to(copper_oz: float) -> TrackSpace | None:

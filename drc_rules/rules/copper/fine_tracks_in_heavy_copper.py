@@ -35,7 +35,8 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, your_fab
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Measured
+from drc_rules.report.places import track_place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier, track_space, track_spaces
 from drc_rules.rules.rule import DraftFinding, rule
@@ -92,7 +93,6 @@ def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer
     least = limit.value
     ctx.shows(f"{name}, {limit.who}", w=width, w_min=least, m=weight_oz)
     if width < least - TOLERANCE_MM:
-        net = ctx.board.nets[int(tracks.net[layer.narrowest])]
         yield DraftFinding(
             title=f"track {width:.3f} mm, minimum {least:g} mm in {weight_oz:g} oz copper ({limit.who}): {name}",
             why="A narrow track in heavy copper comes out thin or open",
@@ -100,16 +100,7 @@ def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer
             ids=(name,),
             measured=Measured(value=width, unit="mm"),
             limit_value=least,
-            limit_unit="mm",
-            places=(
-                Place(
-                    layer=name,
-                    net=net or None,
-                    uuid=str(tracks.uuid[layer.narrowest]) or None,
-                    x_mm=float(tracks.start_x_mm[layer.narrowest]),
-                    y_mm=float(tracks.start_y_mm[layer.narrowest]),
-                ),
-            ),
+            places=(track_place(ctx.board, layer.narrowest),),
         )
 
 

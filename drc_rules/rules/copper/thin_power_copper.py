@@ -197,6 +197,5 @@ def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterat
         ids=plane.layers,
         measured=Measured(value=plane.weight_oz, unit="oz"),
         limit_value=least if too_thin else most,
-        limit_unit="oz",
         places=tuple(Place(layer=name) for name in plane.layers),
     )

@@ -90,7 +90,6 @@ def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Ite
             ids=(pair.upper.name, pair.lower.name),
             measured=Measured(value=round(abs(upper - lower), 1), unit="%"),
             limit_value=allowed,
-            limit_unit="%",
             places=(Place(layer=pair.upper.name), Place(layer=pair.lower.name)),
         )
 

@@ -154,7 +154,6 @@ def _draft(
         ids=(group.id,),
         measured=Measured(value=round(skew, 2), unit="ps"),
         limit_value=round(limit.ps, 2),
-        limit_unit="ps",
         places=tuple(
             Place(
                 layer=ctx.board.copper_layers[one.layer].name if one.layer is not None else "", net=ctx.board.nets[net]

@@ -98,7 +98,6 @@ def _draft(ctx: Context, port: LanePort, worst: PairSkew) -> DraftFinding:
         ids=(port.limit.family, port.name),
         measured=Measured(value=round(skew_ps, 2), unit="ps"),
         limit_value=round(port.limit_ps, 2),
-        limit_unit="ps",
         places=tuple(
             Place(
                 layer=ctx.board.copper_layers[worst.layer].name if worst.layer is not None else "",

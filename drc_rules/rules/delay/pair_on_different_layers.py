@@ -78,7 +78,6 @@ def _draft(ctx: Context, group: HighSpeedGroup, over: list[PairSkew]) -> DraftFi
         ids=(group.id,),
         measured=Measured(value=round(worst.apart_mm, 2), unit="mm"),
         limit_value=round(limit, 2),
-        limit_unit="mm",
         places=tuple(
             Place(layer=board.copper_layers[layer].name, net=board.nets[net])
             for one in over[:PLACES_SHOWN]

@@ -107,7 +107,6 @@ def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Itera
         ids=(holes.noun,),
         measured=Measured(value=round(ring, 4), unit="mm"),
         limit_value=asked,
-        limit_unit="mm",
         places=holes.places(ctx.board, narrow),
         every=holes.object_rows(narrow),
     )

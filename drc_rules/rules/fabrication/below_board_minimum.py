@@ -126,7 +126,6 @@ def _items(ctx: Context, minimum: Minimum, found: Below) -> DraftFinding:
         ids=(minimum.key,),
         measured=Measured(value=round(found.value_mm[0], 6), unit="mm"),
         limit_value=minimum.value_mm,
-        limit_unit="mm",
         places=tuple(_place(ctx.board, items[0]) for items in found.items[:PLACES_SHOWN]),
     )
 
@@ -180,7 +179,6 @@ def _clearance(ctx: Context, held: _Held) -> Iterator[DraftFinding]:
         ids=(minimum.key, name),
         measured=Measured(value=round(gap, 6), unit="mm"),
         limit_value=minimum.value_mm,
-        limit_unit="mm",
         places=tuple(place(ctx.copper, pairs, row) for row in range(min(len(pairs), PLACES_SHOWN))),
     )
 

@@ -98,7 +98,6 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> Draf
         ids=("edge", least.tier or least.who),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=least.value,
-        limit_unit="mm",
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
         is_covered=is_covered,
     )

@@ -105,7 +105,6 @@ def _draft(what: str, value: float, limit: float, key: str, fix: str, *, fails: 
         ids=(key,),
         measured=Measured(value=round(value, 3), unit="%"),
         limit_value=limit,
-        limit_unit="%",
         fails=fails,
     )
 

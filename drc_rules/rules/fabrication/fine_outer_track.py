@@ -34,7 +34,8 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, ObjectRows, Place
+from drc_rules.report.model import Measured, ObjectRows
+from drc_rules.report.places import track_place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
@@ -82,19 +83,7 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
         ids=("outer", least.tier or least.who),
         measured=Measured(value=width, unit="mm"),
         limit_value=least.value,
-        limit_unit="mm",
-        places=tuple(_place(ctx, row) for row in by_width[:PLACES_SHOWN].tolist()),
+        places=tuple(track_place(ctx.board, row) for row in by_width[:PLACES_SHOWN].tolist()),
         every=ObjectRows(tracks=tuple(fine.tolist())),
         is_covered=is_covered,
-    )
-
-
-def _place(ctx: Context, row: int) -> Place:
-    tracks = ctx.board.tracks
-    return Place(
-        layer=ctx.board.copper_layers[int(tracks.layer[row])].name,
-        net=ctx.board.nets[int(tracks.net[row])] or None,
-        uuid=str(tracks.uuid[row]) or None,
-        x_mm=float(tracks.start_x_mm[row]),
-        y_mm=float(tracks.start_y_mm[row]),
     )

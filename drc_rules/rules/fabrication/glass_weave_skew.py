@@ -106,7 +106,6 @@ def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[D
         ids=(one.id,),
         measured=Measured(value=round(worst.sure_ps, 1), unit="ps"),
         limit_value=round(most, 1),
-        limit_unit="ps",
         places=_places(ctx, skewed),
         severity=Severity.INFO if inferred or worst.sure_ps < interval else None,
         inferred=inferred,

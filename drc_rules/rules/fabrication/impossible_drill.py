@@ -71,7 +71,6 @@ def impossible_drill(ctx: Context, _clause: Clause, board: Board) -> Iterator[Dr
         ids=("drill",),
         measured=Measured(value=least, unit="mm"),
         limit_value=NO_DIAMETER_MM,
-        limit_unit="mm",
         places=(*_places(board, board.vias, vias), *_places(board, board.pads, pads))[:PLACES_SHOWN],
         every=ObjectRows(vias=tuple(vias.tolist()), pads=tuple(pads.tolist())),
     )

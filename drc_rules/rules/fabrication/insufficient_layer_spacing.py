@@ -84,7 +84,6 @@ def insufficient_layer_spacing(ctx: Context, _clause: Clause, least: Bar) -> Ite
         ids=("average", least.tier or least.who),
         measured=Measured(value=round(average.high, 4), unit="mm"),
         limit_value=least.value,
-        limit_unit="mm",
     )
 
 

@@ -90,7 +90,6 @@ def _large(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
         ids=("size",),
         measured=Measured(value=round(sides[worst], 3), unit="mm"),
         limit_value=largest[worst],
-        limit_unit="mm",
         places=(Place(layer="Edge.Cuts"),),
     )
 
@@ -109,7 +108,6 @@ def _thick(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
         ids=("thickness",),
         measured=Measured(value=round(thickness, 3), unit="mm"),
         limit_value=most.value,
-        limit_unit="mm",
     )
 
 

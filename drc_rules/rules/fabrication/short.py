@@ -118,7 +118,6 @@ def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]])
         severity=Severity.INFO if harmless else None,
         measured=Measured(value=round(wide, 4), unit="mm"),
         limit_value=0.0,
-        limit_unit="mm",
         places=tuple(_place(board, *where) for where in found[:PLACES_SHOWN]),
     )
 

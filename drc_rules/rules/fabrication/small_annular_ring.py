@@ -116,7 +116,6 @@ def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -
         ids=(holes.noun, least.tier or least.who),
         measured=Measured(value=round(worst, 4), unit="mm"),
         limit_value=least.value,
-        limit_unit="mm",
         places=holes.places(ctx.board, narrow),
         every=holes.object_rows(narrow),
         is_covered=is_covered,

@@ -135,7 +135,6 @@ def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding
         ids=(name,),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=limit.value,
-        limit_unit="mm",
         places=tuple(place(ctx.copper, pairs, row) for row in range(min(len(pairs), PLACES_SHOWN))),
     )
 

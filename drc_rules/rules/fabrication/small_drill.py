@@ -128,7 +128,6 @@ def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
             ids=(holes.noun, least.tier or least.who),
             measured=Measured(value=round(measured, 6), unit="mm"),
             limit_value=d_min,
-            limit_unit="mm",
             places=holes.places(ctx.board, small),
             every=holes.object_rows(small),
             is_covered=is_covered,

@@ -106,7 +106,6 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
         ids=(of.least.tier or of.least.who, *(rows[k] for k in thin)),
         measured=Measured(value=round(of.gaps_mm[worst], 4), unit="mm"),
         limit_value=of.least.value,
-        limit_unit="mm",
         places=tuple(Place(layer=rows[k]) for k in thin),
         is_covered=is_covered,
         defect="dielectrics",

@@ -127,7 +127,6 @@ def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_covered: bool
         ids=("unplated hole", least.tier or least.who),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=least.value,
-        limit_unit="mm",
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
         is_covered=is_covered,
     )

@@ -79,6 +79,5 @@ def unusual_board_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[
         ids=("size",),
         measured=Measured(value=round(sides[0] if is_small else sides[1], 3), unit="mm"),
         limit_value=low if is_small else high,
-        limit_unit="mm",
         places=(Place(layer="Edge.Cuts"),),
     )

@@ -79,6 +79,5 @@ def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Dra
         ids=("size",),
         measured=Measured(value=round(sides[worst], 3), unit="mm"),
         limit_value=asked[worst],
-        limit_unit="mm",
         places=(Place(layer="Edge.Cuts"),),
     )

@@ -50,7 +50,6 @@ def rough_foil(ctx: Context, clause: Clause, layer: HighSpeedLayer) -> Iterator[
             ids=(layer.name,),
             measured=Measured(value=grade.label, unit="foil grade"),
             limit_value=wanted.label,
-            limit_unit="foil grade",
             places=(Place(layer=layer.name),),
             inferred=layer.inferred,
         )

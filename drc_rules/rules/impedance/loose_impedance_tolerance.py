@@ -83,6 +83,5 @@ def loose_impedance_tolerance(ctx: Context, clause: Clause, nets: Ints) -> Itera
             ids=("impedance tolerance",),
             measured=Measured(value=asked, unit="%"),
             limit_value=most,
-            limit_unit="%",
             inferred=not any(ctx.assignment.is_declared(int(net)) for net in nets),
         )

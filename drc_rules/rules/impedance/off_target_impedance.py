@@ -124,7 +124,6 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         ids=(*target_ids(target), names[line.layer], f"{line.width_mm:g}{gap}", *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=target.ohm,
-        limit_unit="ohm",
         places=tuple(Place(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
     )

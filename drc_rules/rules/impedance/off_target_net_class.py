@@ -99,7 +99,6 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
         ids=(*names, layer, *target_ids(target)),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=target.ohm,
-        limit_unit="ohm",
         places=(Place(layer=layer),),
         severity=Severity.INFO if found.is_followed or _is_guess(found) else None,
         inferred=target.inferred,

@@ -105,7 +105,6 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
             ids=(pairs.target, f"{worst.target_ohm:g}", "apart"),
             measured=Measured(value=round(worst.uncoupled_mm, 2), unit="mm"),
             limit_value=round(worst.breakouts_mm, 2),
-            limit_unit="mm",
             places=_places(apart),
         )
     drifting = [row for row in pairs.rows if row.gap_drift_mm > DRIFT * (row.gap_min_mm or 0.0)]
@@ -121,7 +120,6 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
             ids=(pairs.target, f"{widest.target_ohm:g}", "gap"),
             measured=Measured(value=round(widest.gap_drift_mm, 4), unit="mm"),
             limit_value=round(DRIFT * (widest.gap_min_mm or 0.0), 4),
-            limit_unit="mm",
             places=_places(drifting),
         )
 

@@ -93,7 +93,6 @@ def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: HighSpeedN
         ids=(found.family.id,),
         measured=Measured(value=len(loose), unit="nets"),
         limit_value=0,
-        limit_unit="nets",
         places=tuple(Place(net=name) for name in loose[:SHOWN]),
         inferred=not any(ctx.assignment.is_declared(net) for net in found.nets.tolist()),
     )

@@ -61,7 +61,6 @@ def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator
             ids=(family,),
             measured=Measured(value=len(nets), unit="nets"),
             limit_value=0,
-            limit_unit="nets",
             places=tuple(Place(net=name) for name in first),
             inferred=not any(ctx.assignment.is_declared(net) for net in nets.tolist()),
         )

@@ -78,7 +78,6 @@ def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[
         ids=(FAMILY,),
         measured=Measured(value=count, unit="layers"),
         limit_value=least if few else most,
-        limit_unit="layers",
         places=tuple(Place(layer=name) for name in layers),
         inferred=not any(ctx.assignment.is_declared(net) for net in nets.tolist()),
     )

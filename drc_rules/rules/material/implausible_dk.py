@@ -95,7 +95,6 @@ def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[
             ids=(ply.label,),
             measured=Measured(value=dk, unit="Dk"),
             limit_value=f"{low:g}-{high:g}",
-            limit_unit="Dk",
             places=(Place(layer=ply.row),),
         )
     elif laminate.generic:

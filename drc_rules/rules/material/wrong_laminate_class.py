@@ -84,7 +84,6 @@ def _finding(clause: Clause, fast: HighSpeedPly, wanted: LossClass, found: LossC
         ids=(ply.label,),
         measured=Measured(value=found.label, unit="loss class"),
         limit_value=wanted.label,
-        limit_unit="loss class",
         places=(Place(layer=ply.row), *(Place(layer=layer.name) for layer in fast.layers)),
         inferred=fast.inferred,
     )

@@ -180,6 +180,5 @@ def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Dr
         ids=need.layers,
         measured=Measured(value=need.weight_oz, unit="oz"),
         limit_value=need.lighter_oz,
-        limit_unit="oz",
         places=tuple(Place(layer=name) for name in need.layers),
     )

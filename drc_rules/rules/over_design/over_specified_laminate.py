@@ -136,6 +136,5 @@ def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -
         ids=tuple(ply.label for ply in need.plies),
         measured=Measured(value=need.has.label, unit="loss class"),
         limit_value=enough.label,
-        limit_unit="loss class",
         places=tuple(Place(layer=ply.row) for ply in need.plies),
     )

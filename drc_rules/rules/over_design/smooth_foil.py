@@ -105,6 +105,5 @@ def _draft(ctx: Context, need: FoilNeed, grade: FoilGrade, left_db: float, tight
         ids=tuple(names),
         measured=Measured(value=need.has.label, unit="foil grade"),
         limit_value=grade.label,
-        limit_unit="foil grade",
         places=tuple(Place(layer=name) for name in names),
     )

@@ -94,6 +94,5 @@ def unused_layers(ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[Dr
         ids=need.empty,
         measured=Measured(value=need.has, unit="layers"),
         limit_value=need.would_do,
-        limit_unit="layers",
         places=tuple(Place(layer=name) for name in need.empty),
     )

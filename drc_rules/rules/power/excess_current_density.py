@@ -82,7 +82,6 @@ def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -
         ids=(row.net, peak.layer),
         measured=Measured(value=round(peak.a_per_mm2, 3), unit="A/mm2"),
         limit_value=limit,
-        limit_unit="A/mm2",
         places=(Place(layer=peak.layer, net=row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),),
         inferred=solved.confidence is not Confidence.HIGH,
     )

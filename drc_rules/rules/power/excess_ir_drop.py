@@ -109,7 +109,6 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         ids=(row.net,),
         measured=Measured(value=round(1000 * drop.nominal, 4), unit="mV"),
         limit_value=round(1000 * limit_v, 4),
-        limit_unit="mV",
         places=_places(whole.there),
         inferred=_is_inferred(whole, limit_v),
         fails=standing is Standing.BEYOND,

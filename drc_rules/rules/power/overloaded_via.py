@@ -90,7 +90,6 @@ def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         ids=(row.net,),
         measured=Measured(value=round(worst.current_a, 4), unit="A"),
         limit_value=limit,
-        limit_unit="A",
         places=tuple(
             Place(layer=hole.from_layer, net=row.net, uuid=hole.uuid or None, x_mm=hole.x_mm, y_mm=hole.y_mm)
             for hole in over

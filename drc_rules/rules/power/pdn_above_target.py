@@ -130,7 +130,6 @@ def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draf
         ids=(row.net,),
         measured=Measured(value=round(value, 5), unit="mOhm"),
         limit_value=limit,
-        limit_unit="mOhm",
         places=(Place(net=row.net),),
     )
 
@@ -145,7 +144,6 @@ def _remark(row: RailDeclaration, own_mohm: float, limit: float) -> DraftFinding
         ids=(row.net, "own target"),
         measured=Measured(value=round(own_mohm, 5), unit="mOhm"),
         limit_value=limit,
-        limit_unit="mOhm",
         places=(Place(net=row.net),),
         fails=False,
     )

@@ -107,7 +107,6 @@ def small_voltage_clearance(ctx: Context, _clause: Clause, layer: int) -> Iterat
         ids=(name,),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=limit,
-        limit_unit="mm",
         places=tuple(place(ctx.copper, pairs, one) for one in range(min(len(pairs), PLACES_SHOWN))),
     )
 

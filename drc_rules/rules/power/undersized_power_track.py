@@ -116,7 +116,6 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
         ids=(row.net,),
         measured=Measured(value=round(over[0].rise_c, 1), unit="degrees C"),
         limit_value=limit,
-        limit_unit="degrees C",
         places=tuple(
             Place(layer=t.layer, net=row.net, uuid=t.uuid or None, x_mm=t.x_mm, y_mm=t.y_mm)
             for t in (one.track for one in over)

@@ -154,7 +154,6 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
         ids=(group.id, layer, plane, worst.kind.value, *(board.nets[n] for n in worst.plane_nets if n != NO_COPPER)),
         measured=Measured(value=round(widest.way_mm, 2), unit="mm"),
         limit_value=round(group.lumped_mm[-1], 2),
-        limit_unit="mm",
         places=tuple(
             Place(layer=layer, net=board.nets[gap.net], x_mm=round(gap.x_mm, 4), y_mm=round(gap.y_mm, 4))
             for gap in sorted(gaps, key=lambda gap: (gap is not worst, -gap.length_mm, board.nets[gap.net]))[
@@ -180,7 +179,6 @@ def _without_plane(ctx: Context, part: Referenced) -> Iterator[DraftFinding]:
         ids=(part.group.id, layer, "no plane"),
         measured=Measured(value=round(length, 2), unit="mm"),
         limit_value=round(part.group.lumped_mm[-1], 2),
-        limit_unit="mm",
         places=tuple(Place(layer=layer, net=name) for name in names[:PLACES_SHOWN]),
         inferred=not part.group.declared,
     )

@@ -164,7 +164,6 @@ def _draft(ctx: Context, clause: Clause, line: HighSpeedStripline, side: Side) -
         ids=(layer, side.word),
         measured=Measured(value=round(share, 1), unit="%"),
         limit_value=100 * ALLOWED_SHARE,
-        limit_unit="%",
         places=tuple(Place(layer=layer, net=board.nets[net]) for net in nets[:PLACES_SHOWN]),
         severity=min(Severity.WARNING, clause.severity, key=lambda s: s.rank) if side.rails else None,
         inferred=line.inferred,

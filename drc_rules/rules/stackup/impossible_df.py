@@ -72,6 +72,5 @@ def impossible_df(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[
         ids=(ply.label,),
         measured=Measured(value=df, unit="Df"),
         limit_value=f"{low:g}-{high:g}",
-        limit_unit="Df",
         places=(Place(layer=ply.row),),
     )

@@ -83,6 +83,5 @@ def impossible_dk(ctx: Context, clause: Clause, found: StatedDk) -> Iterator[Dra
         ids=(found.label,),
         measured=Measured(value=found.dk, unit="Dk"),
         limit_value=f"{low:g}-{high:g}",
-        limit_unit="Dk",
         places=(Place(layer=found.row),),
     )

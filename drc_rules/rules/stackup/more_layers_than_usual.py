@@ -57,5 +57,4 @@ def more_layers_than_usual(ctx: Context, clause: Clause, board: Board) -> Iterat
             ids=("layers",),
             measured=Measured(value=board.layer_count, unit="layers"),
             limit_value=most,
-            limit_unit="layers",
         )

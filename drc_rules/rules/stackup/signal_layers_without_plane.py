@@ -149,7 +149,6 @@ def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[M
             ids=(upper, lower),
             measured=Measured(value=round(worst.length_mm, 2), unit="mm"),
             limit_value=round(worst.lumped_mm, 2),
-            limit_unit="mm",
             places=(Place(layer=worst.fast.name, net=net), Place(layer=other)),
             inferred=all(one.fast.inferred for one in found),
         )

@@ -66,6 +66,5 @@ def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> It
         ids=("stackup", *odd),
         measured=Measured(value=len(in_stackup), unit="layers"),
         limit_value=len(in_table),
-        limit_unit="layers",
         places=tuple(Place(layer=name) for name in odd),
     )

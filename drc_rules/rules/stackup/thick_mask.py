@@ -61,6 +61,5 @@ def thick_mask(ctx: Context, clause: Clause, row: StackupLayer) -> Iterator[Draf
         ids=(row.name,),
         measured=Measured(value=thickness, unit="mm"),
         limit_value=most,
-        limit_unit="mm",
         places=(Place(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
     )

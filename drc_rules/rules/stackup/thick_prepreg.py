@@ -68,6 +68,5 @@ def thick_prepreg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[
         ids=(ply.label,),
         measured=Measured(value=thickness, unit="mm"),
         limit_value=most,
-        limit_unit="mm",
         places=(Place(layer=ply.row),),
     )

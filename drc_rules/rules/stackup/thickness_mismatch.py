@@ -75,5 +75,4 @@ def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[D
             ids=("thickness",),
             measured=Measured(value=round(total, 4), unit="mm"),
             limit_value=board.thickness_mm,
-            limit_unit="mm",
         )

@@ -61,5 +61,4 @@ def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft
             ids=("layers",),
             measured=Measured(value=board.layer_count, unit="layers"),
             limit_value=least,
-            limit_unit="layers",
         )

@@ -68,5 +68,4 @@ def wrong_form_thickness(ctx: Context, clause: Clause, board: Board) -> Iterator
         ids=("thickness",),
         measured=Measured(value=round(total, 4), unit="mm"),
         limit_value=bound,
-        limit_unit="mm",
     )

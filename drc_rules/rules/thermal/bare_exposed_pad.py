@@ -65,7 +65,6 @@ def bare_exposed_pad(ctx: Context, _clause: Clause, pad: ExposedPad) -> Iterator
         ids=(pad.reference, pad.number),
         measured=Measured(value=0, unit="vias"),
         limit_value=1,
-        limit_unit="vias",
         places=tuple(
             Place(
                 layer=board.copper_layers[-1 if board.footprints.back[pad.footprint] else 0].name,

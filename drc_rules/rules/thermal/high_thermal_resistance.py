@@ -84,7 +84,6 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
         ids=(part.reference,),
         measured=Measured(value=round(found.nominal, 2), unit="K/W"),
         limit_value=round(most, 2),
-        limit_unit="K/W",
         places=(part.place(),),
         fails=fails,
     )

@@ -71,7 +71,6 @@ def open_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Ite
         ids=(part.reference,),
         measured=Measured(value=len(wrong), unit="open vias"),
         limit_value=0,
-        limit_unit="open vias",
         places=(part.place(), *(_place(ctx, part, hole) for hole in wrong[:PLACES_SHOWN])),
     )
 

@@ -103,7 +103,6 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
             ids=(part.reference,),
             measured=Measured(value=round(pitch, 2), unit="mm"),
             limit_value=most,
-            limit_unit="mm",
             places=(part.place(),),
             severity=Severity.INFO,
         )
@@ -133,7 +132,6 @@ def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) 
         ids=(part.reference,),
         measured=Measured(value=0, unit="vias"),
         limit_value=wanted,
-        limit_unit="vias",
         places=(part.place(),),
         severity=Severity.INFO if adjacent or around > LARGE_COPPER * area else None,
     )

@@ -91,7 +91,6 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
         ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", start),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=least,
-        limit_unit="mm",
         places=(place_of(ctx, drilled, layer),),
     )
 

@@ -96,6 +96,5 @@ def backdrill_size_out_of_range(ctx: Context, clause: Clause, drills: SizedDrill
         ids=(f"{drills.drill_mm:g} in {drills.hole_mm:g}",),
         measured=Measured(value=round(excess, 4), unit="mm"),
         limit_value=limit,
-        limit_unit="mm",
         places=tuple(place_of(ctx, d, d.drill.start) for d in drills.holes[:PLACES_SHOWN]),
     )

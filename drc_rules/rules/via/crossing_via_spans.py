@@ -37,9 +37,11 @@ import numpy as np
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Place
+from drc_rules.report.places import place_in
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.words import count
 from stackup_lib.vias.via_spans import Span, impossible, is_shallow, lasered, spans
 
 PLACES_EACH = 5
@@ -93,19 +95,12 @@ def _crossed(ctx: Context, one: Span, other: Span) -> DraftFinding:
 
 def _in_words(ctx: Context, span: Span) -> str:
     names = [layer.name for layer in ctx.board.copper_layers]
-    noun = "microvia" if span.is_laser else "via"
-    count = f"{span.count} {noun}{'' if span.count == 1 else 's'}"
-    return f"{count} L{span.top + 1} to L{span.bottom + 1} ({names[span.top]} to {names[span.bottom]})"
+    vias = count(span.count, "microvia" if span.is_laser else "via")
+    return f"{vias} L{span.top + 1} to L{span.bottom + 1} ({names[span.top]} to {names[span.bottom]})"
 
 
 def _places(ctx: Context, span: Span) -> Iterator[Place]:
     vias = ctx.board.vias
     same = (vias.start_layer == span.top) & (vias.end_layer == span.bottom) & (lasered(ctx.board) == span.is_laser)
     for row in np.flatnonzero(same)[:PLACES_EACH].tolist():
-        yield Place(
-            layer=ctx.board.copper_layers[span.top].name,
-            net=ctx.board.nets[int(vias.net[row])] or None,
-            uuid=str(vias.uuid[row]) or None,
-            x_mm=float(vias.x_mm[row]),
-            y_mm=float(vias.y_mm[row]),
-        )
+        yield place_in(ctx.board, vias, row, ctx.board.copper_layers[span.top].name)

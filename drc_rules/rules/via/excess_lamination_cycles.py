@@ -73,7 +73,6 @@ def excess_lamination_cycles(ctx: Context, clause: Clause, built: BuildUps) -> I
         ids=("lamination cycles",),
         measured=Measured(value=built.lamination_cycles, unit="laminations"),
         limit_value=most,
-        limit_unit="laminations",
         places=tuple(_place(ctx, one) for one in every[:PLACES_SHOWN]),
     )
 

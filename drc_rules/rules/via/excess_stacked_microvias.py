@@ -67,7 +67,6 @@ def excess_stacked_microvias(ctx: Context, clause: Clause, built: BuildUps) -> I
         ids=("microvia stacks",),
         measured=Measured(value=worst.levels, unit="levels"),
         limit_value=most,
-        limit_unit="levels",
         places=tuple(_place(ctx, stack) for stack in tall[:PLACES_SHOWN]),
     )
 

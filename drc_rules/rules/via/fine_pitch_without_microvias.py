@@ -74,7 +74,6 @@ def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iter
         ids=(reference,),
         measured=Measured(value=bga.pitch_mm, unit="mm"),
         limit_value=finest,
-        limit_unit="mm",
         places=(_place(ctx, bga),),
     )
 

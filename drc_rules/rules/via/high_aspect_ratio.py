@@ -132,7 +132,6 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         ids=(*(("pads",) if group.are_pads else ()), group.kind, names[group.top], names[group.bottom], drill, *tight),
         measured=Measured(value=round(finished if is_doubtful else drilled, 2), unit=":1"),
         limit_value=largest,
-        limit_unit=":1",
         places=group.places(ctx.board),
         every=group.object_rows,
         inferred=group.is_guess,

@@ -79,7 +79,6 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftF
         ids=ids_of(ctx, group),
         measured=Measured(value=round(length.nominal, 4), unit="mm"),
         limit_value=allowed,
-        limit_unit="mm",
         places=places_of(ctx, group),
         inferred=is_inferred(ctx, group),
     )

@@ -146,7 +146,6 @@ def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: floa
         ids=(net.name,),
         measured=Measured(value=round(length, 4), unit="mm"),
         limit_value=allowed_mm,
-        limit_unit="mm",
         places=tuple(
             Place(
                 layer=names[s.stub.side],

@@ -104,7 +104,6 @@ def open_via_in_pad(ctx: Context, clause: Clause, part: BgaWithVias) -> Iterator
             ids=(part.reference,),
             measured=Measured(value=len(wrong), unit="open vias"),
             limit_value=0,
-            limit_unit="open vias",
             places=tuple(_place(ctx, via) for via in wrong[:PLACES_SHOWN]),
         )
 

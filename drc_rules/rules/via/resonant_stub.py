@@ -138,7 +138,6 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
         ids=ids_of(ctx, group),
         measured=Measured(value=round(shown, 1), unit="GHz"),
         limit_value=round(factor * nyquist, 1),
-        limit_unit="GHz",
         places=places_of(ctx, group),
         inferred=is_inferred(ctx, group),
     )

@@ -109,6 +109,5 @@ def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iter
         ids=(names[alike.start], names[alike.must_cut], names[alike.first]),
         measured=Measured(value=round(left.nominal, 4), unit="mm"),
         limit_value=allowed,
-        limit_unit="mm",
         places=tuple(place_of(ctx, d, alike.must_cut) for d in alike.holes[:PLACES_SHOWN]),
     )

@@ -121,7 +121,6 @@ def unbuildable_class_via(
             ids=asked.asked_by,
             measured=found[0].measured,
             limit_value=found[0].limit,
-            limit_unit=found[0].measured.unit,
         )
 
 

@@ -38,62 +38,22 @@ class Minimum(Frozen):
     value_mm: float = 0.0
 
 
-TRACK_WIDTH = Minimum(
-    what="track width",
-    label="Minimum track width",
-    key="min_track_width",
-    check="track_width",
-    constraint="track_width",
+def _minimum(what: str, label: str, key: str, check: str, constraint: str) -> Minimum:
+    return Minimum(what=what, label=label, key=key, check=check, constraint=constraint)
+
+
+TRACK_WIDTH = _minimum("track width", "Minimum track width", "min_track_width", "track_width", "track_width")
+VIA_DIAMETER = _minimum("via diameter", "Minimum via diameter", "min_via_diameter", "via_diameter", "via_diameter")
+RING = _minimum("annular ring", "Minimum annular width", "min_via_annular_width", "annular_width", "annular_width")
+HOLE = _minimum("hole diameter", "Minimum through hole", "min_through_hole_diameter", "drill_out_of_range", "hole_size")
+MICROVIA_DIAMETER = _minimum(
+    "microvia diameter", "Minimum uVia diameter", "min_microvia_diameter", "via_diameter", "via_diameter"
 )
-VIA_DIAMETER = Minimum(
-    what="via diameter",
-    label="Minimum via diameter",
-    key="min_via_diameter",
-    check="via_diameter",
-    constraint="via_diameter",
+MICROVIA_HOLE = _minimum(
+    "microvia hole", "Minimum uVia hole", "min_microvia_drill", "microvia_drill_out_of_range", "hole_size"
 )
-RING = Minimum(
-    what="annular ring",
-    label="Minimum annular width",
-    key="min_via_annular_width",
-    check="annular_width",
-    constraint="annular_width",
-)
-HOLE = Minimum(
-    what="hole diameter",
-    label="Minimum through hole",
-    key="min_through_hole_diameter",
-    check="drill_out_of_range",
-    constraint="hole_size",
-)
-MICROVIA_DIAMETER = Minimum(
-    what="microvia diameter",
-    label="Minimum uVia diameter",
-    key="min_microvia_diameter",
-    check="via_diameter",
-    constraint="via_diameter",
-)
-MICROVIA_HOLE = Minimum(
-    what="microvia hole",
-    label="Minimum uVia hole",
-    key="min_microvia_drill",
-    check="microvia_drill_out_of_range",
-    constraint="hole_size",
-)
-HOLE_TO_HOLE = Minimum(
-    what="hole to hole",
-    label="Hole to hole clearance",
-    key="min_hole_to_hole",
-    check="hole_to_hole",
-    constraint="hole_to_hole",
-)
-CLEARANCE = Minimum(
-    what="clearance",
-    label="Minimum clearance",
-    key="min_clearance",
-    check="clearance",
-    constraint="clearance",
-)
+HOLE_TO_HOLE = _minimum("hole to hole", "Hole to hole clearance", "min_hole_to_hole", "hole_to_hole", "hole_to_hole")
+CLEARANCE = _minimum("clearance", "Minimum clearance", "min_clearance", "clearance", "clearance")
 ALL = (TRACK_WIDTH, VIA_DIAMETER, RING, HOLE, MICROVIA_DIAMETER, MICROVIA_HOLE, HOLE_TO_HOLE, CLEARANCE)
 
 

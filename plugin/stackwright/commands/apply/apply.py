@@ -29,7 +29,7 @@ from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from stackup_lib.kicad.write.tuning_writer import set_tuning
 from stackwright.commands.apply.effects_page import effects_block, planned_block
-from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.apply.files import read_bytes, written_block
 from stackwright.commands.request import BoardRequest
 from stackwright.run.paths import find_board
 from stackwright.text.output import check_target, former_of, show, write_over
@@ -303,10 +303,7 @@ def _written_page(proposal: Proposal, written: tuple[Written, ...]) -> Page:
     page = Page()
     for change in proposal.changes:
         page.line(f"{change.row}: {change.what} {change.before} -> {change.after}".replace("  ", " "))
-    for one in written:
-        if one.changed:
-            kept = f"; the former content is in {one.backup.name}" if one.backup else ""
-            page.verbatim([f"wrote {one.path}{kept}"], indent=0)
+    written_block(page, [one for one in written if one.changed])
     remarks_block(page, proposal)
     if any(file.path.suffix == PROJECT_SUFFIX for file in proposal.files if file.differs):
         page.line(

@@ -14,6 +14,7 @@ from pydantic import ConfigDict
 from rich.text import Text
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
+from drc_rules.report.numbers import size_text
 from drc_rules.requirements.fabs.stackups.load import find, stackups_of
 from drc_rules.requirements.fabs.stackups.model import NamedStackup
 from drc_rules.stackup_design.plan_changes import PlanChange
@@ -37,7 +38,7 @@ from stackwright.commands.apply.apply import (
     write_files,
 )
 from stackwright.commands.apply.effects_page import effects_block
-from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.apply.files import read_bytes, written_block
 from stackwright.commands.fab.fabs import copper_weights_of, is_thickness
 from stackwright.commands.inspect.impedance import signal_layers
 from stackwright.commands.request import JSON, BoardRequest
@@ -219,9 +220,7 @@ def _page(work: _Work, typed: Path, request: RetargetRequest, written: Sequence[
     if request.plan is not None:
         page.line(f"plan written to {request.plan}")
     if request.write:
-        for one in written:
-            kept = f"; the former content is in {one.backup.name}" if one.backup else ""
-            page.verbatim([f"wrote {one.path}{kept}"], indent=0)
+        written_block(page, written)
         page.line("tracks keep their widths until they are rerouted; then: stackwright check")
         return page
     page.line("the board was not changed; next:")
@@ -257,7 +256,7 @@ def _sizes(page: Page, lines: RetargetedLines) -> None:
             rows.append((row.target.title, row.layer, styled("none", "yellow"), "", ""))
             continue
         known = "" if row.model_pct is None else f"+-{row.model_pct:.1f} %"
-        size = _size(row.width_mm, row.gap_mm)
+        size = size_text(row.width_mm, row.gap_mm)
         rows.append((row.target.title, row.layer, size, f"{row.impedance_ohm:.1f}", known))
     page.rows([Column(max_width=30), *[Column()] * 4], [head, *rows] if rows else [])
     if not rows:
@@ -283,9 +282,5 @@ def _reroute(page: Page, lines: RetargetedLines) -> None:
 
 def _rerouted(one: Reroute) -> Sequence[str]:
     ohm = "?" if one.impedance_ohm is None else f"{one.impedance_ohm:.1f}"
-    becomes = "?" if one.new_width_mm is None else _size(one.new_width_mm, one.new_gap_mm)
-    return one.title, one.layer, f"{one.length_mm:.1f}", _size(one.width_mm, one.gap_mm), ohm, becomes
-
-
-def _size(width_mm: float, gap_mm: float | None) -> str:
-    return f"{width_mm:.3f}" + ("" if gap_mm is None else f"/{gap_mm:.3f}")
+    becomes = "?" if one.new_width_mm is None else size_text(one.new_width_mm, one.new_gap_mm)
+    return one.title, one.layer, f"{one.length_mm:.1f}", size_text(one.width_mm, one.gap_mm), ohm, becomes

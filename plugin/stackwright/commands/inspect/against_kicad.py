@@ -17,6 +17,7 @@ from drc_rules.analysis.impedance.impedance_table import ImpedanceTable
 from drc_rules.analysis.impedance.kicad_forms import ClosedFormLine, ProfileLine, closed_form_lines, profile_lines
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.engine.check import prepare
+from drc_rules.report.numbers import size_text
 from stackup_lib.board.planned import PlannedTuning
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
@@ -24,7 +25,7 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.file_edit import FileEdit, Written, apply_together, digest
 from stackup_lib.kicad.write.tuning_writer import set_tuning
-from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.apply.files import read_bytes, written_block
 from stackwright.commands.inspect.impedance import signal_layers
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
@@ -137,9 +138,7 @@ def _page(
         page.rows([*[Column()] * 5, Column(wraps=True)], [head, *(_formula(one) for one in wrong)])
         page.line("as published; they know one Dk, no solder mask and no etching (KiCad issue 9077)", indent=2)
     page.gap()
-    for one in written:
-        kept = f"; the former content is in {one.backup.name}" if one.backup else ""
-        page.verbatim([f"wrote {one.path}{kept}"], indent=0)
+    written_block(page, written)
     if not written and any(one.right_width_mm is not None for one in off):
         page.line("next:")
         page.verbatim([f"stackwright impedance {shlex.quote(str(typed))} --against-kicad --write-profiles"])
@@ -167,6 +166,4 @@ def _formula(one: ClosedFormLine) -> tuple[str | Text, ...]:
 
 
 def _size(width_mm: float | None, gap_mm: float | None) -> str:
-    if width_mm is None:
-        return "none"
-    return f"{width_mm:.3f}" + ("" if gap_mm is None else f"/{gap_mm:.3f}")
+    return "none" if width_mm is None else size_text(width_mm, gap_mm)

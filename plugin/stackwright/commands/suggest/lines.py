@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.report.numbers import size_text
 from drc_rules.stackup_design.goals import GoalsFound
 from stackup_lib.core.interval import Interval
 from stackup_lib.synthesis import Evaluated
@@ -15,7 +16,7 @@ def line_words(one: Evaluated, found: GoalsFound) -> Iterator[LineWords]:
     groups: dict[tuple[str, str, str, str, str], list[str]] = {}
     goals = {goal.name: goal for goal in found.goals.lines}
     for line in one.lines:
-        size = f"{line.width_mm:.3f}" + (f"/{line.gap_mm:.3f}" if line.gap_mm is not None else "")
+        size = size_text(line.width_mm, line.gap_mm)
         ohm = span(line.impedance_ohm, 1)
         loss = span(line.loss_db_per_inch, 2) if line.loss_db_per_inch else ""
         legal = f"{line.longest_legal_mm:.0f} mm at most" if line.longest_legal_mm else ""
