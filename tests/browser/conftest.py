@@ -1,12 +1,22 @@
-"""Counts the tests that need axe-core and did not run."""
+"""A browser per file, and a count of the tests that need axe-core and did not run."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
 from tests.browser.axe import PACKAGE, axe_source
+from tests.browser.driven import Tab, driven
 
 NO_AXE = f"no {PACKAGE} to be had: npm is missing, or has no network"
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    """A browser of its own."""
+    with driven(tmp_path_factory.mktemp("chromium")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

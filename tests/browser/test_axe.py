@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.browser.axe import violations
-from tests.browser.driven import Tab, driven
+from tests.browser.driven import Tab
 from tests.cli.test_cli import run
 from tests.support.in_process import run_here
 from tests.support.remembered import equal_boards_checked_once
@@ -52,13 +51,6 @@ def made(target: Path, arguments: tuple[str, ...]) -> Path:
     ran = run(*boards, "--output", target) if several else run_here(*boards, "--output", target, cwd=ROOT)
     assert ran.code in (0, 1), ran.err
     return target
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
-    """A browser of its own."""
-    with driven(tmp_path_factory.mktemp("chromium")) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from drc_rules.engine.check import check_board
 from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
-from tests.browser.driven import Tab, driven
+from tests.browser.driven import Tab
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
@@ -26,13 +25,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     target = tmp_path_factory.mktemp("page") / "report.html"
     target.write_text(render([Checked(check_board(BOARD), None, "")]), encoding="utf-8")
     return target.as_uri()
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
-    """A browser of its own."""
-    with driven(tmp_path_factory.mktemp("chromium")) as opened:
-        yield opened
 
 
 def opened(tab: Tab, page: str) -> None:

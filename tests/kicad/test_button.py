@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,13 +26,6 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "fixtures" / "boards" / "training_b200_no_backdrill"
 
 pytestmark = [pytest.mark.kicad, pytest.mark.editor]
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """A folder with a short name, which KiCad sees too."""
-    with tempfile.TemporaryDirectory(prefix="sw-", ignore_cleanup_errors=True) as made:
-        yield Path(made)
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +54,6 @@ def editor(folder: Path, board_file: Path) -> Iterator[Editor]:
         yield made
     finally:
         made.run("stop", check=False)
-
-
-@pytest.fixture(scope="module")
-def kicad(editor: Editor) -> KiCad:
-    """A second client of the same KiCad."""
-    from kipy import KiCad
-
-    return KiCad(socket_path=editor.socket, timeout_ms=60_000)
 
 
 def alive(kicad: KiCad, ids: list[str]) -> int:

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
@@ -29,9 +28,8 @@ from tests.support.kicad_live import (
     FIRST_FINDING,
     Action,
     checked_page,
-    noting_opener,
     opened,
-    opened_editor,
+    selected,
 )
 
 if TYPE_CHECKING:
@@ -41,22 +39,6 @@ SOURCE, LOSSY = BOARDS / "training_b200_no_backdrill", BOARDS / "training_b200_l
 STACKUP = re.compile(r"\n\t\t\(stackup\n.*?\n\t\t\)\n", re.DOTALL)
 
 pytestmark = [pytest.mark.kicad, pytest.mark.editor, pytest.mark.browser]
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """A folder with a short name, which KiCad sees too."""
-    with tempfile.TemporaryDirectory(prefix="sw-", ignore_cleanup_errors=True) as made:
-        yield Path(made)
-
-
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures are kept."""
-    named = os.environ.get("STACKWRIGHT_PICTURES")
-    target = Path(named) if named else tmp_path_factory.mktemp("pictures")
-    target.mkdir(parents=True, exist_ok=True)
-    return target
 
 
 @pytest.fixture(scope="module")
@@ -76,46 +58,10 @@ def board_file(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def editor(folder: Path, board_file: Path) -> Iterator[Editor]:
-    """KiCad's PCB editor with the board open."""
-    with opened_editor(folder / "k", board_file) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def kicad(editor: Editor) -> KiCad:
-    """A second client of the same KiCad."""
-    from kipy import KiCad
-
-    return KiCad(socket_path=editor.socket, timeout_ms=60_000)
-
-
-@pytest.fixture(scope="module")
-def opener(folder: Path) -> Path:
-    """A browser that only writes down what it was asked to open."""
-    return noting_opener(folder)
-
-
-@pytest.fixture(scope="module")
-def action(editor: Editor, folder: Path, opener: Path) -> Iterator[Action]:
-    """The running action."""
-    made = Action(editor, folder / "cache", opener)
-    try:
-        yield made
-    finally:
-        made.end()
-
-
-@pytest.fixture(scope="module")
 def tab(action: Action, folder: Path, pictures: Path) -> Iterator[Tab]:
     """The page in a browser, with its first report."""
     with checked_page(opened(folder, 1), folder / "chromium", pictures / "1-checking.png") as made:
         yield made
-
-
-def selected(kicad: KiCad) -> set[str]:
-    """Ids of what is selected in KiCad."""
-    return {item.id.value for item in kicad.get_board().get_selection()}  # type: ignore[attr-defined]
 
 
 def findings(folder: Path) -> list[dict[str, Any]]:

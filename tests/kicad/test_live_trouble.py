@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,10 +26,10 @@ from tests.support.kicad_live import (
     Action,
     addresses,
     checked_page,
-    noting_opener,
     opened,
     opened_editor,
     said,
+    selected,
 )
 
 if TYPE_CHECKING:
@@ -55,22 +54,6 @@ def project(folder: Path, name: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """A folder with a short name, which KiCad sees too."""
-    with tempfile.TemporaryDirectory(prefix="sw-", ignore_cleanup_errors=True) as made:
-        yield Path(made)
-
-
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures are kept."""
-    named = os.environ.get("STACKWRIGHT_PICTURES")
-    target = Path(named) if named else tmp_path_factory.mktemp("pictures")
-    target.mkdir(parents=True, exist_ok=True)
-    return target
-
-
-@pytest.fixture(scope="module")
 def board_file(folder: Path) -> Path:
     """A board that is not fit."""
     return project(folder / "first", FIRST)
@@ -80,35 +63,6 @@ def board_file(folder: Path) -> Path:
 def other_file(folder: Path) -> Path:
     """Another one."""
     return project(folder / "other", OTHER)
-
-
-@pytest.fixture(scope="module")
-def editor(folder: Path, board_file: Path) -> Iterator[Editor]:
-    """KiCad's PCB editor with the board open."""
-    with opened_editor(folder / "k", board_file) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def kicad(editor: Editor) -> KiCad:
-    """A second client of the same KiCad."""
-    return client(editor)
-
-
-@pytest.fixture(scope="module")
-def opener(folder: Path) -> Path:
-    """A browser that only writes down what it was asked to open."""
-    return noting_opener(folder)
-
-
-@pytest.fixture(scope="module")
-def action(editor: Editor, folder: Path, opener: Path) -> Iterator[Action]:
-    """The running action."""
-    made = Action(editor, folder / "cache", opener)
-    try:
-        yield made
-    finally:
-        made.end()
 
 
 @pytest.fixture(scope="module")
@@ -123,11 +77,6 @@ def client(editor: Editor, patience_ms: int = 60_000) -> KiCad:
     from kipy import KiCad
 
     return KiCad(socket_path=editor.socket, timeout_ms=patience_ms)
-
-
-def selected(kicad: KiCad) -> set[str]:
-    """Ids of what is selected in KiCad."""
-    return {item.id.value for item in kicad.get_board().get_selection()}  # type: ignore[attr-defined]
 
 
 def is_silent(editor: Editor) -> bool:

@@ -8,9 +8,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.browser.driven import Tab, driven
 from tests.support.kicad_editor import Editor, editor_command, wait_for
+
+if TYPE_CHECKING:
+    from kipy import KiCad
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
@@ -100,3 +104,8 @@ def said(tab: Tab) -> str:
     """What the page says in its head."""
     text: str = tab.ask("said.textContent")
     return text
+
+
+def selected(kicad: KiCad) -> set[str]:
+    """Ids of what is selected in KiCad."""
+    return {item.id.value for item in kicad.get_board().get_selection()}  # type: ignore[attr-defined]
