@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import Field, field_validator
+from typing import Annotated
 
-from drc_rules.requirements.fabs.presets import Preset, presets
+from pydantic import AfterValidator, Field, field_validator
+
+from drc_rules.requirements.fabs.presets import Preset, known_preset, presets
 from drc_rules.requirements.profiles.profile import BOARD, load_profile
 from drc_rules.settings.declaration import Declaration
-from stackup_lib.core.errors import did_you_mean
 
 
 def thickest_mask_um() -> float:
@@ -35,7 +36,7 @@ class ProcessDeclaration(Declaration):
         mask_dk, mask_df: of the solder mask.
     """
 
-    preset: str | None = None
+    preset: Annotated[str | None, AfterValidator(known_preset)] = None
     inner_etch_taper_um: float | None = Field(default=None, ge=0, le=200)
     outer_etch_taper_um: float | None = Field(default=None, ge=0, le=200)
     outer_copper_um: float | None = Field(default=None, ge=5, le=500)
@@ -53,13 +54,6 @@ class ProcessDeclaration(Declaration):
         if value is not None and value > thickest_mask_um():
             raise ValueError(f"{value:g} um of solder mask cannot be right, maximum {thickest_mask_um():g} um")
         return value
-
-    @field_validator("preset")
-    @classmethod
-    def _is_known(cls, name: str | None) -> str | None:
-        if name is not None and name not in presets():
-            raise ValueError(f'no preset "{name}"; {did_you_mean(name, presets())}')
-        return name
 
     @property
     def from_preset(self) -> Preset | None:

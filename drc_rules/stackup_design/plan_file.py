@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from drc_rules.requirements.data_files import parse_model
-from drc_rules.requirements.fabs.presets import presets
+from drc_rules.requirements.fabs.presets import known_preset
 from drc_rules.settings.config import Config
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board, LayerKind
@@ -107,18 +107,11 @@ class Plan(Frozen):
     edge_connector: Literal["yes", "bevelled", "no"] | None = None
     edge_plating: bool | None = None
     impedance_tolerance_pct: float | None = Field(default=None, ge=1, le=50)
-    process: str | None = None
+    process: Annotated[str | None, AfterValidator(known_preset)] = None
     rows: tuple[PlanRow, ...] = Field(min_length=3)
     net_class: tuple[PlannedClass, ...] = ()
     rule: tuple[PlannedRule, ...] = ()
     tuning: tuple[PlannedTuning, ...] = ()
-
-    @field_validator("process")
-    @classmethod
-    def _is_a_preset(cls, name: str | None) -> str | None:
-        if name is not None and name not in presets():
-            raise ValueError(f'no preset "{name}"; {did_you_mean(name, presets())}')
-        return name
 
     @property
     def planned(self) -> PlannedStackup:

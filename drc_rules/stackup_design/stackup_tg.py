@@ -11,18 +11,11 @@ from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.cost import laminate_factor
 
 
-def with_tg(current: CandidateStackup, limit: TgLimit | None) -> tuple[CandidateStackup, tuple[str, ...]]:
-    """Return the stackup with every row of too low a Tg swapped, and what was swapped as text.
-
-    A family that the stackup holds already comes first, then the cheapest; where no laminate
-    is sold in all the thicknesses that are needed, the stackup comes back as it was.
-    """
-    first = next(tg_steps(current, limit), None)
-    return (current, ()) if first is None or first.candidate is None else (first.candidate, (first.words,))
-
-
 def tg_steps(current: CandidateStackup, limit: TgLimit | None) -> Iterator[ChangeStep]:
-    """Yield the swaps that give every row enough Tg, as `with_tg` orders them; none where every row has it."""
+    """Yield the swaps that give every row enough Tg; none where every row has it.
+
+    A family that the stackup holds already comes first, then the cheapest.
+    """
     low = [row.name for row in current.dielectrics if limit and not _holds(row.laminate, limit)]
     if limit is None or not low:
         return

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import model_validator
 
 from drc_rules.requirements.data_files import read_model
+from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials.sources import MaterialSource
 
@@ -42,6 +43,13 @@ class _Preset(Frozen):
 class _File(Frozen):
     source: dict[str, MaterialSource]
     preset: dict[str, _Preset]
+
+
+def known_preset(name: str | None) -> str | None:
+    """Return the name of a preset as it is given, or None; raises `ValueError` for a name that there is not."""
+    if name is not None and name not in presets():
+        raise ValueError(f'no preset "{name}"; {did_you_mean(name, presets())}')
+    return name
 
 
 @cache
