@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
 
-from stackup_lib.board.board import Board, Floats, Ints, PadKind, Vias
+from stackup_lib.board.board import Floats, Ints, PadKind, Vias
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.nets.routes import Crossing
@@ -188,24 +188,3 @@ class _Holes:
             place = float(self.x_mm[row]), float(self.y_mm[row]), float(self.land_mm[row])
             self._known[row, plane] = nets_around(self.copper, plane, *place)
         return self._known[row, plane]
-
-
-def reference_planes(
-    board: Board, heights_mm: Mapping[tuple[int, int], float], planes: Iterable[int]
-) -> dict[int, list[int]]:
-    """Return the planes next to each copper layer, the nearer one (with more of the return current) first.
-
-    Args:
-        board: the board.
-        heights_mm: (layer, plane) -> distance between them; a pair that is absent is no pair.
-        planes: copper layers that are planes.
-    """
-    found: dict[int, list[int]] = {}
-    ordered = sorted(planes)
-    for layer in range(board.layer_count):
-        above = [plane for plane in ordered if plane < layer][-1:]
-        below = [plane for plane in ordered if plane > layer][:1]
-        near = [plane for plane in (*above, *below) if (layer, plane) in heights_mm]
-        if near:
-            found[layer] = sorted(near, key=lambda plane: heights_mm[layer, plane])
-    return found

@@ -10,6 +10,7 @@ from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import cores
 from stackup_lib.copper.shapes import CopperShape, CopperShapes
+from stackup_lib.core.words import count
 
 BEYOND_MM = 0.002
 """So far beyond the middle of a space either side is still taken to reach."""
@@ -28,6 +29,11 @@ def one_per_nets(board: Board, spaces: Spaces) -> Ints:
 
 def _names(board: Board, spaces: Spaces, row: int) -> list[str]:
     return sorted(board.nets[int(piece.net[row])] for piece in (spaces.one, spaces.other))
+
+
+def more_pairs(pairs: Spaces) -> str:
+    """Return how many pairs of nets there are besides the first; "" for none."""
+    return f" and {count(len(pairs) - 1, 'more pair')} of nets" if len(pairs) > 1 else ""
 
 
 def between(board: Board, spaces: Spaces) -> str:
@@ -58,13 +64,14 @@ def place(copper: CopperMap, spaces: Spaces, row: int) -> Place:
     return Place(
         layer=board.copper_layers[spaces.layer].name,
         net=board.nets[int(one.net[0])] or None,
-        uuid=_uuid(board, one) or _uuid(board, other),
+        uuid=uuid_of(board, one) or uuid_of(board, other),
         x_mm=x,
         y_mm=y,
     )
 
 
-def _uuid(board: Board, piece: CopperShapes) -> str | None:
+def uuid_of(board: Board, piece: CopperShapes) -> str | None:
+    """Return the id of one piece; None for a fill."""
     tables = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
     table = tables.get(CopperShape(int(piece.kind[0])))
     return None if table is None else str(table[int(piece.row[0])]) or None

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.fabrication.board_minimums import Below, MinimumItem, below
-from drc_rules.analysis.fabrication.clearance_places import between, one_per_nets, place
+from drc_rules.analysis.fabrication.clearance_places import between, more_pairs, one_per_nets, place
 from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
 from drc_rules.analysis.targets.configured_geometries import design_rules_of
 from drc_rules.facts.context import FILL_ZONES, Context
@@ -167,12 +167,11 @@ def _clearance(ctx: Context, held: _Held) -> Iterator[DraftFinding]:
         return
     pairs = narrow.where(one_per_nets(board, narrow))
     gap = float(pairs.gap_mm[0])
-    more = f" and {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
     ctx.shows(f"{minimum.what} on {name}", v=gap, v_min=minimum.value_mm)
     yield DraftFinding(
         title=(
             f"{minimum.what} {_mm(gap, minimum)}, minimum {minimum.value_mm:.4g} mm (Board Setup): "
-            f"{name}, {between(board, pairs)}{more}"
+            f"{name}, {between(board, pairs)}{more_pairs(pairs)}"
         ),
         why=WHY,
         fix=_fix(minimum),

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from drc_rules.analysis.fabrication.clearance_places import uuid_of
 from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
@@ -158,7 +159,5 @@ def _place(board: Board, shorts: Spaces, row: int) -> Place:
     rows = np.array([row])
     one, other = shorts.one.where(rows), shorts.other.where(rows)
     x, y = overlap_middles(board, one, other).round(6)[0].tolist()
-    tables = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
-    uuid = str(tables[CopperShape(int(one.kind[0]))][int(one.row[0])])
     name = board.copper_layers[shorts.layer].name
-    return Place(layer=name, net=board.nets[int(one.net[0])], uuid=uuid or None, x_mm=x, y_mm=y)
+    return Place(layer=name, net=board.nets[int(one.net[0])], uuid=uuid_of(board, one), x_mm=x, y_mm=y)

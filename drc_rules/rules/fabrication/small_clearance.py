@@ -39,7 +39,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.clearance_places import between, one_per_nets, place
+from drc_rules.analysis.fabrication.clearance_places import between, more_pairs, one_per_nets, place
 from drc_rules.analysis.fabrication.fab_clearances import (
     heavier_space_mm,
     is_outer,
@@ -123,12 +123,11 @@ def _miss(limit: Bar, spaces: Spaces) -> Mask:
 def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding:
     board, name, gap = ctx.board, ctx.board.copper_layers[layer].name, float(narrow.gap_mm[0])
     pairs = narrow.where(one_per_nets(board, narrow))
-    more = f" and {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
     copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
     return DraftFinding(
         title=(
             f"clearance {gap:.3f} mm, minimum {limit.value:g} mm in {copper} ({limit.who}): "
-            f"{name}, {between(board, pairs)}{more}"
+            f"{name}, {between(board, pairs)}{more_pairs(pairs)}"
         ),
         why="A gap too narrow for its copper is not etched clear: the nets stay joined, or nearly so",
         fix=f"Set a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or use lighter copper there",

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.clearance_places import between, one_per_nets, place
+from drc_rules.analysis.fabrication.clearance_places import between, more_pairs, one_per_nets, place
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.power.voltage_spacing import (
     WORDS,
@@ -98,10 +98,9 @@ def small_voltage_clearance(ctx: Context, _clause: Clause, layer: int) -> Iterat
     if not len(narrow):
         return
     pairs = narrow.where(one_per_nets(board, narrow))
-    more = f" and {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
     where = f"{WORDS[kinds[row]]}: {name}, {between(board, spaces.where(np.array([row])))}"
     yield DraftFinding(
-        title=f"clearance {gap:.3f} mm, IPC-2221B {limit:g} mm for {volt:g} V, {where}{more}",
+        title=f"clearance {gap:.3f} mm, IPC-2221B {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
         why="At this voltage a current creeps between bare or dirty copper until the surface chars",
         fix=f"Give the nets a net class with a clearance of {limit:g} mm and refill the zones, or cover the copper",
         ids=(name,),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from drc_rules.engine.check import find_config
+from pydantic import BaseModel
+
+from drc_rules.engine.check import find_config, prepare
+from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config
+from stackup_lib.kicad import read_board
 from stackwright.run.browser import open_in_browser
 from stackwright.text.output import STDOUT, check_target, show, write_file
 from stackwright.text.page import Page, terminal_console
@@ -73,6 +78,19 @@ class BoardRequest(OutputRequest):
     def config_of(self, board: Path) -> Config:
         """Load the settings of a board; raises `ConfigError` as `load_config` does."""
         return find_config(board, self.config)
+
+    def context_of(self, board: Path) -> Context:
+        """Read a board and gather its facts.
+
+        Raises:
+            StackwrightError: the board or its settings cannot be read.
+        """
+        return prepare(read_board(board), self.config_of(board), self.overrides)[0]
+
+
+def document_text(document: BaseModel) -> str:
+    """Return an answer as JSON; the same answer gives the same bytes."""
+    return json.dumps(document.model_dump(mode="json"), indent=2) + "\n"
 
 
 def needs_page_file(*, open_page: bool) -> bool:

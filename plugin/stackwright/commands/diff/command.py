@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackwright.commands.diff.page import page
-from stackwright.commands.request import HTML, JSON, MARKDOWN, BoardRequest
+from stackwright.commands.request import HTML, JSON, MARKDOWN, BoardRequest, document_text
 from stackwright.reporters import pull_request
 from stackwright.run.paths import find_board
 from stackwright.run.revisions import board_at, is_revision
@@ -129,7 +128,7 @@ def _checked(path: Path, state: State, request: DiffRequest) -> CheckUp:
 
 def _written(found: BoardDiff, was: CheckUp, now: CheckUp, request: DiffRequest) -> str:
     if request.format == JSON:
-        return json.dumps(DiffDocument(diff=found).model_dump(mode="json"), indent=2) + "\n"
+        return document_text(DiffDocument(diff=found))
     if request.format == MARKDOWN:
         return pull_request.render(found, now.report)
     if request.format == HTML:

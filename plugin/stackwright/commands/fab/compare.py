@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +25,7 @@ from stackup_lib.kicad import read_board
 from stackwright.commands.apply.effects_page import effects_block
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.fab.compare_reply import alike_rows, reply_text
-from stackwright.commands.request import JSON, BoardRequest
+from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.text.output import STDOUT
 from stackwright.text.page import Column, Page, styled
@@ -88,7 +87,7 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bo
             notes=matched.notes,
             verdict=verdict,
         )
-        text = json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+        text = document_text(document)
     elif reply:
         text = reply_text(board_path.stem, matched.layers, widths, totals, verdict)
     else:

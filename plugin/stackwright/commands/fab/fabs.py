@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from drc_rules.requirements.fabs.stackups.load import editions, find, named_stac
 from drc_rules.requirements.fabs.stackups.model import FabEdition, NamedSheet, NamedStackup
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
-from stackwright.commands.request import JSON, OutputRequest
+from stackwright.commands.request import JSON, OutputRequest, document_text
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count
 
@@ -164,7 +163,7 @@ def _summary(edition: FabEdition) -> FabSummary:
 
 def _json(stackups: Sequence[NamedStackup]) -> str:
     document = FabsDocument(fabs=_summaries(), stackups=tuple(_detail(one) for one in stackups))
-    return json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+    return document_text(document)
 
 
 def _detail(one: NamedStackup) -> FabStackupDetail:

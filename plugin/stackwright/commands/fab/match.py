@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -28,7 +27,7 @@ from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from stackwright.commands.apply.effects_page import effects_block
 from stackwright.commands.apply.files import read_bytes
-from stackwright.commands.request import JSON, BoardRequest
+from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled
@@ -139,7 +138,7 @@ def _json(path: Path, content: bytes, found: Sequence[NamedMatch], effects: tupl
         ),
         lines=effects,
     )
-    return json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+    return document_text(document)
 
 
 def _page(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -41,7 +40,7 @@ from stackwright.commands.apply.effects_page import effects_block
 from stackwright.commands.apply.files import read_bytes, written_block
 from stackwright.commands.fab.fabs import copper_weights_of, is_thickness
 from stackwright.commands.inspect.impedance import signal_layers
-from stackwright.commands.request import JSON, BoardRequest
+from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
 from stackwright.text.output import check_target, former_of, write_over
@@ -199,7 +198,7 @@ def _json(work: _Work, content: bytes, *, written: bool) -> str:
         reroute=lines.reroute,
         without_class=lines.without_class,
     )
-    return json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+    return document_text(document)
 
 
 def _page(work: _Work, typed: Path, request: RetargetRequest, written: Sequence[Written]) -> Page:

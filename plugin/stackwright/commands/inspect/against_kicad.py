@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,18 +15,16 @@ from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import ImpedanceTable
 from drc_rules.analysis.impedance.kicad_forms import ClosedFormLine, ProfileLine, closed_form_lines, profile_lines
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.engine.check import prepare
 from drc_rules.report.numbers import size_text
 from stackup_lib.board.planned import PlannedTuning
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.file_edit import FileEdit, Written, apply_together, digest
 from stackup_lib.kicad.write.tuning_writer import set_tuning
 from stackwright.commands.apply.files import read_bytes, written_block
 from stackwright.commands.inspect.impedance import signal_layers
-from stackwright.commands.request import JSON, BoardRequest
+from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count
@@ -66,7 +63,7 @@ def compare_with_kicad(typed: Path, request: BoardRequest, *, write: bool) -> in
     """
     board_path = find_board(typed)
     request.check_file(typed, board_path)
-    context, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
+    context = request.context_of(board_path)
     lines = Lines(context)
     try:
         profiles = tuple(profile_lines(lines, context.board.project.tuning_profiles))
@@ -87,7 +84,7 @@ def compare_with_kicad(typed: Path, request: BoardRequest, *, write: bool) -> in
             calculator=calculator,
             written=bool(written),
         )
-        text = json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+        text = document_text(document)
     else:
         text = request.laid_out(_page(typed, profiles, calculator, written))
     request.deliver(text, "comparison")

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drc_rules.analysis.delay.delay_table import delay_table
-from drc_rules.engine.check import prepare
 from drc_rules.report.delay_rows import DelayGroup, LinkDelay
-from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.drawing.tables import in_csv
@@ -47,7 +45,7 @@ def show_delays(typed: Path, request: DelayRequest) -> int:
     board_path = find_board(typed)
     request.check_file(typed, board_path)
     with watched(board_path.name):
-        context, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
+        context = request.context_of(board_path)
         groups = context.get(delay_table)
     if request.format == JSON:
         text = _json(board_path, groups)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 import shlex
@@ -24,7 +23,6 @@ from drc_rules.analysis.lines.sites import BoardSite, layer_of, named_references
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
 from drc_rules.analysis.targets.controlled import USUAL_TOLERANCE_PCT
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.report.process_rows import ProcessView
 from stackup_lib.board.layer_roles import LayerRole
@@ -32,9 +30,8 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
-from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
-from stackwright.commands.request import JSON, BoardRequest
+from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled, terminal_console
@@ -69,7 +66,7 @@ def show_impedance(typed: Path, request: ImpedanceRequest) -> int:
     for option, gap_mm in (("--gap", request.gap_mm), ("--coplanar-gap", request.coplanar_gap_mm)):
         if gap_mm is not None and not 0 <= gap_mm < math.inf:
             raise ConfigError(option, f"{gap_mm:g} mm is no gap", "give millimetres, e.g. 0.15")
-    context, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
+    context = request.context_of(board_path)
     lines = Lines(context)
     if request.width_mm is not None:
         report = _one_line(lines, request)
@@ -186,7 +183,7 @@ def _json(
     document = ImpedanceDocument(
         board={"path": board.as_posix(), "sha256": digest}, rows=rows, line=line, process=process
     )
-    return json.dumps(document.model_dump(mode="json", exclude_none=False), indent=2, ensure_ascii=True) + "\n"
+    return document_text(document)
 
 
 def _process(page: Page, process: ProcessView | None) -> None:

@@ -6,10 +6,8 @@ import hashlib
 from pathlib import Path
 
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
-from drc_rules.engine.check import prepare
 from drc_rules.report.stackup_rows import StackupView
 from stackup_lib.core.errors import StackwrightError
-from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import BoardRequest
 from stackwright.drawing import tables
@@ -31,7 +29,7 @@ def show_stackup(typed: Path, request: BoardRequest, *, to_scale: bool = False) 
     """
     board_path = find_board(typed)
     request.check_file(typed, board_path)
-    context, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
+    context = request.context_of(board_path)
     view = stackup_view(context)
     if to_scale and not view.is_to_scale:
         raise StackwrightError(

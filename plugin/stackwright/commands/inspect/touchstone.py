@@ -13,12 +13,10 @@ import numpy as np
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.link_network import REFERENCE_OHM, LinkNetwork, link_network
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.kicad import read_board
 from stackup_lib.transmission_lines.two_port import step_impedance_ohm
 from stackwright import __version__
 from stackwright.commands.apply.files import read_bytes
@@ -67,7 +65,7 @@ def write_touchstone(typed: Path, folder: Path, request: TouchstoneRequest) -> i
     for name in request.interfaces:
         interface(name)  # refuses what is none
     with watched(board_path.name):
-        ctx, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
+        ctx = request.context_of(board_path)
         links, missing = _asked_for(ctx, request)
     if not links and not missing:
         what = "has no routed link of an interface" + (" of that name" if request.nets or request.interfaces else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from stackup_lib.fab_files.read import HEAD, read_fab_files
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.release.page import findings_block, release_page, verdict
-from stackwright.commands.request import JSON, BoardRequest
+from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
 from stackwright.text.output import check_target, show, write_file
@@ -84,7 +83,7 @@ def check_release(typed: Path, files: Sequence[Path], request: ReleaseRequest) -
             findings=comparison.findings,
             other_files=comparison.others,
         )
-        text = json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+        text = document_text(document)
     else:
         text = request.laid_out(release_page(board_path.name, comparison, verbose=request.verbose))
     request.deliver(text, "comparison")
