@@ -18,22 +18,9 @@ import pytest
 from drc_rules.engine.check import check_board
 from stackup_lib.board.board import Tracks
 from stackup_lib.kicad import read_board
-from tests.support.seeded import Case, State, states_of, turned
+from tests.support.seeded import Case, Seed, State, states_of, turned, undecided
 
 pytestmark = pytest.mark.demo
-
-
-@dataclass(frozen=True)
-class Seed:
-    """A defect: why exactly these clauses turn, how it is made, and what they turn to."""
-
-    why: str
-    edit: Callable[[Case], Case]
-    turns: dict[str, str]
-
-
-def undecided(*clauses: str) -> dict[str, str]:
-    return dict.fromkeys(clauses, "not verifiable")
 
 
 def cut(case: Case, net: str) -> Case:

@@ -6,20 +6,15 @@ The board is parsed once; only the clauses of the FAB rules, and those that `[fa
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from drc_rules.engine.check import prepare
-from drc_rules.engine.decide import run
-from drc_rules.facts.declared import Overrides
 from drc_rules.rules.rule import all_rules
-from drc_rules.settings.config import parse_config
 from stackup_lib.kicad import read_board
-from tests.support.seeded import Case, State, states_of, turned
+from tests.support.seeded import Case, Seed, State, turned
 
 pytestmark = pytest.mark.demo
 
@@ -27,21 +22,8 @@ RULES = tuple(r for r in all_rules() if r.family == "fabrication" or r.code in (
 KINDS = {kind for r in RULES for kind in r.kinds}
 
 
-@dataclass(frozen=True)
-class Seed:
-    """A defect: why exactly these clauses turn, how it is made, and what they turn to."""
-
-    why: str
-    edit: Callable[[Case], Case]
-    turns: dict[str, str]
-
-
 def states(case: Case) -> dict[str, State]:
-    context, requirements, _ = prepare(case.board, parse_config(case.config), Overrides())
-    clauses = [clause for clause in requirements.clauses if clause.kind in KINDS]
-    outcome = run(context, clauses, RULES, RULES)
-    assert not outcome.crashes, outcome.crashes
-    return states_of(outcome.verdicts, outcome.findings)
+    return case.states_of_clauses(lambda clause: clause.kind in KINDS, RULES)
 
 
 # CM5_MINIMA: 61.2 x 64.2 mm, six layers of 2116 and cores, 444 vias of 0.3 mm in 0.45 mm: a ring of 0.075 mm.

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from drc_rules.engine.check import prepare
-from drc_rules.engine.decide import run
-from drc_rules.facts.declared import Overrides
-from drc_rules.rules.rule import all_rules
-from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Drilling, Tracks, Vias
 from stackup_lib.kicad import read_board
-from tests.support.seeded import Case, State, states_of, turned
+from tests.support.seeded import Case, Seed, State, turned, undecided
 
 pytestmark = pytest.mark.demo
 
@@ -57,22 +51,9 @@ DENSITY, VIAS, HEAT = "board.pdn.density", "board.pdn.via_current", "board.pdn.h
 COPPER = "edge.copper.min"
 
 
-@dataclass(frozen=True)
-class Seed:
-    """A defect: why exactly these clauses turn, how it is made, and what they turn to."""
-
-    why: str
-    edit: Callable[[Case], Case]
-    turns: dict[str, str]
-
-
 def power_states(case: Case) -> dict[str, State]:
     """Judge the clauses of rails and of power copper alone."""
-    context, requirements, _ = prepare(case.board, parse_config(case.config), Overrides())
-    mine = [clause for clause in requirements.clauses if "pdn" in clause.id or clause.kind == "power_copper_oz"]
-    outcome = run(context, mine, all_rules(), all_rules())
-    assert not outcome.crashes, outcome.crashes
-    return states_of(outcome.verdicts, outcome.findings)
+    return case.states_of_clauses(lambda clause: "pdn" in clause.id or clause.kind == "power_copper_oz")
 
 
 def cut(case: Case, net: str) -> Case:
@@ -89,10 +70,6 @@ def no_vias(case: Case, net: str) -> Case:
     drilling = Drilling(**{f.name: getattr(vias.drilling, f.name)[kept] for f in fields(Drilling)})
     rows = {f.name: getattr(vias, f.name)[kept] for f in fields(Vias) if f.name != "drilling"}
     return case.with_board(vias=Vias(**rows, drilling=drilling))
-
-
-def undecided(*clauses: str) -> dict[str, str]:
-    return dict.fromkeys(clauses, "not verifiable")
 
 
 SEEDS = [

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from drc_rules.engine.check import prepare
-from drc_rules.engine.decide import run
-from drc_rules.facts.declared import Overrides
 from drc_rules.rules.rule import all_rules
-from drc_rules.settings.config import parse_config
 from stackup_lib.kicad import read_board
-from tests.support.seeded import Case, State, states_of, turned
+from tests.support.seeded import Case, Seed, State, turned
 
 pytestmark = pytest.mark.demo
 
@@ -39,20 +34,8 @@ GAP, VIA, CROSSTALK = "board.return_path.gap", "board.return_path.via", "board.c
 PLANES = "inference.reference_planes"
 
 
-@dataclass(frozen=True)
-class Seed:
-    """A defect: why exactly these clauses turn, how it is made, and what they turn to."""
-
-    why: str
-    edit: Callable[[Case], Case]
-    turns: dict[str, str]
-
-
 def states(case: Case) -> dict[str, State]:
-    context, requirements, _ = prepare(case.board, parse_config(case.config), Overrides())
-    outcome = run(context, [c for c in requirements.clauses if c.kind in KINDS], all_rules(), RULES)
-    assert not outcome.crashes, outcome.crashes
-    return states_of(outcome.verdicts, outcome.findings)
+    return case.states_of_clauses(lambda clause: clause.kind in KINDS, RULES)
 
 
 @functools.cache

@@ -5,7 +5,7 @@ A clause's state is its verdict and the keys of its findings: a second finding n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -15,7 +15,8 @@ from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import FILLS_UP_TO_DATE, Outcome, run
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Finding
-from drc_rules.rules.rule import all_rules
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Rule, all_rules
 from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Board, Drilling, Pads
 from stackup_lib.board.stackup import Ply, Stackup
@@ -153,6 +154,13 @@ class Case:
         outcome = self.judged()
         return states_of(outcome.verdicts, outcome.findings)
 
+    def states_of_clauses(self, wanted: Callable[[Clause], bool], rules: Sequence[Rule] = ()) -> dict[str, State]:
+        """Judge some clauses alone, by these rules or by all."""
+        context, requirements, _ = prepare(self.board, parse_config(self.config), Overrides())
+        outcome = run(context, [one for one in requirements.clauses if wanted(one)], all_rules(), rules or all_rules())
+        assert not outcome.crashes, outcome.crashes
+        return states_of(outcome.verdicts, outcome.findings)
+
     def verdicts(self) -> list[ClauseVerdict]:
         """Return the verdicts on every clause."""
         return self.judged().verdicts
@@ -164,6 +172,20 @@ class Case:
         outcome = run(context, requirements.clauses, all_rules(), chosen)
         assert not outcome.crashes, outcome.crashes
         return outcome
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A defect: why exactly these clauses turn, how it is made, and what they turn to."""
+
+    why: str
+    edit: Callable[[Case], Case]
+    turns: dict[str, str]
+
+
+def undecided(*clauses: str) -> dict[str, str]:
+    """Return these clauses as turned to not verifiable."""
+    return dict.fromkeys(clauses, "not verifiable")
 
 
 def states_of(verdicts: Iterable[ClauseVerdict], findings: Iterable[Finding]) -> dict[str, State]:
