@@ -178,12 +178,12 @@ def _keys_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     for part in place:
         if isinstance(part, str) and here is not None:
             field = here.model_fields.get(part)
-            here = _model_in(field.annotation) if field else here
+            here = model_in(field.annotation) if field else here
     return [field.alias or name for name, field in here.model_fields.items()] if here else []
 
 
-def _model_in(annotation: object) -> type[BaseModel] | None:
+def model_in(annotation: object) -> type[BaseModel] | None:
     """The model that an annotation is, or holds in a container."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for one in get_args(annotation) if (found := _model_in(one))), None)
+    return next((found for one in get_args(annotation) if (found := model_in(one))), None)

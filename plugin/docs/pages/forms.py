@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from docs.pages.clauses import name_of_clause
-from docs.pages.markdown import Page, facts, link, page, prose, table, title, tree
+from docs.pages.markdown import Page, facts, link, number, page, prose, table, title, tree
 from docs.pages.rules import name_of, rule_of
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.forms import Form, forms
@@ -23,8 +23,8 @@ def pages() -> Iterator[Page]:
             link(name, name_of_form(name)),
             prose(form.title),
             _size(form),
-            _range(form) or _number(form.thickness_mm),
-            _number(form.max_power_w),
+            _range(form) or number(form.thickness_mm),
+            number(form.max_power_w),
         )
         for name, form in forms().items()
     ]
@@ -43,11 +43,11 @@ def _page(form: Form) -> Page:
     tolerance = f" ± {form.size_tolerance_mm:g} mm a side" if form.size_tolerance_mm else ""
     values: list[tuple[str, str, Sequence[str]]] = [
         ("size", f"{_size(form)} mm{tolerance}" if form.size_mm else "", ("size_mm",)),
-        ("thickness", f"{_number(form.thickness_mm)} mm" if form.thickness_mm else "", ("thickness_mm",)),
+        ("thickness", f"{number(form.thickness_mm)} mm" if form.thickness_mm else "", ("thickness_mm",)),
         ("thickness range", f"{_range(form)} mm" if form.thickness_range_mm else "", ("thickness_range_mm",)),
         ("layers to start with", f"{form.layer_count}" if form.layer_count else "", ("layer_count",)),
         ("connector", prose(form.connector), ("connector",)),
-        ("power", f"{_number(form.max_power_w)} W" if form.max_power_w else "", ("max_power_w",)),
+        ("power", f"{number(form.max_power_w)} W" if form.max_power_w else "", ("max_power_w",)),
     ]
     rows = [(name, value, document_link(form.document_of(field[0]))) for name, value, field in values if value]
     clauses = []
@@ -84,7 +84,3 @@ def _size(form: Form) -> str:
 
 def _range(form: Form) -> str:
     return "{:g} to {:g}".format(*form.thickness_range_mm) if form.thickness_range_mm else ""
-
-
-def _number(value: float | None) -> str:
-    return f"{value:g}" if value is not None else ""

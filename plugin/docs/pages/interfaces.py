@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from docs.pages.clauses import limit_words
 from docs.pages.forms import document_link
-from docs.pages.markdown import Page, code, facts, link, page, prose, table, title, tree
+from docs.pages.markdown import Page, code, facts, link, number, page, prose, table, title, tree
 from docs.pages.rules import name_of, rule_of
 from drc_rules.requirements.interfaces import Interface, families
 from stackwright.commands.setup.settings_schema import described
@@ -22,10 +22,10 @@ def pages() -> Iterator[Page]:
             link(one.title, f"interfaces/{family.id}"),
             code(one.id),
             f"{one.rate:g} {one.rate_unit} {one.modulation}",
-            _number(one.nyquist_ghz),
-            _number(one.impedance_diff_ohm or one.impedance_single_ohm),
-            _number(one.channel_loss_db),
-            _number(one.stub_limit_mm),
+            number(one.nyquist_ghz),
+            number(one.impedance_diff_ohm or one.impedance_single_ohm),
+            number(one.channel_loss_db),
+            number(one.stub_limit_mm),
         )
         for family in families()
         for one in family.interfaces
@@ -87,7 +87,3 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple | list):
         return " to ".join(_shown(part) for part in value)
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _number(value: float | None) -> str:
-    return f"{value:g}" if value is not None else ""

@@ -55,6 +55,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
 
 
+def number(value: float | None, form: str = "g") -> str:
+    """Return a number as a cell shows it; nothing for None."""
+    return "" if value is None else f"{value:{form}}"
+
+
 def _cell(text: str) -> str:
     flat = " ".join(text.split())
     return re.sub(r"(?<!\\)\|", r"\\|", flat)

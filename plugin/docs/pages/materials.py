@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from docs.pages.markdown import Page, code, facts, folded, link, page, prose, table, title, tree
+from docs.pages.markdown import Page, code, facts, folded, link, number, page, prose, table, title, tree
 from stackup_lib.core.facts import Fact
 from stackup_lib.materials import (
     DielectricPoint,
@@ -88,9 +88,7 @@ def _section(laminate: Laminate) -> Iterator[str]:
     if laminate.constructions:
         rows = []
         for one in laminate.constructions:
-            known = "; ".join(
-                f"{_number(p.dk)} / {_number(p.df)} at {_number(p.frequency_ghz)} GHz" for p in one.points
-            )
+            known = "; ".join(f"{number(p.dk)} / {number(p.df)} at {number(p.frequency_ghz)} GHz" for p in one.points)
             rows.append((prose(str(one)), known, _from(one.source)))
         yield folded(f"{len(rows)} constructions", table(("construction", "Dk / Df", "source"), rows))
 
@@ -101,22 +99,22 @@ def _points(points: Sequence[DielectricPoint]) -> str:
         resin = f"RC {p.resin_content_pct:g} %" if p.resin_content_pct else ""
         of = " ".join(word for word in (p.construction or "", resin) if word)
         typical = "for design" if p.design else "typical" if p.typical else "single figure"
-        rows.append((_number(p.frequency_ghz), _number(p.dk), _number(p.df), prose(of), typical, _from(p.source)))
+        rows.append((number(p.frequency_ghz), number(p.dk), number(p.df), prose(of), typical, _from(p.source)))
     return table(("GHz", "Dk", "Df", "construction", "kind", "source"), rows)
 
 
 def _foils() -> Iterator[str]:
     rows = []
     for foil in foils():
-        ends = [_number(foil.rz_min_um), _number(foil.rz_max_um)]
+        ends = [number(foil.rz_min_um), number(foil.rz_max_um)]
         rz = " to ".join(ends) if all(ends) else f"from {ends[0]}" if ends[0] else f"up to {ends[1]}" if ends[1] else ""
         rows.append(
             (
                 prose(foil.name),
                 foil.grade.value,
                 rz,
-                _number(foil.rz_nominal_um),
-                _number(foil.rq_um),
+                number(foil.rz_nominal_um),
+                number(foil.rq_um),
                 _from(foil.source),
             )
         )
@@ -126,13 +124,13 @@ def _foils() -> Iterator[str]:
 
 def _glass_and_copper() -> Iterator[str]:
     glass = [
-        (code(name), _number(style.thickness_mm), _number(style.resin_content_pct), _from(style.source))
+        (code(name), number(style.thickness_mm), number(style.resin_content_pct), _from(style.source))
         for name, style in glass_styles().items()
     ]
     yield title("Glass styles", 2)
     yield table(("style", "pressed, mm", "resin %", "source"), glass)
     kinds = [
-        (prose(kind.title), _number(kind.dk), _number(kind.df), _number(kind.ghz), _from(kind.source))
+        (prose(kind.title), number(kind.dk), number(kind.df), number(kind.ghz), _from(kind.source))
         for kind in glass_kinds().values()
     ]
     yield title("Kinds of glass", 2)
@@ -144,10 +142,6 @@ def _glass_and_copper() -> Iterator[str]:
 
 def _from(source: MaterialSource) -> str:
     return prose(str(source))
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
 
 
 def _plain(fact: Fact[float], digits: int = 4) -> str:

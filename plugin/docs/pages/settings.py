@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -14,6 +13,7 @@ from docs.pages.markdown import Page, block, code, page, prose, table, title
 from docs.pages.schema_words import Schema, as_schema, bounds_words, type_words
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
+from drc_rules.requirements.data_files import model_in
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config
 from stackup_lib.kicad import read_board
@@ -50,7 +50,7 @@ def _model(model: type[BaseModel], place: tuple[str, ...], heading: str) -> Iter
     """A model's section, then those of the tables within it."""
     schema = model.model_json_schema(by_alias=True)
     text, meanings = described(model)
-    inner = {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+    inner = {name: model_in(field.annotation) for name, field in model.model_fields.items()}
     if place:
         yield title(heading, 2)
     else:
@@ -87,10 +87,3 @@ def _default(field: FieldInfo) -> str:
         return "has to be given"
     value = field.get_default(call_default_factory=True)
     return code(json.dumps(value)) if value not in (None, (), {}) else ""
-
-
-def _model_in(annotation: object) -> type[BaseModel] | None:
-    """The model that an annotation is, or holds in a container."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for one in get_args(annotation) if (found := _model_in(one))), None)

@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import cache
 
 from docs.pages.charts import Mark, chart, group_axis, in_groups, log_axis, percent_axis
-from docs.pages.markdown import Page, folded, link, page, prose, table, title, tree
+from docs.pages.markdown import Page, folded, link, number, page, prose, table, title, tree
 from docs.pages.project import FUZZING, HONESTY, MUTATION, REFERENCE, taken
 from docs.pages.validation_loss import blocks as loss_blocks
 from stackup_lib.validation.case_files import ReferenceCase, read_cases
@@ -74,18 +74,14 @@ def rows_of(outcomes: Sequence[CaseOutcome]) -> str:
                 prose(o.id),
                 prose(o.quantity + mode),
                 f"{o.reference:.8g}",
-                _number(o.uncertainty_pct, ".1g"),
-                _number(o.value, ".8g"),
-                _number(o.difference_pct, "+.2g"),
-                _number(o.estimate_pct, ".1g"),
+                number(o.uncertainty_pct, ".1g"),
+                number(o.value, ".8g"),
+                number(o.difference_pct, "+.2g"),
+                number(o.estimate_pct, ".1g"),
                 prose(o.verdict + (f": {o.reason}" if o.reason else "")),
             )
         )
     return table(HEADER, rows)
-
-
-def _number(value: float | None, form: str) -> str:
-    return "" if value is None else f"{value:{form}}"
 
 
 def _sum_up(outcomes: Sequence[CaseOutcome], limit_pct: float) -> str:
