@@ -108,7 +108,6 @@ def _draft(ctx: Context, kind: str, bus: MemoryBus, largest: float, measured: Ma
         ids=(bus.of.id, bus.sheet or "/", kind),
         measured=Measured(value=most, unit=unit),
         limit_value=largest,
-        limit_unit=unit,
         places=tuple(Place(net=name) for name in wrong[:PLACES_SHOWN] if name in ctx.board.net_index),
         source=source,
     )

@@ -75,7 +75,6 @@ def loose_press_fit_tolerance(ctx: Context, clause: Clause, board: Board) -> Ite
             ids=("press-fit",),
             measured=Measured(value=ordered, unit="mm"),
             limit_value=limit,
-            limit_unit="mm",
             places=tuple(_place(board, part.footprint) for part in parts[:PLACES_SHOWN]),
         )
 
