@@ -323,8 +323,11 @@ class DielectricPly:
     @property
     def tg_contradiction(self) -> tuple[Tg, Tg] | None:
         """The Tg declared for the whole board and that of the laminate's sheet, where one of the two is wrong."""
-        general, sheet = self._general_tg(""), self._catalogue_tg("", "")
-        if self.declaration.tg_c is not None or general is None or not (general.known and sheet.known):
+        general = self._general_tg("")
+        if self.declaration.tg_c is not None or general is None or not general.known:
+            return None
+        sheet = self._catalogue_tg("", "")
+        if not sheet.known:
             return None
         return None if agree(general.need(), sheet.need()) else (general.need(), sheet.need())
 

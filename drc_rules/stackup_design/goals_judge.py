@@ -18,7 +18,7 @@ from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.forms import Form
 from drc_rules.requirements.profiles.profile import Profile
-from drc_rules.rules.rule import all_rules
+from drc_rules.rules.rule import rules_of_families
 from drc_rules.settings.config import Config, CopperDeclaration, Declared, InterfaceDeclaration
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
@@ -47,6 +47,9 @@ DECIDED = frozenset(
     }
 )
 """Kinds of clauses that a stackup alone decides, with what is said about its copper."""
+
+DECIDE = ("copper", "foil", "material", "stackup")
+"""Families of the rules that decide them."""
 
 SIZE_MM = (120.0, 60.0)
 _NAME = Path("suggestion.kicad_pcb")
@@ -97,7 +100,8 @@ class CandidateJudge:
         board = read_board(_NAME, text=trial_board(candidate, self.interfaces, fast_outside=self.fast_outside))
         context, _, _ = prepare(board, self._config(candidate), Overrides())
         clauses = [clause for clause in self.clauses if clause.kind in DECIDED]
-        return run(context, clauses, all_rules(), all_rules())
+        rules = rules_of_families(*DECIDE)
+        return run(context, clauses, rules, rules)
 
     def _config(self, candidate: CandidateStackup) -> Config:
         copper = {
@@ -130,7 +134,8 @@ def trial_board(candidate: CandidateStackup, interfaces: tuple[str, ...], *, fas
 
     `fast_outside` puts pairs on the outer layers too; they are there anyway where no other layer is fast.
     """
-    text = empty_board(to_planned(candidate), size_mm=SIZE_MM, label="the suggestion").decode()
+    planned = to_planned(candidate)
+    text = empty_board(planned, size_mm=SIZE_MM, label="the suggestion", reads_back=False).decode()
     head, _, tail = text.rpartition(")")
     return f"{head}{''.join(_copper(candidate, interfaces, fast_outside=fast_outside))}){tail}".encode()
 

@@ -5,6 +5,7 @@ Lengths are millimetres. These models say what shall stand in a file; `stackup_l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field, field_validator
@@ -78,20 +79,27 @@ class PlannedStackup(Frozen):
 
 def named(rows: tuple[PlannedRow, ...]) -> tuple[PlannedRow, ...]:
     """Return the rows with KiCad's names where they have none."""
-    last_copper = sum(row.kind is LayerKind.COPPER for row in rows) - 1
+    names = row_names([row.kind for row in rows])
+    return tuple(
+        row if row.name else row.model_copy(update={"name": name}) for row, name in zip(rows, names, strict=True)
+    )
+
+
+def row_names(kinds: Sequence[LayerKind]) -> list[str]:
+    """Return KiCad's names of rows of these kinds, top to bottom."""
+    last_copper = sum(kind is LayerKind.COPPER for kind in kinds) - 1
     copper = dielectric = 0
-    found: list[PlannedRow] = []
-    for row in rows:
-        if row.kind is LayerKind.COPPER:
-            name = "F.Cu" if copper == 0 else "B.Cu" if copper == last_copper else f"In{copper}.Cu"
+    names = []
+    for kind in kinds:
+        if kind is LayerKind.COPPER:
+            names.append("F.Cu" if copper == 0 else "B.Cu" if copper == last_copper else f"In{copper}.Cu")
             copper += 1
-        elif row.kind is LayerKind.MASK:
-            name = "B.Mask" if copper else "F.Mask"
+        elif kind is LayerKind.MASK:
+            names.append("B.Mask" if copper else "F.Mask")
         else:
             dielectric += 1
-            name = f"dielectric {dielectric}"
-        found.append(row if row.name else row.model_copy(update={"name": name}))
-    return tuple(found)
+            names.append(f"dielectric {dielectric}")
+    return names
 
 
 def planned_from(stackup: Stackup) -> PlannedStackup:

@@ -88,7 +88,7 @@ def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[in
     for layer in range(board.layer_count):
         fills = fills_of(layer)
         if fills:
-            found += [_points_in(fills, points) for points in _points(board, layer, pads)]
+            found += [_points_in(fills, points) for points in _points(board, layer, pads) if len(points.row)]
     return _untied(board, all_other_net(found))
 
 

@@ -39,7 +39,7 @@ class Confidence(StrEnum):
 
 def least(*confidences: Confidence) -> Confidence:
     """Return the lowest of the given confidences; a chain is as strong as its weakest link."""
-    return min(confidences, key=lambda c: c.rank)
+    return next((one for one in (Confidence.LOW, Confidence.MEDIUM) if one in confidences), Confidence.HIGH)
 
 
 class Fact(BaseModel, Generic[T]):

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.board.planned import PlannedRow, named
+from stackup_lib.board.planned import row_names
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import FoilGrade, clad_foils, inner_copper_mm
@@ -373,9 +373,9 @@ def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> Cand
             choice = chosen[_place(order, index, goals)]
             rows.append(dielectric_row(choice.sold, choice.at_mm[index]))
     rows.append(mask)
-    names = named(tuple(PlannedRow.model_validate({"kind": r.kind}) for r in rows))
+    names = row_names([r.kind for r in rows])
     return CandidateStackup(
-        rows=tuple(r.model_copy(update={"name": n.name}) for r, n in zip(rows, names, strict=True)),
+        rows=tuple(r.model_copy(update={"name": name}) for r, name in zip(rows, names, strict=True)),
         order=order,
         finish=goals.finish,
     )

@@ -50,7 +50,11 @@ _DEFAULT_CLASS = {
 
 
 def empty_board(
-    planned: PlannedStackup, *, size_mm: tuple[float, float] | None = None, label: str = "the new board"
+    planned: PlannedStackup,
+    *,
+    size_mm: tuple[float, float] | None = None,
+    label: str = "the new board",
+    reads_back: bool = True,
 ) -> bytes:
     """Return a `.kicad_pcb` with this stackup and, where a size is given, a rectangle of it as outline; nothing else.
 
@@ -58,6 +62,7 @@ def empty_board(
         planned: the stackup; it names the copper layers.
         size_mm: width and height of the outline.
         label: what errors call the board.
+        reads_back: as in `replace_stackup`.
 
     Raises:
         NotWrittenError: the plan makes no stackup.
@@ -66,7 +71,7 @@ def empty_board(
     if size_mm is not None:
         text = text.replace(b'(paper "A4")', f'(paper "{_page(size_mm)}")'.encode())
         text = text.replace(b"\t(embedded_fonts no)\n", _outline(size_mm).encode() + b"\t(embedded_fonts no)\n")
-    return replace_stackup(text, planned, label=label, change_layers=True)
+    return replace_stackup(text, planned, label=label, change_layers=True, reads_back=reads_back)
 
 
 def empty_project(
