@@ -59,7 +59,12 @@ class PdnExcess(Frozen):
 
 
 class PdnCapacitor(Frozen):
-    """A capacitor of the network; inductances without mounting and of mounting apart."""
+    """A capacitor of the network; inductances without mounting and of mounting apart.
+
+    Attributes:
+        source: of ESR and ESL: `measured` parts of the size, the `band` of parts of the size, or what is declared.
+        bias: how `uf` was found.
+    """
 
     reference: str
     group: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def test_verbose_lists_every_capacitor(tmp_path: Path, capsys: pytest.CaptureFix
     """Value, size, ESR, ESL, mounting and source."""
     run(["pdn", board(tmp_path), "-v"])
     out = capsys.readouterr().out
-    for words in ("mounting nH", "C1", "C2", "band of the", "0.8 V of 6.3 V"):
+    for words in ("mounting nH", "C1", "C2", "band", "0.8 V of 6.3 V"):
         assert words in out
 
 
@@ -127,3 +128,16 @@ def test_the_exit_code_is_1_only_for_a_sure_excess(tmp_path: Path, capsys: pytes
     assert "inside" in capsys.readouterr().out
     assert run(["pdn", path, "--target", "0.3"]) == 1
     assert "above, whatever the range" in capsys.readouterr().out
+
+
+def test_the_page_of_a_check_has_the_chart(tmp_path: Path) -> None:
+    """Declared rails with a curve are drawn, with their peaks; one without planes is named with what is missing."""
+    more = '[[rail]]\nnet = "/SW"\nvoltage_v = 12\n'
+    page = tmp_path / "page.html"
+    run(["check", board(tmp_path, config=RAIL + REGULATOR + TARGET + more), "--format", "html", "--output", str(page)])
+    text = page.read_text(encoding="utf-8")
+    assert text.count('class="chart pdn"') == 1
+    assert "Impedance over frequency" in text
+    assert "Target 4 mOhm" in text
+    assert "not computed over frequency, missing data: planes of /SW" in re.sub(r"</?bdi[^>]*>", "", text)
+    assert "inductance of regulator against capacitance of 10 uF 0402" in text

@@ -86,6 +86,8 @@ ROWS = {
     "delay json": ["delay", BOARD, "--json"],
     "delay csv": ["delay", BOARD, "--format", "csv"],
     "touchstone": ["touchstone", BOARD, "--output", "links"],
+    "pdn": ["pdn", BOARD, "--rail", "+12V", "--rail", "+3V3", "--target", "10", "-v"],
+    "pdn svg": ["pdn", BOARD, "--rail", "+12V", "--format", "svg"],
     "explain": ["explain", "VIA002", "--board", BOARD, "--all"],
     "explain clause": ["explain", "board.stackup.symmetry", "--board", BOARD],
     "explain json": ["explain", "VIA002", "--board", BOARD, "--json"],

@@ -72,7 +72,7 @@ def pdn_chart(row: PdnRow, ident: str, *, alone: bool = False) -> str:
     Args:
         row: with a curve.
         ident: begins the ids in it, of which a page has one each.
-        alone: it is a file of its own, with its style and name space.
+        alone: it is a file of its own, with its style and name space; a page has its own style.
     """
     chart = _Chart(row)
     space = 'xmlns="http://www.w3.org/2000/svg" ' if alone else ""
@@ -80,7 +80,7 @@ def pdn_chart(row: PdnRow, ident: str, *, alone: bool = False) -> str:
         f'<svg {space}class="chart pdn" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="{ident}title" aria-describedby="{ident}told">',
         *named(ident, f"Impedance of {row.net} over frequency at {row.load}", in_words(row)),
-        f"<style>{STYLE}</style>",
+        *([f"<style>{STYLE}</style>"] if alone else []),
         *_grid(chart),
         f'<path class="band" d="{between(chart.line("low"), chart.line("high"))}"/>',
         f'<path class="total" d="{path(chart.line("nominal"))}"/>',

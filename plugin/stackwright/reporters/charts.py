@@ -10,11 +10,16 @@ from markupsafe import Markup
 from drc_rules.analysis.impedance.impedance_spread import LineSpread, TargetSpread
 from drc_rules.analysis.lines.solved_lines import production_process
 from drc_rules.analysis.loss.loss_curve import LossCurve, LossPoint
+from drc_rules.report.numbers import figure
+from drc_rules.report.pdn_rows import PdnPeak, PdnRow
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.process import typical_processes
 from stackup_lib.transmission_lines.process import LengthTolerance
 from stackwright.drawing import loss_chart as loss
+from stackwright.drawing import pdn_chart as pdn
 from stackwright.drawing import spread_chart as spread
+from stackwright.text.frequencies import frequency
+from stackwright.text.words import some
 
 LOSS_HEAD = ("GHz", "Diel.", "Copper", "Rough", "Vias", "All", "Range")
 SPREAD_HEAD = (
@@ -27,6 +32,7 @@ SPREAD_HEAD = (
     "If the model is off",
     "Moved by",
 )
+PDN_HEAD = ("Peak", "mOhm", "Range", "Made by")
 LEAST_CAUSE = 0.03
 """Causes with a smaller share of the variance are not named."""
 
@@ -48,6 +54,32 @@ def loss_chart(curve: LossCurve, ident: str, patterns: str) -> Markup:
 def spread_chart(target: TargetSpread, ident: str) -> Markup:
     """Return the drawing of one target's lines."""
     return Markup(spread.spread_chart(target, ident))  # noqa: S704 - it escapes what comes from the board
+
+
+def pdn_chart(row: PdnRow, ident: str) -> Markup:
+    """Return the drawing of a rail's impedance."""
+    return Markup(pdn.pdn_chart(row, ident))  # noqa: S704 - it escapes what comes from the board
+
+
+def pdn_words(row: PdnRow) -> Iterator[str]:
+    """Yield target, standing and causes, as `stackwright pdn` prints them."""
+    target, worst = row.target, row.worst_mohm
+    if target is None:
+        yield "No target: ripple_pct and step_a are not declared."
+    elif worst is not None:
+        range_ = f"{figure(worst.nominal)} mOhm ({figure(worst.low)} to {figure(worst.high)})"
+        yield f"Target {figure(target.mohm)} mOhm, {target.source}."
+        yield f"Largest up to {frequency(target.up_to_hz)}: {range_}."
+    yield f"Regulator: {row.regulator}."
+    groups = ", ".join(f"{one.count} x {one.group}" for one in row.groups) or "none on the rail"
+    yield f"Capacitors: {groups}."
+    yield from (f"Left out: {some(names)}: {reason}." for reason, names in row.left_out.items())
+
+
+def pdn_cells(peak: PdnPeak) -> tuple[str, ...]:
+    """Return the cells of `PDN_HEAD`."""
+    size = peak.mohm
+    return frequency(peak.hz), figure(size.nominal), f"{figure(size.low, 2)} to {figure(size.high, 2)}", peak.cause
 
 
 def loss_cells(point: LossPoint) -> tuple[str, ...]:

@@ -206,7 +206,7 @@ def _typical_data(stated: CapacitorText, volts: float | None) -> PartData | None
         esr_ohm=typical.esr_ohm,
         esl_h=typical.esl_h,
         skin_ohm=typical.skin_ohm,
-        source="measured parts of the size" if typical.source.grade == "measured" else "band of the size",
+        source="measured" if typical.source.grade == "measured" else "band",
         bias=bias,
         is_sure=False,
     )

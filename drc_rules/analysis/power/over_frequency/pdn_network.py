@@ -48,8 +48,12 @@ class Corner(NamedTuple):
 
 
 _ENDS: tuple[End, End] = ("low", "high")
-CORNERS = tuple(Corner(*ends) for ends in itertools.product(_ENDS, repeat=4))
-"""All ends together: errors of parts of one kind may all point one way."""
+CORNERS = tuple(
+    Corner(capacitance, *ends)
+    for capacitance in ("low", "nominal", "high")
+    for ends in itertools.product(_ENDS, repeat=3)
+)
+"""All ends together: errors of parts of one kind may all point one way. Peaks move with the capacitance: one between."""
 
 
 @dataclass(frozen=True)

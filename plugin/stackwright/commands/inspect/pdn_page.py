@@ -142,7 +142,7 @@ def _told(one: PdnExcess, *, has_capacitors: bool) -> str:
 
 def _capacitors(page: Page, row: PdnRow) -> None:
     page.gap()
-    head = ("part", "value", "size", "uF on the rail", "ESR mOhm", "ESL nH", "mounting nH", "ESR and ESL from")
+    head = ("part", "value", "size", "uF on the rail", "ESR mOhm", "ESL nH", "mounting nH", "data")
     lines = [
         (
             one.reference,
@@ -158,6 +158,7 @@ def _capacitors(page: Page, row: PdnRow) -> None:
     ]
     columns = [Column()] * 3 + [Column(right=True)] * 4 + [Column(wraps=True)]
     page.rows(columns, [tuple(styled(word, "dim") for word in head), *lines])
+    page.line("data of ESR and ESL: measured parts of the size, or the band of parts of the size", indent=2)
     for bias in dict.fromkeys(one.bias for one in row.capacitors):
         names = [one.reference for one in row.capacitors if one.bias == bias]
         page.line(f"DC bias of {some(names, 4)}: {bias}", indent=2)
