@@ -36,6 +36,7 @@ from tests.physics.test_published_cases import (
     outcomes,
     with_internal_inductance,
 )
+from tests.support.power_frequency import capacitors_off, cavities_off, ladders_off, rebuilt_off
 
 pytestmark = pytest.mark.slow
 
@@ -294,7 +295,27 @@ def thor_height_table() -> str:
     return markdown(("rule", "prepreg stated mm", "prepreg that would give the target mm"), rows)
 
 
+def rail_table() -> str:
+    """Power over frequency: shares of |Z| by which parts and wholes are off, the largest with its sign."""
+    boards = [off for name in ("PDN-CAV-1", "PDN-CAV-2", "PDN-CAV-3", "PDN-CAV-4") for off in rebuilt_off(name)]
+    rows = (
+        ("exact sums of four cavities, from their dimensions", cavities_off()),
+        ("the same drawn as boards and read back, below half of the first mode", boards),
+        ("two published networks, with their elements", ladders_off()),
+        ("13 measured capacitors, each by what the others of its size say", capacitors_off(plain=False)),
+        ("the same with R and L that do not change", capacitors_off(plain=True)),
+    )
+    return markdown(
+        ("reference", "values", "median off %", "largest off %"),
+        (
+            (name, str(len(off)), f"{100 * median(map(abs, off)):.2g}", f"{100 * max(off, key=abs):+.2g}")
+            for name, off in rows
+        ),
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "rail": rail_table,
     "exact": exact_table,
     "skin": loss_limit_table,
     "published": published_table,

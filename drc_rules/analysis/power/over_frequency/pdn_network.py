@@ -53,7 +53,7 @@ CORNERS = tuple(
     for capacitance in ("low", "nominal", "high")
     for ends in itertools.product(_ENDS, repeat=3)
 )
-"""All ends together: errors of parts of one kind may all point one way. Peaks move with the capacitance: one between."""
+"""All ends together: errors of parts of one kind may all point one way. Peaks move with the capacitance."""
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,11 +12,8 @@ from stackup_lib.power.over_frequency.capacitors import (
     left_at_bias,
     typical_capacitor,
 )
-from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch
+from tests.support.power_frequency import capacitors_off
 
-CASES = tomllib.loads(
-    (Path(__file__).parents[4] / "fixtures" / "reference" / "power_frequency_cases.toml").read_text(encoding="utf-8")
-)
 TEXTS = [
     ("100nF", "C_0402_1005Metric", 100e-9, None, None, "0402"),
     ("4u7", "Capacitor_SMD:C_0603_1608Metric", 4.7e-6, None, None, "0603"),
@@ -71,29 +65,11 @@ def test_measured_impedances_against_the_model_of_each_part_left_out() -> None:
     The misses are within a decade above the series resonance: there R and L of some parts change faster than with the
     square root of frequency. A single C-R-L is up to 68 % low at these points.
     """
-    data = capacitor_data()
-    ratios, above, plain = [], [], []
-    for case in CASES["part"]:
-        part = next(row for row in data.measured if row.part == case["id"])
-        rest = data.model_copy(update={"measured": tuple(row for row in data.measured if row is not part)})
-        typical = typical_capacitor(part.size, part.nominal_uf * 1e-6, rest)
-        assert typical is not None
-        of = (typical.esr_ohm.nominal, typical.esl_h.nominal, typical.skin_ohm.nominal)
-        model = ceramic_branch("C", "a", part.uf * 1e-6, of, mounting_h=0.0)
-        single = SeriesBranch("C", "a", GROUND, of[0], of[1], part.uf * 1e-6)
-        points = np.array(case["points"])
-        measured = np.hypot(points[:, 1], points[:, 2])
-        found = np.abs(model.impedance_ohm(points[:, 0])) / measured
-        assert model.resonance_hz is not None
-        share = points[:, 0] / model.resonance_hz
-        ratios += list(found)
-        above += list(found[(share > 1) & (share < 10)])
-        plain += list((np.abs(single.impedance_ohm(points[:, 0])) / measured)[(share > 1) & (share < 10)])
-    assert len(ratios) == 65
-    assert np.median(np.abs(np.array(ratios) - 1)) < 0.072
-    assert 0.69 < min(ratios) < max(ratios) < 1.23
-    assert np.median(np.abs(np.array(above) - 1)) < 0.1
-    assert min(plain) < 0.35
+    off, plain = np.array(capacitors_off(plain=False)), capacitors_off(plain=True)
+    assert len(off) == 65
+    assert np.median(np.abs(off)) < 0.072
+    assert -0.31 < min(off) < max(off) < 0.23
+    assert min(plain) < -0.65
 
 
 def test_r_and_l_of_a_part_change_as_measured() -> None:

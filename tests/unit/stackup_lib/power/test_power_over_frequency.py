@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,40 +16,12 @@ from stackup_lib.power.over_frequency.mounting import (
     via_pair_inductance_h,
 )
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort, plane_impedance_ohm, same_area
-
-CASES = tomllib.loads(
-    (Path(__file__).parents[4] / "fixtures" / "reference" / "power_frequency_cases.toml").read_text(encoding="utf-8")
-)
-XEON = (
-    SeriesBranch("bulk", "vr", GROUND, 0.667e-3, 172e-12, 10008e-6),
-    SeriesBranch("MB1", "vr", "hf1", 0.03e-3, 12.7e-12),
-    SeriesBranch("HF1", "hf1", GROUND, 1.25e-3, 68e-12, 352e-6),
-    SeriesBranch("MB2", "hf1", "load", 0.29e-3, 60e-12),
-    SeriesBranch("HF2", "load", GROUND, 0.833e-3, 90e-12, 264e-6),
-)
-P4 = (
-    SeriesBranch("OS-CON", "load", GROUND, 9.28e-3, 6.4e-9, 560e-6, count=10),
-    SeriesBranch("MLCC", "load", GROUND, 3.5e-3, 1.15e-9, 10e-6, count=30),
-)
-
-
-def _pair(case: dict[str, Any]) -> PlanePair:
-    return PlanePair(case["length_mm"], case["width_mm"], case["spacing_mm"], case["dk"], case["df"])
+from tests.support.power_frequency import P4, cavities_off, ladders_off
 
 
 def test_planes_meet_the_points_of_another_program() -> None:
     """Four boards, 28 frequencies, self and transfer: 0.5 % of |Z|, and 1.3 % next to a null."""
-    off = []
-    for case in CASES["cavity"]:
-        pair = _pair(case)
-        ports = [
-            PlanePort(pair.length_mm / 2, pair.width_mm / 2, 1),
-            PlanePort(pair.length_mm / 10, pair.width_mm / 10, 1),
-        ]
-        points = np.array(case["points"])
-        found = plane_impedance_ohm(pair, ports, points[:, 0])
-        for ohm, (r, x) in ((found[:, 0, 0], points[:, 1:3].T), (found[:, 0, 1], points[:, 3:5].T)):
-            off += list(np.abs(ohm - (r + 1j * x)) / np.abs(r + 1j * x))
+    off = cavities_off()
     assert len(off) == 56
     assert np.median(off) < 2e-4
     assert max(off) < 0.02, "the reference moves by 1.9 % with its terms near the null of PDN-CAV-1 at 100 MHz"
@@ -133,13 +102,11 @@ def test_a_wide_trace_is_a_sheet() -> None:
         trace_inductance_h(0.1, 2, 0)
 
 
-@pytest.mark.parametrize(("name", "branches"), [("PDN-INTEL-XEON", XEON), ("PDN-INTEL-P4-BANK", P4)])
-def test_published_networks_meet_their_points(name: str, branches: tuple[SeriesBranch, ...]) -> None:
+def test_published_networks_meet_their_points() -> None:
     """Element values as published; the points were worked out apart and have five digits."""
-    points = np.array(next(case["points"] for case in CASES["ladder"] if case["id"] == name))
-    found = solve(branches, "load", points[:, 0]).impedance_ohm
-    expected = points[:, 1] + 1j * points[:, 2]
-    assert np.max(np.abs(found - expected) / np.abs(expected)) < 2e-4
+    off = ladders_off()
+    assert len(off) >= 16
+    assert max(off) < 2e-4
 
 
 def test_a_peak_names_what_makes_it() -> None:
