@@ -51,7 +51,7 @@ def rail_reach(ctx: Context, number: int) -> RailReach:
     """Return the reach of a rail by its number in the settings file; ask with `Context.get`.
 
     Raises:
-        MissingFact: the rail cannot be solved, or no ground plane lies beside its copper.
+        MissingFact: the rail cannot be solved, or no ground plane lies above or below its copper.
     """
     row = ctx.declarations.config.rail[number]
     solved = PowerRails(ctx).solved(row)

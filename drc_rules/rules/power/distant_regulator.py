@@ -89,6 +89,5 @@ def distant_regulator(ctx: Context, clause: Clause, number: int) -> Iterator[Dra
             ids=(row.net,),
             measured=Measured(value=round(found.nominal, 4), unit="mOhm"),
             limit_value=round(target, 4),
-            limit_unit="mOhm",
             places=(Place(net=row.net),),
         )

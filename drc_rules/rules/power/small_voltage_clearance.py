@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.clearance_places import between, more_pairs, one_per_nets, place
+from drc_rules.analysis.fabrication.clearance_places import between, more_pairs, place
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.power.voltage_spacing import (
     WORDS,
@@ -51,7 +51,7 @@ from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.board.board import Board
+from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.shapes import CopperShape, Mask
@@ -91,14 +91,15 @@ def small_voltage_clearance(ctx: Context, _clause: Clause, layer: int) -> Iterat
         ctx.rests_on(Confidence.MEDIUM)
     if not len(spaces):
         return
-    row = int(np.argmin(spaces.gap_mm / least))
+    worst = _worst_of_nets(spaces, least)
+    row = int(worst[0])
     gap, limit, volt = float(spaces.gap_mm[row]), float(least[row]), float(volts[row])
     ctx.shows(name, s=gap, s_min=limit, U=volt)
-    narrow = spaces.where(np.flatnonzero(spaces.gap_mm < least - TOLERANCE_MM))
-    if not len(narrow):
+    worst = worst[spaces.gap_mm[worst] < least[worst] - TOLERANCE_MM]
+    if not len(worst):
         return
-    pairs = narrow.where(one_per_nets(board, narrow))
-    where = f"{WORDS[kinds[row]]}: {name}, {between(board, spaces.where(np.array([row])))}"
+    pairs = spaces.where(worst)
+    where = f"{WORDS[kinds[row]]}: {name}, {between(board, pairs)}"
     yield DraftFinding(
         title=f"clearance {gap:.3f} mm, IPC-2221B {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
         why="At this voltage a current creeps between bare or dirty copper until the surface chars",
@@ -108,6 +109,14 @@ def small_voltage_clearance(ctx: Context, _clause: Clause, layer: int) -> Iterat
         limit_value=limit,
         places=tuple(place(ctx.copper, pairs, one) for one in range(min(len(pairs), PLACES_SHOWN))),
     )
+
+
+def _worst_of_nets(spaces: Spaces, least_mm: Floats) -> Ints:
+    """Return the row of the space between every two nets that misses its minimum by most, the worst first."""
+    order = np.argsort(spaces.gap_mm / least_mm, kind="stable")
+    one, other = spaces.one.net[order], spaces.other.net[order]
+    _, first = np.unique(np.minimum(one, other) << 32 | np.maximum(one, other), return_index=True)
+    return np.asarray(order[np.sort(first)])
 
 
 def _of_one_part(board: Board, spaces: Spaces) -> Mask:
