@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from stackwright.reporters import text
-from tests.cli.test_cli import run as run_process
 from tests.support.in_process import run_here as run
+from tests.support.in_process import run_process
 from tests.support.remembered import equal_boards_checked_once
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"

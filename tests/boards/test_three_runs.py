@@ -15,7 +15,7 @@ from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline, Report, Verdict
 from drc_rules.requirements.clauses import Severity
-from tests.cli.test_cli import run
+from tests.support.in_process import run_here as run
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 ANSWERS = {

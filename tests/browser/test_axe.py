@@ -9,8 +9,8 @@ import pytest
 
 from tests.browser.axe import violations
 from tests.browser.driven import Tab
-from tests.cli.test_cli import run
 from tests.support.in_process import run_here
+from tests.support.in_process import run_process as run
 from tests.support.remembered import equal_boards_checked_once
 
 pytestmark = pytest.mark.browser

@@ -12,7 +12,6 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
@@ -27,6 +26,8 @@ from stackup_lib.kicad import read_board
 from stackwright import __version__
 from stackwright.commands.check.command import exit_code
 from tests.house.test_imports import environment
+from tests.support.in_process import Ran, run_process
+from tests.support.in_process import run_here as run
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
@@ -35,34 +36,7 @@ BROKEN = "training_b200_too_few_layers"
 BARE = "default_stackup"
 
 
-@dataclass(frozen=True)
-class Ran:
-    """What came of a command."""
-
-    code: int
-    out: str
-    err: str
-
-
 Command = Callable[..., Ran]
-
-
-def run(*arguments: str | Path, cwd: Path = ROOT, **settings: str) -> Ran:
-    """Run the command as a process of its own, with nothing on its standard input."""
-    absolute = os.pathsep.join([str(ROOT), str(ROOT / "plugin")])
-    done = subprocess.run(
-        [sys.executable, "-m", "stackwright", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": absolute, **settings},
-        timeout=300,
-    )
-    assert "Traceback" not in done.stderr
-    return Ran(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
@@ -562,7 +536,7 @@ def test_an_encoding_that_cannot_hold_a_name_shows_it_anyway(board: Callable[...
     renamed = path.with_name("plätze_Ω.kicad_pcb")
     path.rename(renamed)
 
-    ran = run("check", renamed, "--fail-on", "never", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    ran = run_process("check", renamed, "--fail-on", "never", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
 
     assert ran.code == 0
     assert ran.out.isascii()
@@ -837,7 +811,7 @@ def test_a_report_in_the_readme_is_what_the_program_says(shown: str) -> None:
     """Captured, not written by hand; `[...]` stands for what was left out, once at most."""
     command, _, report = shown.partition("\n")
 
-    real = run(*command.split()[2:]).out
+    real = run_process(*command.split()[2:]).out
 
     first, *last = report.split("[...]\n")
     assert len(last) <= 1

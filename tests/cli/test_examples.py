@@ -15,10 +15,9 @@ import pytest
 import typer
 
 from stackwright.cli.app import app
-from tests.cli.test_cli import run as run_process
 from tests.cli.test_options import commands
 from tests.support.fab_workbook import fab_workbook
-from tests.support.in_process import run_here
+from tests.support.in_process import run_here, run_process
 from tests.support.odd_files import GERBER
 from tests.support.remembered import equal_boards_checked_once
 

@@ -23,7 +23,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from stackwright.commands.explain.board import Asked, as_data
-from tests.cli.test_cli import run
+from tests.support.in_process import run_here as run
 from tests.support.mini import mini_file
 from tests.support.rule_cases import Loaded, all_cases
 

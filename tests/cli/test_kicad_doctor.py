@@ -11,7 +11,7 @@ import pytest
 from stackwright.kicad import doctor
 from stackwright.kicad.doctor import BAD, MIND, OK, DoctorAnswer, diagnose
 from stackwright.kicad.live import PLUGIN
-from tests.cli.test_cli import run
+from tests.support.in_process import run_process as run
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 

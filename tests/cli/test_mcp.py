@@ -19,8 +19,8 @@ from stackup_lib.core.orphans import ORPHANED
 from stackwright.assistants.bounded import MOST_CHARS, bounded
 from stackwright.assistants.folders import board_in, served
 from stackwright.assistants.questions import questions
-from tests.cli.test_cli import run as run_process
 from tests.support.hang import FOR_EVER_S
+from tests.support.in_process import run_process
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"

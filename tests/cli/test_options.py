@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from stackwright.cli.app import app, run
-from tests.cli.test_cli import run as run_process
+from tests.support.in_process import run_process
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAME = "edge_unmirrored_copper"

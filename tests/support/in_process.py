@@ -1,4 +1,4 @@
-"""The command line without a process of its own: what it prints and its exit code are those of `python -m`."""
+"""The command line as a process of its own, and without one: what it prints and its exit code are the same."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import contextlib
 import functools
 import io
 import os
+import subprocess
 import sys
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
@@ -16,12 +18,40 @@ import typer
 
 from stackwright.__main__ import guarded
 from stackwright.cli.app import run
-from tests.cli.test_cli import Ran
+
+ROOT = Path(__file__).parents[2]
 
 get_command = functools.cache(typer.main.get_command)
 
 
-def run_here(*arguments: str | Path, cwd: Path, **settings: str) -> Ran:
+@dataclass(frozen=True)
+class Ran:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run_process(*arguments: str | Path, cwd: Path = ROOT, **settings: str) -> Ran:
+    """Run the command as a process of its own, with nothing on its standard input."""
+    absolute = os.pathsep.join([str(ROOT), str(ROOT / "plugin")])
+    done = subprocess.run(
+        [sys.executable, "-m", "stackwright", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": absolute, **settings},
+        timeout=300,
+    )
+    assert "Traceback" not in done.stderr
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def run_here(*arguments: str | Path, cwd: Path = ROOT, **settings: str) -> Ran:
     """Run a command line in this process, with nothing on its standard input."""
     out, err = io.StringIO(), io.StringIO()
     code = _run(list(map(str, arguments)), cwd, out, err, patch.dict(os.environ, settings))
