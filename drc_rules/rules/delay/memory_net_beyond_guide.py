@@ -45,19 +45,11 @@ UNITS = {"memory_length": "mm", "memory_vias": "vias", "memory_byte_layers": "la
 
 PLACES_SHOWN = 10
 
-SYMBOLS = {"memory_length": "L", "memory_vias": "n", "memory_byte_layers": "k"}
-
 FORMULA = """
-L ≤ L_max
-n ≤ n_max
-k ≤ k_max
+x ≤ x_max
 
-L: longest data net [mm]
-L_max: its limit [mm]
-n: most changes of layer of a data net [vias]
-n_max: their limit [vias]
-k: most inner layers of a byte [layers]
-k_max: their limit [layers]
+x: longest data net in mm, most changes of layer of one, or most inner layers of a byte
+x_max: its limit
 """
 
 
@@ -76,8 +68,7 @@ def memory_net_beyond_guide(ctx: Context, clause: Clause, bus: MemoryBus) -> Ite
     if not measured:
         return
     worst = max(measured, key=lambda name: measured[name])
-    symbol = SYMBOLS[clause.kind]
-    ctx.shows(bus.name, **{symbol: measured[worst], f"{symbol}_max": largest})
+    ctx.shows(bus.name, x=measured[worst], x_max=largest)
     if measured[worst] > largest:
         yield _draft(ctx, clause.kind, bus, largest, measured)
 
