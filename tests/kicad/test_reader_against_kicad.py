@@ -39,7 +39,7 @@ DEMOS = (
     "vme-wren/vme-wren",
 )
 
-SLOW_IN_KICAD = ("vme-wren/vme-wren",)
+SLOW_IN_KICAD = ("jetson-agx-thor-baseboard/jetson-agx-thor-baseboard", "vme-wren/vme-wren")
 
 
 @pytest.mark.kicad
