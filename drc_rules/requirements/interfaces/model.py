@@ -102,6 +102,7 @@ class Interface(Frozen):
         skew_ps, skew_mm: allowed difference within a pair.
         lane_skew_ps: allowed difference between any two pairs of a port.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
+        group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
         data_length_mm, data_vias: longest data net of a memory and most vias on it, by a controller maker's guide.
         byte_layers: inner layers over which the bits of a byte may spread, by the same.
@@ -132,6 +133,7 @@ class Interface(Frozen):
     skew_mm: float | None = None
     lane_skew_ps: float | None = None
     clock_skew_ps: float | None = None
+    group_skew_ps: float | None = None
     pair_spacing_heights: float | None = None
     data_length_mm: float | None = None
     data_vias: int | None = None

@@ -1,0 +1,111 @@
+"""Data of a memory's byte arrive at another time than its strobe, or data of RGMII than one another.
+
+What it checks
+--------------
+Bytes of DDR and GDDR memories, eight data nets and the strobe of their number; the data of each direction of RGMII.
+Every net is followed from end to end: sections with the field solver's delay of their cross section, vias by the height
+climbed, packages by the pad-to-die length at the pads. `group_skew_ps` in `[[interface]]` is your controller's
+limit. Without it the widest published guide holds, and what exceeds it is information.
+
+Why it matters
+--------------
+The receiver samples the data of a byte by its strobe. What arrives early or late takes from setup or hold time, and
+training restores only what is the same for all eight bits.
+
+How to fix
+----------
+Lengthen the earlier net or shorten the later one; the finding names both and the layer that makes the difference. Match
+picoseconds, not millimetres: inner layers are slower. Declare the limit of your controller.
+
+What it cannot see
+------------------
+Packages without a pad-to-die length, DIMMs and sockets, what training corrects, memories with a strobe for four bits,
+bits swapped between bytes, the clock of RGMII, which one end may delay on purpose.
+
+Sources
+-------
+AMD UG583: DDR4 within 10 ps, LPDDR4 within 100 ps. TI DP83867 data sheet: RGMII within 11 ps. TI SPRAD06C wants 2 ps
+for DDR4 of its processors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.analysis.delay.group_skew import NetGroup, net_groups, worst_group_skew
+from drc_rules.analysis.delay.pair_skew import PairSkew
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity, Source
+from drc_rules.requirements.documents import cite
+from drc_rules.rules.delay._skew_parts import spent_on
+from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Standing
+
+FORMULA = """
+t ≤ t_max
+
+t: largest difference to the strobe, or between two nets [ps]
+t_max: its limit [ps]
+dL: difference of the lengths along the tracks, later minus earlier [mm]
+"""
+
+
+def _groups(ctx: Context, _clause: Clause) -> Iterator[NetGroup]:
+    return iter(ctx.get(net_groups))
+
+
+@rule("SKW005", kinds=("group_skew",), over=_groups, formula=FORMULA, reads_fills=True)
+def group_skew(ctx: Context, _clause: Clause, group: NetGroup) -> Iterator[DraftFinding]:
+    """Yield one finding for a group of which a net surely arrives too early or too late."""
+    for link in group.members:
+        ctx.rests_on(ctx.assignment.confidence_of(link.nets[0]))
+    worst = worst_group_skew(ctx, group)
+    ctx.shows(
+        f"{group.title}, {group.name}",
+        t=worst.size_ps.nominal,
+        t_max=group.limit_ps,
+        dL=worst.length_mm[0] - worst.length_mm[1],
+    )
+    if worst.size_ps.against(maximum=group.limit_ps) is Standing.BEYOND:
+        yield _draft(ctx, group, worst)
+    elif (worst.size_ps.high if worst.unsure else worst.size_ps.nominal) > group.limit_ps:
+        raise _doubt(group, worst)
+
+
+def _draft(ctx: Context, group: NetGroup, worst: PairSkew) -> DraftFinding:
+    skew_ps, apart = worst.size_ps.nominal, worst.length_mm[0] - worst.length_mm[1]
+    late, early = (ctx.board.nets[net] for net in worst.nets)
+    guide = f"{cite(Source(document=group.document))}; your controller may allow more. " if group.document else ""
+    return DraftFinding(
+        title=(
+            f"skew {skew_ps:.1f} ps ({apart:+.2f} mm), maximum {group.limit_ps:g} ps: "
+            f"{group.title} {group.name}, {late} later than {early}"
+        ),
+        why=f"Limit{': ' if guide else ' as declared. '}{guide}Later against earlier: {spent_on(ctx, worst)}",
+        fix=f"Add {skew_ps / worst.ps_per_mm:.2f} mm to {early}, or shorten {late}"
+        + ("; or declare group_skew_ps of your controller in [[interface]]" if guide else ""),
+        ids=(group.title, group.name),
+        measured=Measured(value=round(skew_ps, 2), unit="ps"),
+        limit_value=round(group.limit_ps, 2),
+        limit_unit="ps",
+        places=tuple(
+            Place(
+                layer=ctx.board.copper_layers[worst.layer].name if worst.layer is not None else "",
+                net=ctx.board.nets[net],
+            )
+            for net in worst.nets
+        ),
+        severity=Severity.INFO if guide else None,
+        inferred=not group.declared,
+    )
+
+
+def _doubt(group: NetGroup, worst: PairSkew) -> MissingFact:
+    size = worst.size_ps
+    what = (
+        f"whether {group.title} {group.name} meets its skew limit: "
+        f"{size.low:.1f} to {size.high:.1f} ps, maximum {group.limit_ps:g} ps"
+    )
+    return MissingFact(what, worst.unsure.how_to_give if worst.unsure else "match the delays of the nets")
