@@ -147,7 +147,7 @@ def pin_evidence(board: Board, links: Links, named: Mapping[int, str]) -> PinEvi
         if net not in links.rows_of_net:
             continue
         reference, value = str(parts.reference[part]), str(parts.value[part])
-        read = _read(reference, str(parts.library_id[part]), value)(number, function)
+        read = pin_reader(reference, str(parts.library_id[part]), value)(number, function)
         if read is not None and read not in found.setdefault(net, []):
             found[net].append(read)
     readings = {net: tuple(said) for net, said in found.items()}
@@ -155,7 +155,7 @@ def pin_evidence(board: Board, links: Links, named: Mapping[int, str]) -> PinEvi
 
 
 @lru_cache(maxsize=4096)
-def _read(reference: str, library_id: str, value: str) -> Callable[[str, str], PinReading | None]:
+def pin_reader(reference: str, library_id: str, value: str) -> Callable[[str, str], PinReading | None]:
     """Return what reads the pins of one part: by its table where the part is known, else by the names of its pins."""
     part = known_part(library_id, value)
 

@@ -30,7 +30,7 @@ _PARALLEL = "rgmii"
 
 
 @record
-class NetGroup:
+class SkewGroup:
     """Nets that must arrive together.
 
     Attributes:
@@ -51,7 +51,7 @@ class NetGroup:
     members: tuple[Link, ...]
 
 
-def net_groups(ctx: Context) -> tuple[NetGroup, ...]:
+def net_groups(ctx: Context) -> tuple[SkewGroup, ...]:
     """Return the routed groups that have a limit, by name; get them with `Context.get`."""
     roles: dict[NetRole, list[int]] = {}
     for net, role in enumerate(ctx.assignment.roles):
@@ -60,7 +60,7 @@ def net_groups(ctx: Context) -> tuple[NetGroup, ...]:
     by_family: dict[tuple[str, str | None], list[int]] = {}
     for role, nets in roles.items():
         by_family.setdefault((role.family, role.interface), []).extend(nets)
-    found: list[NetGroup] = []
+    found: list[SkewGroup] = []
     for (of, _), nets in by_family.items():
         units = _bytes(ctx, nets) if of in _MEMORIES else _lanes(ctx, nets)
         found += [group for name, strobe, data in units if (group := _group(ctx, name, strobe, data)) is not None]
@@ -96,7 +96,7 @@ def _lanes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, None, tuple[int
     yield from ((name, None, tuple(data)) for name, data in found.items() if len(data) > 1)
 
 
-def _group(ctx: Context, name: str, strobe: int | None, data: tuple[int, ...]) -> NetGroup | None:
+def _group(ctx: Context, name: str, strobe: int | None, data: tuple[int, ...]) -> SkewGroup | None:
     """Return a group of routed nets with its limit; None without one."""
     role, links = ctx.assignment.role_of(data[0]), ctx.get(board_links)
     traces = [one[0] for net in data if (one := links.of(net)) and one[0].length_mm]
@@ -111,7 +111,7 @@ def _group(ctx: Context, name: str, strobe: int | None, data: tuple[int, ...]) -
         return None
     document = of.document_of("group_skew_ps") if of else ""
     declared = ctx.assignment.is_declared(data[0])
-    return NetGroup(name, title_of(role), limit, document, declared, against, tuple(traces))
+    return SkewGroup(name, title_of(role), limit, document, declared, against, tuple(traces))
 
 
 def _widest(role: NetRole) -> Interface | None:
@@ -120,7 +120,7 @@ def _widest(role: NetRole) -> Interface | None:
     return max((one for one in choices if one.group_skew_ps), key=lambda one: one.group_skew_ps or 0.0, default=None)
 
 
-def worst_group_skew(ctx: Context, group: NetGroup) -> PairSkew:
+def worst_group_skew(ctx: Context, group: SkewGroup) -> PairSkew:
     """Return the largest skew of a group: of a net and the strobe, or of two nets; the later one first.
 
     Raises:

@@ -163,6 +163,8 @@ class Family(Frozen):
         single_ended: its nets are not all pairs.
         class_words: expressions for words of a net class name.
         bus: what names tell only together, where they do not name the interface.
+        swap: the document by which every receiver corrects a pair whose traces are swapped, "forbidden" where none
+            does, "" where it hangs on the parts.
         never: words of sideband nets, which are not of the family whatever else their name says.
         interfaces: its generations, slowest first.
     """
@@ -175,6 +177,7 @@ class Family(Frozen):
     never: str = ""
     pattern: tuple[Pattern, ...] = ()
     bus: Bus | None = None
+    swap: str = ""
     interface: tuple[Interface, ...]
 
     @cached_property

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.delay.group_skew import NetGroup, net_groups, worst_group_skew
+from drc_rules.analysis.delay.group_skew import SkewGroup, net_groups, worst_group_skew
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
@@ -52,12 +52,12 @@ dL: difference of the lengths along the tracks, later minus earlier [mm]
 """
 
 
-def _groups(ctx: Context, _clause: Clause) -> Iterator[NetGroup]:
+def _groups(ctx: Context, _clause: Clause) -> Iterator[SkewGroup]:
     return iter(ctx.get(net_groups))
 
 
 @rule("SKW005", kinds=("group_skew",), over=_groups, formula=FORMULA, reads_fills=True)
-def group_skew(ctx: Context, _clause: Clause, group: NetGroup) -> Iterator[DraftFinding]:
+def group_skew(ctx: Context, _clause: Clause, group: SkewGroup) -> Iterator[DraftFinding]:
     """Yield one finding for a group of which a net surely arrives too early or too late."""
     for link in group.members:
         ctx.rests_on(ctx.assignment.confidence_of(link.nets[0]))
@@ -74,7 +74,7 @@ def group_skew(ctx: Context, _clause: Clause, group: NetGroup) -> Iterator[Draft
         raise _doubt(group, worst)
 
 
-def _draft(ctx: Context, group: NetGroup, worst: PairSkew) -> DraftFinding:
+def _draft(ctx: Context, group: SkewGroup, worst: PairSkew) -> DraftFinding:
     skew_ps, apart = worst.size_ps.nominal, worst.length_mm[0] - worst.length_mm[1]
     late, early = (ctx.board.nets[net] for net in worst.nets)
     guide = f"{cite(Source(document=group.document))}; your controller may allow more. " if group.document else ""
@@ -102,7 +102,7 @@ def _draft(ctx: Context, group: NetGroup, worst: PairSkew) -> DraftFinding:
     )
 
 
-def _doubt(group: NetGroup, worst: PairSkew) -> MissingFact:
+def _doubt(group: SkewGroup, worst: PairSkew) -> MissingFact:
     size = worst.size_ps
     what = (
         f"whether {group.title} {group.name} meets its skew limit: "
