@@ -11,6 +11,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"numpy", "pydantic", "rich", "sexpdata", "scipy", "drc_rules", "stackup_lib"}
+LOADED_LATE = (
+    "scipy",
+    "stackup_lib.power.rail_drop.mesh",
+    "stackup_lib.power.rail_drop.sheets",
+    "stackup_lib.power.ground_return.ground_return",
+    "stackup_lib.power.over_frequency",
+    "stackup_lib.synthesis.",
+    "drc_rules.engine.board_diff",
+    "stackwright.drawing.board_map",
+)
 FOREIGN = {
     "kipy",
     "pcbnew",
@@ -60,6 +70,25 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 def test_the_core_needs_no_kicad_no_network_and_no_screen(package: str) -> None:
     """Anybody may build on it, in CI or on a server."""
     assert modules_after(f"import {package}") & FOREIGN == set()
+
+
+@pytest.mark.slow
+def test_a_check_loads_no_solver_before_a_board_needs_it() -> None:
+    """SciPy, finite elements and the search for stackups take longer to load than a small board to check."""
+    program = "import stackwright.commands.check.command\nfrom drc_rules.rules.rule import all_rules\nall_rules()"
+    ending = "\nimport sys\nprint(*sorted(sys.modules))"
+    run = subprocess.run(
+        [sys.executable, "-c", program + ending],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environment(),
+    )
+    loaded = set(run.stdout.split())
+
+    assert "drc_rules.engine.check" in loaded
+    assert not {name for name in loaded if name.startswith(LOADED_LATE)}
 
 
 @pytest.mark.slow

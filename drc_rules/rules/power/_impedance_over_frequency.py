@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.facts.context import Context
 from drc_rules.report.numbers import figure
@@ -23,6 +22,8 @@ def worst_of(ctx: Context, row: RailDeclaration, limit_mohm: float) -> tuple[Pdn
 
     It is judged only where regulator, load and all fitted capacitors are known: an assumed one decides nothing.
     """
+    from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of  # noqa: PLC0415 - heavy: only a rail needs it
+
     try:
         found = ctx.get(pdn_of, row.net, (), limit_mohm)
     except MissingFact:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from drc_rules.analysis.power.over_frequency.decoupling import MOUNTING_RANGE, Mounts
 from drc_rules.analysis.power.rail_copper import in_table
@@ -109,6 +108,8 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> LoadPort:
         return at
     if not (len(own) and len(back_of)):
         return _by_pads(mounts, pads, ground, at)
+    from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy, and only a rail with capacitors needs it
+
     grounds = np.column_stack([board.vias.x_mm[back_of], board.vias.y_mm[back_of]])
     apart = float(cKDTree(grounds).query(points)[0].mean())
     barrel = float(np.median(board.vias.drill_mm[own])) + 2 * PLATING_MM
