@@ -26,8 +26,7 @@ Shorten the distance from the regulator, use more and heavier planes in parallel
 What it cannot see
 ------------------
 Planes count as one rectangle, package and die only where declared. Above the frequency at which planes and vias alone
-exceed the target nothing is judged. `impedance_mohm` is believed. Without a known return the DC resistance is that of
-the supply side.
+exceed the target nothing is judged. `impedance_mohm` is believed. Without a known return DC resistance is one-way.
 
 Sources
 -------

@@ -71,9 +71,9 @@ Exit codes:
 PDN_EPILOG = """
 \b
 Examples:
-  stackwright pdn card.kicad_pcb --rail +0V8
-  stackwright pdn card.kicad_pcb --rail +0V8 --load U1 --target 0.5 -v
-  stackwright pdn card.kicad_pcb --rail +0V8 --format svg --output pdn.svg
+  stackwright pdn card.kicad_pcb --rail +12V
+  stackwright pdn card.kicad_pcb --rail +12V --load U1 --target 20 -v
+  stackwright pdn card.kicad_pcb --rail +12V --format svg --output pdn.svg
 
 \b
 Exit codes:
