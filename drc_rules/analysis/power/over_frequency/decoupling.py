@@ -8,23 +8,14 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from drc_rules.analysis.power.over_frequency.heights import LayerHeights
 from drc_rules.analysis.power.over_frequency.left_of_capacitance import left_of
+from drc_rules.analysis.power.over_frequency.mounts import Mounts
 from drc_rules.settings.config_pdn import CapacitorDeclaration
-from stackup_lib.board.board import Board
 from stackup_lib.core.interval import Interval
 from stackup_lib.nets.two_pin_parts import TwoTerminalParts, is_unfitted
 from stackup_lib.power.over_frequency.capacitor_text import CapacitorText, read_capacitor
 from stackup_lib.power.over_frequency.capacitors import typical_capacitor
-from stackup_lib.power.over_frequency.landings import Landing, Landings, apart_mm
-from stackup_lib.power.over_frequency.mounting import MountingLoop, mounting_inductance_h
-from stackup_lib.power.over_frequency.rail_planes import FacingLayers
-
-MOUNTING_RANGE = 0.7, 1.4
-"""What the formulas leave open: 20 % each for copper over a plane and its width, and how vias in parallel couple."""
-
-ON_PLANE_MM = 1.0
-"""A via so near to a plane of its net is joined to it, by thermal spokes if need be."""
+from stackup_lib.power.over_frequency.landings import Landing
 
 DECLARED = "declared"
 NOT_FITTED = "not fitted"
@@ -79,51 +70,6 @@ class RailCapacitor:
 
 
 @dataclass(frozen=True)
-class Mounts:
-    """What a pad's way to the planes is measured with."""
-
-    board: Board
-    landings: Landings
-    heights: LayerHeights
-    facing: Sequence[FacingLayers]
-    rail: int
-
-    def is_on_planes(self, landing: Landing) -> bool:
-        """Tell whether the vias of a pad on the rail meet its planes, and not only tracks that lead there."""
-        copper, net = self.landings.copper, self.rail
-        layers = {pair.rail_layer for pair in self.facing}
-        gaps = (copper.gaps_at(layer, landing.x_mm, landing.y_mm, ON_PLANE_MM) for layer in sorted(layers))
-        return any(owner == net for found in gaps for _, owner in found)
-
-    def depth_mm(self, outer: int) -> float:
-        """Return how deep the nearest pair of planes lies under an outer layer."""
-        return min(self.heights.between_mm(outer, layer) for pair in self.facing for layer in pair.layers)
-
-    def to_first_mm(self, outer: int, x_mm: float, y_mm: float) -> float:
-        """Return how deep the first filled copper lies under a point of an outer layer."""
-        at = np.array([x_mm]), np.array([y_mm])
-        way = range(1, self.board.layer_count) if outer == 0 else range(outer - 1, -1, -1)
-        first = next((layer for layer in way if self.landings.copper.net_at(layer, *at)[0] > 0), None)
-        return self.heights.between_mm(outer, first) if first is not None else self.depth_mm(outer)
-
-    def inductance_h(self, first: Landing, second: Landing, *, back: bool) -> Interval:
-        """Return the inductance of the loop through two landings, with its range."""
-        outer = self.board.layer_count - 1 if back else 0
-        middle = (first.x_mm + second.x_mm) / 2, (first.y_mm + second.y_mm) / 2
-        loop = MountingLoop(
-            to_first_mm=self.to_first_mm(outer, *middle),
-            depth_mm=self.depth_mm(outer),
-            lengths_mm=(first.length_mm, second.length_mm),
-            widths_mm=(first.width_mm, second.width_mm),
-            apart_mm=apart_mm(first, second),
-            barrel_mm=(first.barrel_mm + second.barrel_mm) / 2,
-            pairs=min(first.vias, second.vias),
-        )
-        nominal = mounting_inductance_h(loop)
-        return Interval(low=MOUNTING_RANGE[0] * nominal, nominal=nominal, high=MOUNTING_RANGE[1] * nominal)
-
-
-@dataclass(frozen=True)
 class Decoupling:
     """The capacitors that are in the network, and what keeps others out of it: with the reason for each."""
 
@@ -157,13 +103,15 @@ def decoupling_of(
         stated = read_capacitor(value, str(board.footprints.library_id[footprint]))
         own = next((one for one in declared if any(fnmatchcase(reference, name) for name in one.parts)), None)
         back = bool(board.footprints.back[footprint])
-        ways = [mounts.landings.of(int(pad[row]), back=back) for pad in (parts.first_pad, parts.second_pad)]
+        ways = [mounts.landing(int(pad[row]), back=back) for pad in (parts.first_pad, parts.second_pad)]
         reason = _reason(stated, own, value, ways)
         first, second = ways
         if reason or first is None or second is None:
             left_out[reference] = reason
             continue
-        if not mounts.is_on_planes(first if parts.first_net[row] == nets[0] else second):
+        on_rail = first if parts.first_net[row] == nets[0] else second
+        under = mounts.under(on_rail.x_mm, on_rail.y_mm)
+        if not under:
             left_out[reference] = OFF_PLANES
             continue
         data = _declared_data(own) if own else _typical_data(stated, volts)
@@ -175,7 +123,7 @@ def decoupling_of(
                 reference=reference,
                 value=_farads(own.uf * 1e-6 if own else stated.capacitance_f or 0.0),
                 size=stated.size or "",
-                mounting_h=mounts.inductance_h(first, second, back=back),
+                mounting_h=mounts.inductance_h(first, second, under, back=back),
                 x_mm=(first.x_mm + second.x_mm) / 2,
                 y_mm=(first.y_mm + second.y_mm) / 2,
                 data=data,

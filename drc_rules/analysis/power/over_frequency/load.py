@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drc_rules.analysis.power.over_frequency.decoupling import MOUNTING_RANGE, Mounts
+from drc_rules.analysis.power.over_frequency.mounts import Mounts, Pairs, with_range
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_inputs import part_pads, parts_on
-from stackup_lib.board.board import Board, Ints
+from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.nets.two_pin_parts import SOCKETS, letters_of
@@ -18,6 +18,9 @@ from stackup_lib.power.over_frequency.mounting import via_pair_inductance_h
 
 MARGIN_MM = 1.0
 """Vias so far outside of the box of the load's pads still are the load's."""
+
+MOST_TRIED = 8
+"""Places of a load that are looked up in the planes."""
 
 SMALLEST_MM = 1.0
 """Side of the square in which the current of one via leaves the planes."""
@@ -83,7 +86,6 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> LoadPort:
     board = mounts.board
     columns, net = board.pads, int(board.pads.net[pads[0]])
     back = bool(board.footprints.back[columns.footprint[pads[0]]])
-    outer = board.layer_count - 1 if back else 0
     x, y = columns.x_mm[pads], columns.y_mm[pads]
     box = (
         float(x.min()) - MARGIN_MM,
@@ -102,12 +104,13 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> LoadPort:
     )
     middle = points.mean(axis=0)
     size = max(SMALLEST_MM, float(np.sqrt(np.prod(np.maximum(np.ptp(points, axis=0), SMALLEST_MM)))))
-    depth = mounts.depth_mm(outer)
     at = LoadPort(name, float(middle[0]), float(middle[1]), size, ZERO, 0, "")
+    under = _under(mounts, points)
+    depth = mounts.depth_mm(under, back=back)
     if depth <= 0:
         return at
     if not (len(own) and len(back_of)):
-        return _by_pads(mounts, pads, ground, at)
+        return _by_pads(mounts, pads, ground, at, under)
     from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy, and only a rail with capacitors needs it
 
     grounds = np.column_stack([board.vias.x_mm[back_of], board.vias.y_mm[back_of]])
@@ -115,28 +118,31 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> LoadPort:
     barrel = float(np.median(board.vias.drill_mm[own])) + 2 * PLATING_MM
     pairs = min(len(own), len(back_of))
     nominal = via_pair_inductance_h(depth, max(apart, 1.05 * barrel), barrel) / pairs
-    return replace(at, vias_h=_ranged(nominal), vias=len(own))
+    return replace(at, vias_h=with_range(nominal), vias=len(own))
 
 
-def _by_pads(mounts: Mounts, pads: Ints, ground: int, load: LoadPort) -> LoadPort:
+def _under(mounts: Mounts, points: Floats) -> Pairs:
+    """The pairs of planes that any of some places of a load meets."""
+    step = max(1, len(points) // MOST_TRIED)
+    found = {pair for x, y in points[::step].tolist() for pair in mounts.under(x, y)}
+    return sorted(found, key=lambda pair: pair.layers) or mounts.facing
+
+
+def _by_pads(mounts: Mounts, pads: Ints, ground: int, load: LoadPort, under: Pairs) -> LoadPort:
     """A load without vias under it: from each pad to the nearest via, and back by the nearest of its ground pads."""
     board = mounts.board
     footprint = board.pads.footprint[pads[0]]
     back = bool(board.footprints.back[footprint])
     grounds = np.flatnonzero((board.pads.footprint == footprint) & (board.pads.net == ground))
-    ways = [mounts.landings.of(int(pad), back=back) for pad in pads]
-    returns = [mounts.landings.of(int(pad), back=back) for pad in grounds]
+    ways = [mounts.landing(int(pad), back=back) for pad in pads]
+    returns = [mounts.landing(int(pad), back=back) for pad in grounds]
     there, back_again = [w for w in ways if w is not None], [w for w in returns if w is not None]
     if not there or not back_again:
         what = "on the rail" if not there else "on ground"
         raise MissingFact(f"how {load.name} reaches the planes: no via {what} is within 10 mm of its pads", "add vias")
     pairs = min(len(there), len(back_again))
-    nominal = float(np.mean([mounts.inductance_h(w, back_again[0], back=back).nominal for w in there])) / pairs
-    return replace(load, vias_h=_ranged(nominal), vias=len(there))
-
-
-def _ranged(nominal: float) -> Interval:
-    return Interval(low=MOUNTING_RANGE[0] * nominal, nominal=nominal, high=MOUNTING_RANGE[1] * nominal)
+    nominal = float(np.mean([mounts.inductance_h(w, back_again[0], under, back=back).nominal for w in there])) / pairs
+    return replace(load, vias_h=with_range(nominal), vias=len(there))
 
 
 def _pads(board: Board, name: str, net: int) -> Ints:

@@ -11,12 +11,12 @@ from drc_rules.analysis.power.over_frequency.decoupling import (
     NOT_FITTED,
     OFF_PLANES,
     Decoupling,
-    Mounts,
     RailCapacitor,
     decoupling_of,
 )
 from drc_rules.analysis.power.over_frequency.heights import LayerHeights, layer_heights
 from drc_rules.analysis.power.over_frequency.load import load_of
+from drc_rules.analysis.power.over_frequency.mounts import Mounts
 from drc_rules.analysis.power.over_frequency.pdn_curve import LOWEST_HZ, Curve, curve_of, excesses, peaks_of
 from drc_rules.analysis.power.over_frequency.pdn_network import RailNetwork
 from drc_rules.analysis.power.over_frequency.rail_named import NamedRail, rail_named, target_of, up_to_hz
@@ -39,7 +39,7 @@ MOST_IN_LINE = 4
 SENSED_HZ = 100e3
 """Below, a regulator that senses at the load makes up for the copper; board capacitors work from here (AMD UG584)."""
 
-MAIN_SHARE = 0.2
+MAIN_SHARE = 0.1
 """Of the largest overlap: smaller ones are pours."""
 
 
