@@ -16,7 +16,7 @@ loop cannot correct, and bulk capacitors at the load must cover it.
 How to fix
 ----------
 Move the regulator closer to the load, widen the copper between them, or lay the rail next to a ground plane; else place
-bulk capacitors at the load and simulate, then state impedance_mohm.
+bulk capacitors at the load. `stackwright pdn` shows the impedance with them; state impedance_mohm once it is known.
 
 What it cannot see
 ------------------

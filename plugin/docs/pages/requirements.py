@@ -81,7 +81,10 @@ def _places(key: str) -> str:
     by_text: dict[str, list[str]] = {}
     for place in places_of(key):
         by_text.setdefault(place.text, []).append(place.lines)
-    said = "; ".join(f"{prose(document_of_text(text).title)}, {', '.join(at)}" for text, at in by_text.items())
+    said = "; ".join(
+        f"{prose(document_of_text(text).title)}, line{'s' if len(at) > 1 else ''} {', '.join(at)}"
+        for text, at in by_text.items()
+    )
     return said or "our own reading: how a KiCad board shows the rows above"
 
 
