@@ -16,7 +16,7 @@ from drc_rules.requirements.fabs import Tier, track_space, track_space_source, t
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.fabs.cam import CamLimits, cam_limits
 from drc_rules.requirements.forms import forms, load_form
-from drc_rules.requirements.interfaces import interface, interface_ids
+from drc_rules.requirements.interfaces import families, interface, interface_ids
 from drc_rules.requirements.profiles.profile import Requirements, assemble, load_profile, profile_names
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.materials import FoilGrade, LossClass, catalogue
@@ -417,6 +417,7 @@ def test_every_document_is_referred_to() -> None:
     used |= {one for form in forms().values() for one in form.sources.values()}
     for one in map(interface, interface_ids()):
         used |= {*one.sources.values(), *(row.source.document for row in one.clause)}
+    used |= {one.swap for one in families()}
     for name in profile_names():
         profile = load_profile(name)
         used |= {c.source.document for c in (*profile.clauses, *profile.per_interface)}
