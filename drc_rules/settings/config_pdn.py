@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from drc_rules.settings.declaration import Declaration
+from drc_rules.settings.declaration import PLACEHOLDER, Declaration
 
 
 class CapacitorDeclaration(Declaration):
@@ -54,6 +54,14 @@ class PdnDeclaration(Declaration):
     die_mohm: float | None = Field(default=None, ge=0, le=1e4)
     up_to_mhz: float | None = Field(default=None, gt=0, le=1000)
     capacitor: tuple[CapacitorDeclaration, ...] = ()
+
+    @field_validator("capacitor", mode="before")
+    @classmethod
+    def _filled_in(cls, rows: object) -> object:
+        """Leave out rows that still hold a placeholder."""
+        if not isinstance(rows, list | tuple):
+            return rows
+        return [row for row in rows if not (isinstance(row, dict) and PLACEHOLDER in row.values())]
 
     @model_validator(mode="after")
     def _said_once(self) -> PdnDeclaration:

@@ -95,6 +95,16 @@ def test_the_drawing_is_whole(tmp_path: Path) -> None:
     assert "target is 4 mOhm" in "".join(root.itertext())
 
 
+def test_a_drawing_without_a_curve_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Still a whole SVG file, with exit code 1; several rails in one drawing are refused."""
+    path = board(tmp_path)
+    assert run(["pdn", path, "--rail", "/SW", "--format", "svg"]) == 1
+    root = ET.fromstring(capsys.readouterr().out)  # noqa: S314 - our own output
+    assert "planes of /SW" in "".join(root.itertext())
+    with pytest.raises(StackwrightError, match="draws one rail"):
+        run(["pdn", path, "--rail", NET, "--rail", "/SW", "--format", "svg"])
+
+
 @pytest.mark.parametrize(
     ("rail", "says"),
     [("+0V9", "a net called +0V9"), ("/SW", "planes of /SW"), ("GND", "GND is the return")],

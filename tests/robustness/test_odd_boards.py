@@ -87,6 +87,8 @@ ROWS = {
     "delay csv": ["delay", BOARD, "--format", "csv"],
     "touchstone": ["touchstone", BOARD, "--output", "links"],
     "pdn": ["pdn", BOARD, "--rail", "+12V", "--rail", "+3V3", "--target", "10", "-v"],
+    "pdn json": ["pdn", BOARD, "--rail", "+12V", "--format", "json"],
+    "pdn csv": ["pdn", BOARD, "--rail", "+12V", "--format", "csv"],
     "pdn svg": ["pdn", BOARD, "--rail", "+12V", "--format", "svg"],
     "explain": ["explain", "VIA002", "--board", BOARD, "--all"],
     "explain clause": ["explain", "board.stackup.symmetry", "--board", BOARD],

@@ -301,7 +301,8 @@ def pdn(
         list[str] | None, typer.Option(metavar="PART", help="Part at which the impedance is seen, e.g. U1.")
     ] = None,
     target: Annotated[
-        float | None, typer.Option(metavar="MOHM", min=1e-6, help="Target impedance in place of the declared one.")
+        float | None,
+        typer.Option(metavar="MOHM", min=1e-6, max=1e6, help="Target impedance in place of the declared one."),
     ] = None,
     profile: ProfileOption = None,
     config: ConfigOption = None,

@@ -93,6 +93,19 @@ def pdn_chart(row: PdnRow, ident: str, *, alone: bool = False) -> str:
     return "\n".join(parts)
 
 
+def no_chart(net: str, what: str) -> str:
+    """Return a drawing that says what is missing, as a file of its own."""
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="chart pdn" viewBox="0 0 {WIDTH} 56" role="img">',
+            f"<style>{STYLE}</style>",
+            f'<text x="8" y="22">{label(net)}: no impedance, as this is not known:</text>',
+            f'<text x="8" y="42">{label(what, 110)}</text>',
+            "</svg>",
+        ]
+    )
+
+
 def in_words(row: PdnRow) -> str:
     """Return what the chart shows in sentences."""
     said = [f"{frequency(one.hz)}: {figure(one.mohm.nominal)} mOhm" for one in decades(row)]

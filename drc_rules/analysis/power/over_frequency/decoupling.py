@@ -114,7 +114,7 @@ def decoupling_of(
         if not under:
             left_out[reference] = OFF_PLANES
             continue
-        data = _declared_data(own) if own else _typical_data(stated, volts)
+        data = declared_data(own, stated) if own else _typical_data(stated, volts)
         if data is None:
             left_out[reference] = f"no ESR and ESL for size {stated.size}"
             continue
@@ -160,14 +160,16 @@ def _typical_data(stated: CapacitorText, volts: float | None) -> PartData | None
     )
 
 
-def _declared_data(own: CapacitorDeclaration) -> PartData:
+def declared_data(own: CapacitorDeclaration, stated: CapacitorText) -> PartData:
+    """Return what is declared; R and L change with frequency as those of ceramic parts of the size, if it is known."""
     slack = own.tolerance_pct / 100
     farad = own.uf * 1e-6
+    typical = typical_capacitor(stated.size, farad) if stated.size else None
     return PartData(
         capacitance_f=Interval(low=farad * (1 - slack), nominal=farad, high=farad * (1 + slack)),
         esr_ohm=_point(own.esr_mohm * 1e-3),
         esl_h=_point(own.esl_ph * 1e-12),
-        skin_ohm=_point(0.0),
+        skin_ohm=_point(typical.skin_ohm.nominal if typical else 0.0),
         source=own.source or DECLARED,
         bias=DECLARED,
         is_sure=True,

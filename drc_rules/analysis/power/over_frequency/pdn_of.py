@@ -165,7 +165,7 @@ def _row(  # noqa: PLR0917 - the parts of a network, each once
         capacitors=tuple(_capacitor(one) for one in network.capacitors),
         left_out=_by_reason(decoupling.left_out),
         assumed=tuple(_assumed(rail, network)),
-        missing=tuple(_missing(rail, network, decoupling)),
+        missing=tuple(_missing(rail, board.nets[rail.net], network, decoupling)),
     )
 
 
@@ -245,13 +245,14 @@ def _assumed(rail: NamedRail, network: RailNetwork) -> Iterator[str]:
     yield "the planes are the rectangle of the same area, all pairs of layers in parallel"
 
 
-def _missing(rail: NamedRail, network: RailNetwork, decoupling: Decoupling) -> Iterator[PdnMissing]:
+def _missing(rail: NamedRail, net: str, network: RailNetwork, decoupling: Decoupling) -> Iterator[PdnMissing]:
     """Yield what a verdict needs and is not declared, with the lines of the rail's table that declare it."""
     load = network.load
     if rail.row is None:
         volts = '"?"' if rail.volts is None else f"{rail.volts:g}"
         ripple = ('ripple_pct = "?"  # allowed ripple', 'step_a = "?"  # largest step of current')
-        yield PdnMissing(what="voltage, ripple and step", lines=(f"voltage_v = {volts}", *ripple))
+        head = ("[[rail]]", f"net = {toml_value(net)}")
+        yield PdnMissing(what="voltage, ripple and step", lines=(*head, f"voltage_v = {volts}", *ripple))
     if not network.supply.is_declared:
         own = 'pdn.regulator_mohm = "?"  # output resistance or load line'
         yield PdnMissing(

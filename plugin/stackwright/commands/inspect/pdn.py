@@ -20,7 +20,7 @@ from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.inspect.pdn_page import Unsolved, pdn_page
 from stackwright.commands.request import JSON, BoardRequest
-from stackwright.drawing.pdn_chart import pdn_chart
+from stackwright.drawing.pdn_chart import no_chart, pdn_chart
 from stackwright.drawing.tables import in_csv
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
@@ -59,15 +59,14 @@ def show_pdn(typed: Path, request: PdnRequest) -> int:
     with watched(board_path.name):
         ctx, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
         rows, unsolved = _rows(ctx, board_path, request)
-    if request.format == SVG and (len(rows) != 1 or unsolved):
-        what = unsolved[0].what if unsolved else f"{len(rows)} rails are declared"
-        raise StackwrightError("--format svg", what, unsolved[0].cure if unsolved else "name one with --rail")
+    if request.format == SVG and len(rows) + len(unsolved) > 1:
+        raise StackwrightError("--format svg", "draws one rail", f"name one: --rail {(rows or unsolved)[0].net}")
     if request.format == JSON:
         text = _json(board_path, rows, unsolved)
     elif request.format == CSV:
         text = csv_text(rows)
     elif request.format == SVG:
-        text = pdn_chart(rows[0], "pdn", alone=True) + "\n"
+        text = (pdn_chart(rows[0], "pdn", alone=True) if rows else no_chart(unsolved[0].net, unsolved[0].what)) + "\n"
     else:
         text = request.laid_out(pdn_page(board_path, rows, unsolved, verbose=request.verbose))
     request.deliver(text, "impedance of rails")

@@ -55,7 +55,8 @@ def _rail(page: Page, row: PdnRow, *, verbose: bool) -> None:
         page.line(styled("not declared: ", "yellow"), "; ".join(one.what for one in row.missing), indent=2)
         lines = [line for one in row.missing for line in one.lines]
         if lines:
-            page.line(f"in the [[rail]] of {row.net} of stackwright.toml:", indent=2)
+            where = "" if lines[0] == "[[rail]]" else f", in the [[rail]] of {row.net}"
+            page.line(f"to declare in stackwright.toml{where}:", indent=2)
             page.verbatim(lines, indent=4)
     if not verbose:
         page.line("-v lists every capacitor; --format svg draws the curve", indent=2)

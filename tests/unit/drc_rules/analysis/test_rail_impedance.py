@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from drc_rules.analysis.power.over_frequency.decoupling import declared_data
 from drc_rules.analysis.power.over_frequency.left_of_capacitance import left_of
 from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of
 from drc_rules.analysis.power.power_rails import PowerRails
@@ -239,3 +240,32 @@ def test_what_is_left_of_a_capacitance() -> None:
 def test_settings_that_contradict_themselves_are_refused(lines: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         parse_config(RAIL + lines)
+
+
+def test_capacitors_that_are_not_filled_in_declare_nothing() -> None:
+    """As the output prints them."""
+    lines = 'pdn.regulator_mohm = 1\npdn.capacitor = [{ parts = ["C1"], uf = "?", esr_mohm = "?", esl_ph = "?" }]\n'
+    (rail,) = parse_config(RAIL + lines).rail
+    assert (rail.pdn.regulator_mohm, rail.pdn.capacitor) == (1.0, ())
+
+
+def test_a_part_on_a_pour_that_is_a_plane_needs_no_via(tmp_path: Path) -> None:
+    """The rail on F.Cu over ground: no via on its side, nothing but copper to the ground via."""
+    keys = decoupled()
+    vias = [via for via in keys["vias"] if via["net"] == "GND"]
+    row = pdn_of(context_of(tmp_path, planes={"F.Cu": NET, "In1.Cu": "GND"}, vias=vias), NET)
+    assert [one.reference for one in row.capacitors] == ["C1", "C2"]
+    assert row.left_out == {}
+    to_ground = 0.4 * math.pi * 0.2 * 0.6 / (0.5 + 1.4 * 0.2)
+    assert row.capacitors[0].mounting_nh.nominal == pytest.approx(to_ground, rel=0.01)
+
+
+def test_declared_parts_keep_how_r_and_l_change(tmp_path: Path) -> None:
+    """A declared part has its own ESR and ESL, and the skin effect of measured ones of its size."""
+    ctx = context_of(tmp_path, config=RAIL + REGULATOR + SURE)
+    row = pdn_of(ctx, NET)
+    assert {(one.source, one.esr_mohm.low, one.esr_mohm.high) for one in row.capacitors} == {("declared", 5.0, 5.0)}
+    stated = read_capacitor("10uF 0402")
+    own = parse_config(RAIL + SURE).rail[0].pdn.capacitor[0]
+    assert declared_data(own, stated).skin_ohm.nominal == pytest.approx(0.036, rel=0.2)
+    assert declared_data(own, read_capacitor("10uF")).skin_ohm.nominal == 0.0
