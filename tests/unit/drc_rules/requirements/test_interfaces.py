@@ -285,6 +285,7 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("DP1_TXD0_N", "displayport"),
         ("EDP_L0_P", "displayport"),
         ("MIPI_TX1_P", "mipi"),
+        ("DSI_HS_P0", "mipi"),
         ("CSI_0_P", "mipi"),
         ("SATA_TXD_P", "sata"),
         ("/Ethernet/RGMII_TXD3", "rgmii"),
