@@ -123,6 +123,7 @@ class PdnRow(Frozen):
         worst_mohm: largest |Z| in the range of the target, with its range; None without a target.
         missing: what is not declared and matters for a verdict.
         left_out: capacitors that are not in the network, by reason.
+        lacks_parts: some of them are fitted and may lower the impedance.
         assumed: what no file states.
     """
 
@@ -143,5 +144,13 @@ class PdnRow(Frozen):
     groups: tuple[PdnGroup, ...] = ()
     capacitors: tuple[PdnCapacitor, ...] = ()
     left_out: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    lacks_parts: bool = False
     assumed: tuple[str, ...] = ()
     missing: tuple[PdnMissing, ...] = ()
+
+    @property
+    def is_surely_above(self) -> bool:
+        """Tell whether the largest |Z| exceeds the target in the whole range, and no part is left out."""
+        if self.target is None or self.worst_mohm is None or self.lacks_parts:
+            return False
+        return self.worst_mohm.low > self.target.mohm

@@ -53,12 +53,13 @@ def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: floa
         target_mohm: target in place of the declared one or the profile's.
 
     Raises:
-        MissingFact: the net, its planes, the stackup or a load is not known.
+        MissingFact: the net, its planes, the stackup or a load is not known, or fills are out of date.
     """
     parts = ctx.get(_parts)
     rail = rail_named(ctx, net, parts)
     heights = ctx.get(layer_heights)
     ctx.filled_uses()
+    ctx.need_true_fills()
     planes = rail_planes(ctx.copper, rail.net, rail.ground)
     if planes is None:
         ground = ctx.board.nets[rail.ground]
@@ -164,6 +165,7 @@ def _row(  # noqa: PLR0917 - the parts of a network, each once
         groups=_groups(network.capacitors),
         capacitors=tuple(_capacitor(one) for one in network.capacitors),
         left_out=_by_reason(decoupling.left_out),
+        lacks_parts=any(reason != NOT_FITTED for reason in decoupling.left_out.values()),
         assumed=tuple(_assumed(rail, network)),
         missing=tuple(_missing(rail, board.nets[rail.net], network, decoupling)),
     )

@@ -70,11 +70,7 @@ def show_pdn(typed: Path, request: PdnRequest) -> int:
     else:
         text = request.laid_out(pdn_page(board_path, rows, unsolved, verbose=request.verbose))
     request.deliver(text, "impedance of rails")
-    return OPEN if unsolved or any(_surely_exceeds(row) for row in rows) else DONE
-
-
-def _surely_exceeds(row: PdnRow) -> bool:
-    return row.target is not None and row.worst_mohm is not None and row.worst_mohm.low > row.target.mohm
+    return OPEN if unsolved or any(row.is_surely_above for row in rows) else DONE
 
 
 def _rows(ctx: Context, board: Path, request: PdnRequest) -> tuple[list[PdnRow], list[Unsolved]]:

@@ -90,7 +90,9 @@ def _standing(row: PdnRow) -> str:
         return ""
     if worst.nominal <= target.mohm:
         return "inside" if worst.high <= target.mohm else "inside, with the range reaching above"
-    return "above, whatever the range" if worst.low > target.mohm else "above, with the range reaching below"
+    if worst.low > target.mohm and row.lacks_parts:
+        return "above; the parts that are left out may lower it"
+    return "above, whatever the range" if row.is_surely_above else "above, with the range reaching below"
 
 
 def _table(page: Page, row: PdnRow) -> None:
