@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -31,6 +31,12 @@ GATHERED = 0.25
 
 PORT_MM = 1.0
 """Side of the square in which a capacitor's vias meet the planes."""
+
+APART_MM = 0.25
+"""How far ports at one place are moved apart."""
+
+MOST_TRIED = 500
+"""Places that are tried for a port: more than there are ports, so one is free."""
 
 SPACING_RANGE = 0.1
 """What pressed dielectrics may differ from the stackup: a tenth."""
@@ -109,7 +115,7 @@ class RailNetwork:
         ]
         ports += [self._port(place.x_mm, place.y_mm, PORT_MM) for place in self.places]
         nodes = (AT_LOAD, REGULATOR, *(place.node for place in self.places))
-        return PlaneNodes(nodes, plane_impedance_ohm(self.pair, ports, frequencies_hz))
+        return PlaneNodes(nodes, plane_impedance_ohm(self.pair, _apart(self.pair, ports), frequencies_hz))
 
     def branches(self, corner: Corner) -> list[SeriesBranch]:
         """Return all branches except the planes, with their values at the ends of a corner."""
@@ -155,6 +161,28 @@ class RailNetwork:
         across = min(max((x_mm - left) / (right - left), 0.0), 1.0)
         down = min(max((y_mm - top) / (bottom - top), 0.0), 1.0)
         return PlanePort(across * self.pair.length_mm, down * self.pair.width_mm, size_mm)
+
+
+def _apart(pair: PlanePair, ports: Sequence[PlanePort]) -> list[PlanePort]:
+    """Return the ports with those that are at one place moved apart: two equal ports have no separate impedances."""
+    found: list[PlanePort] = []
+    for port in ports:
+        free = (
+            (x, y)
+            for x, y in _around(pair, port)
+            if all(math.hypot(one.x_mm - x, one.y_mm - y) >= APART_MM / 2 for one in found)
+        )
+        found.append(PlanePort(*next(free, (port.x_mm, port.y_mm)), port.size_mm))
+    return found
+
+
+def _around(pair: PlanePair, port: PlanePort) -> Iterator[tuple[float, float]]:
+    """Yield the place of a port, and places on a spiral around it that are on the planes."""
+    for turn in range(MOST_TRIED):
+        away, angle = APART_MM * math.sqrt(turn), 2.4 * turn
+        x = min(max(port.x_mm + away * math.cos(angle), 0.0), pair.length_mm)
+        y = min(max(port.y_mm + away * math.sin(angle), 0.0), pair.width_mm)
+        yield x, y
 
 
 def _bank(node: str, parts: Sequence[RailCapacitor], corner: Corner) -> SeriesBranch:

@@ -269,3 +269,16 @@ def test_declared_parts_keep_how_r_and_l_change(tmp_path: Path) -> None:
     own = parse_config(RAIL + SURE).rail[0].pdn.capacitor[0]
     assert declared_data(own, stated).skin_ohm.nominal == pytest.approx(0.036, rel=0.2)
     assert declared_data(own, read_capacitor("10uF")).skin_ohm.nominal == 0.0
+
+
+def test_parts_at_one_place_and_off_the_planes_are_solved(tmp_path: Path) -> None:
+    """Regulator and load on one spot, capacitors that the box of the planes does not reach: finite all the same."""
+    zones = [
+        {"net": NET, "layer": "In2.Cu", "rect_mm": [28, 10, 52, 30]},
+        {"net": "GND", "layer": "In1.Cu", "rect_mm": [1, 1, 59, 39]},
+    ]
+    config = RAIL.replace('"L1"', '"U1"') + REGULATOR
+    row = pdn_of(context_of(tmp_path, planes={}, zones=zones, config=config), NET)
+    values = [end for point in row.points for end in (point.mohm.low, point.mohm.nominal, point.mohm.high)]
+    assert all(math.isfinite(value) and value > 0 for value in values)
+    assert at(row, 1e3) == pytest.approx(0.5, rel=0.3)
