@@ -8,8 +8,8 @@ the best copper fails the clause, unless `remote_sense` says that the regulator 
 as stated only is not verifiable, and says what to declare. Low DC resistance proves nothing about higher frequencies.
 There planes, mounted capacitors and regulator are computed as `stackwright pdn` shows them, from 1 kHz (100 kHz with
 remote sense) to where board parts stop to help, and judged only where `[rail.pdn]` declares the regulator and every
-capacitor has data: all of the range above the target fails; the nominal curve inside, with nothing undeclared that
-could lift it out, passes. Or `impedance_mohm` states what was simulated or measured.
+capacitor has data: all of the range above fails; the nominal curve inside, with nothing undeclared that could lift it
+out, passes. Or `impedance_mohm` states what was simulated or measured.
 `ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's. A board whose
 accelerator is on a module that makes its own core voltage says `core_on_module = true`.
 
@@ -37,6 +37,7 @@ Range of board capacitors: Altera UG-01036 v2.0, pages 1-6 and 1-7; AMD UG584, D
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.analysis.power.rail_copper import in_table
@@ -64,7 +65,7 @@ def _core_rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
 FORMULA = """
 Z ≤ Z_max
 
-Z: impedance as stated, or DC resistance of the copper alone [mOhm]
+Z: impedance as stated, DC resistance of the copper alone, or maximum of planes and parts [mOhm]
 Z_max: target [mOhm]
 """
 
@@ -98,12 +99,14 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
 
 def _over_frequency(ctx: Context, row: RailDeclaration, limit: float, dc: Interval | None) -> Iterator[DraftFinding]:
     """What the board's own network says where nothing is stated of the whole; never a pass on assumed parts."""
-    judged = worst_of(ctx, row, limit)
-    if judged is not None:
+    if (judged := worst_of(ctx, row, limit)) is not None:
         found, worst = judged
         ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
         if worst.against(maximum=limit) is Standing.BEYOND:
-            yield _draft(row, worst.nominal, limit, f"PDN impedance {_range(worst)} mOhm of planes and parts")
+            draft = _draft(row, worst.nominal, limit, f"PDN impedance {_range(worst)} mOhm of planes and parts")
+            yield replace(
+                draft, fix=f"See `stackwright pdn BOARD --rail {row.net}`: what makes the peaks, and what helps"
+            )
         else:
             need_pass(row, found, worst, limit)
         return
@@ -111,8 +114,9 @@ def _over_frequency(ctx: Context, row: RailDeclaration, limit: float, dc: Interv
     known = f"; {_range(dc)} mOhm at DC" if dc else ""
     known += f"; its ripple and step require {figure(own * 1000)} mOhm" if own is not None else ""
     hint = 'impedance_mohm = "?"  # maximum from DC to 100 MHz at the load, simulated or measured'
-    what = f"impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}"
-    raise MissingFact(what, in_table(row.net, hint))
+    raise MissingFact(
+        f"impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}", in_table(row.net, hint)
+    )
 
 
 def _range(dc: Interval) -> str:
