@@ -46,11 +46,26 @@ def need_pass(row: RailDeclaration, found: PdnRow, worst: Interval, limit_mohm: 
             in_table(row.net, 'pdn.up_to_mhz = "?"  # where the package takes over, from the maker of the load'),
         )
     if worst.against(maximum=limit_mohm) is Standing.UNSURE or (worst.high > limit_mohm and found.missing):
-        span = f"{figure(worst.nominal)} ({figure(worst.low)} to {figure(worst.high)}) mOhm"
+        span = f"{range_words(worst)} mOhm"
         raise MissingFact(
             f"impedance of {row.net} more precisely than {span}, maximum {limit_mohm:g} mOhm",
             in_table(row.net, _lines(found.missing) or "add capacitors near the load"),
         )
+
+
+def not_judged(row: RailDeclaration, dc: Interval | None) -> MissingFact:
+    """Return what a rail lacks whose network is not known, with what is known at DC and required."""
+    own = row.target_ohm
+    known = f"; {range_words(dc)} mOhm at DC" if dc else ""
+    known += f"; its ripple and step require {figure(own * 1000)} mOhm" if own is not None else ""
+    hint = 'impedance_mohm = "?"  # maximum from DC to 100 MHz at the load, simulated or measured'
+    what = f"impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}"
+    return MissingFact(what, in_table(row.net, hint))
+
+
+def range_words(found: Interval) -> str:
+    """Return `2.1 (1.6 to 3.5)`."""
+    return f"{figure(found.nominal)} ({figure(found.low)} to {figure(found.high)})"
 
 
 def _lines(missing: Sequence[PdnMissing]) -> str:

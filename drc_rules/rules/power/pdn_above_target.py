@@ -40,13 +40,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
-from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_doubt import sharper, unsure
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.power._impedance_over_frequency import need_pass, worst_of
+from drc_rules.rules.power._impedance_over_frequency import need_pass, not_judged, range_words, worst_of
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
@@ -85,7 +84,7 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
     if dc is not None and not row.remote_sense:
         ctx.shows(f"{row.net}, copper alone at DC", Z=dc, Z_max=limit)
     if dc is not None and dc.against(maximum=limit) is Standing.BEYOND and not row.remote_sense:
-        yield _draft(row, dc.nominal, limit, f"DC resistance {_range(dc)} mOhm of the copper alone")
+        yield _draft(row, dc.nominal, limit, f"DC resistance {range_words(dc)} mOhm of the copper alone")
         return
     if dc is not None and dc.against(maximum=limit) is Standing.UNSURE and not row.remote_sense:
         what, hint = f"DC resistance of {row.net} in mOhm", sharper(PowerRails(ctx).whole(row))
@@ -103,24 +102,14 @@ def _over_frequency(ctx: Context, row: RailDeclaration, limit: float, dc: Interv
         found, worst = judged
         ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
         if worst.against(maximum=limit) is Standing.BEYOND:
-            draft = _draft(row, worst.nominal, limit, f"PDN impedance {_range(worst)} mOhm of planes and parts")
+            draft = _draft(row, worst.nominal, limit, f"PDN impedance {range_words(worst)} mOhm of planes and parts")
             yield replace(
                 draft, fix=f"See `stackwright pdn BOARD --rail {row.net}`: what makes the peaks, and what helps"
             )
         else:
             need_pass(row, found, worst, limit)
         return
-    own = row.target_ohm
-    known = f"; {_range(dc)} mOhm at DC" if dc else ""
-    known += f"; its ripple and step require {figure(own * 1000)} mOhm" if own is not None else ""
-    hint = 'impedance_mohm = "?"  # maximum from DC to 100 MHz at the load, simulated or measured'
-    raise MissingFact(
-        f"impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}", in_table(row.net, hint)
-    )
-
-
-def _range(dc: Interval) -> str:
-    return f"{figure(dc.nominal)} ({figure(dc.low)} to {figure(dc.high)})"
+    raise not_judged(row, dc)
 
 
 def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> DraftFinding:
