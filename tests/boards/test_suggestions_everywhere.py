@@ -20,6 +20,7 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.synthesis import Answers, Evaluated, suggest
 from stackwright.commands.apply.new_plan import plan_of_answer
 from tests.support.in_process import run_here
+from tests.support.remembered import equal_sections_solved_once
 from tests.support.stackup_audit import audit
 
 pytestmark = pytest.mark.slow
@@ -50,7 +51,8 @@ def searches(profile: str) -> dict[str, tuple[str | None, GoalsFound, Answers]]:
             continue  # the profile forbids so few layers
         key = (goals.goals.model_dump_json(), *(c.kind for c in goals.judge.clauses))
         if key not in seen:
-            seen[key] = suggest(goals.goals, goals.judge, limit=ANSWERS)
+            with equal_sections_solved_once():
+                seen[key] = suggest(goals.goals, goals.judge, limit=ANSWERS)
             found[f"{profile}, {form or 'no form'}, {layers or 'usual'} layers"] = form, goals, seen[key]
     return found
 
