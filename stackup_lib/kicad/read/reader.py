@@ -18,7 +18,7 @@ from stackup_lib.kicad.read.items.zones import read_zones
 from stackup_lib.kicad.read.possible import refuse_layers, refuse_rows, refuse_sizes, refuse_thicknesses
 from stackup_lib.kicad.read.project import project_and_remarks, resolve
 from stackup_lib.kicad.syntax import tree
-from stackup_lib.kicad.syntax.scan import MAX_DEPTH, TooDeepError, head, scan, without_comments
+from stackup_lib.kicad.syntax.scan import MAX_DEPTH, TooDeepError, head, scanned, without_comments
 from stackup_lib.kicad.syntax.source import REPAIR, BoardText, Nets
 from stackup_lib.kicad.syntax.tokens import known
 
@@ -103,8 +103,7 @@ def _open(path: Path, content: bytes) -> BoardText:
     label = str(path)
     if not content[:1000].strip() and not content.strip():
         raise BoardFileError(label, "is empty", REPAIR)
-    data = without_comments(content)
-    outer = _OUTER.match(data)
+    outer = _OUTER.match(without_comments(content))
     word = outer.group(1) if outer else b""
     if word != b"kicad_pcb":
         what = _OTHERS.get(word, "not a KiCad board")
@@ -117,7 +116,7 @@ def _open(path: Path, content: bytes) -> BoardText:
             raise BoardFileError(label, f"is {spelling}, which KiCad does not read", "save it as plain UTF-8 text")
         raise BoardFileError(label, f"is {what}", _GIVE_BOARD)
     try:
-        blocks = scan(data)
+        data, blocks = scanned(content)
     except TooDeepError as bad:
         line = content.count(b"\n", 0, bad.offset) + 1
         what = f"nests more than {MAX_DEPTH} parentheses, no board does"

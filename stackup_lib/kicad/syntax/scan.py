@@ -21,6 +21,8 @@ _CHUNK, _AHEAD = 1 << 20, 4
 _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
 _ESCAPED_QUOTE = re.compile(rb'(?<!\\)\\++"')
 _HEAD = re.compile(rb'\(\s*([^\s()"]*)')
+_BEFORE_STRING = np.isin(np.arange(256), np.frombuffer(b' \t\r\n\v\f()"', dtype=np.uint8))
+_WORD_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|[^\s()"]+"[^\s()]*', re.DOTALL)
 _KEY_BYTES = 8
 _SHALLOW = 3
 """The outermost list is 1 deep, its items 2, their children 3; a closing parenthesis counts as one less."""
@@ -34,6 +36,10 @@ class TooDeepError(ValueError):
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
         self.offset = offset
+
+
+class InnerQuoteError(ValueError):
+    """A quote stands inside a word without quotes, as in `0.062"`, where KiCad takes it for a letter."""
 
 
 @record
@@ -73,14 +79,18 @@ class _Collector:
         self.end: int | None = None
         self.found: dict[str, list[Ints]] = {k: [] for k in ("item", "item_end", "child", "child_end")}
 
-    def take(self, positions: Ints, kinds: NDArray[np.uint8]) -> None:
-        """Take the unescaped parentheses and quotes of one chunk, in order."""
+    def take(self, data: NDArray[np.uint8], positions: Ints, kinds: NDArray[np.uint8]) -> None:
+        """Take the unescaped parentheses and quotes of one chunk of `data`, in order."""
         if not len(positions):
             return
-        inside = np.cumsum(kinds == _QUOTE, dtype=np.uint8)
+        quotes = kinds == _QUOTE
+        inside = np.cumsum(quotes, dtype=np.uint8)
         inside += np.uint8(self.in_string)
         inside &= 1
         self.in_string = bool(inside[-1])
+        begins = positions[quotes & inside.view(np.bool_)]
+        if not _BEFORE_STRING[data[begins - 1]].all():
+            raise InnerQuoteError
         opening = kinds == _OPEN
         step = opening.view(np.int8) - (kinds == _CLOSE).view(np.int8)
         step *= (inside ^ 1).view(np.int8)
@@ -118,10 +128,12 @@ def scan(data: bytes) -> Blocks:
 
     Raises:
         TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
+        InnerQuoteError: a quote stands inside a word.
     """
     state = _Collector()
+    letters = np.frombuffer(data, dtype=np.uint8)
     for positions, kinds in _marks(data):
-        state.take(positions, kinds)
+        state.take(letters, positions, kinds)
         if state.end is not None:
             break
     item, child = state.column("item"), state.column("child")
@@ -129,6 +141,26 @@ def scan(data: bytes) -> Blocks:
     open_item = int(item[-1]) if len(item) > len(items.end) else None
     parent = np.searchsorted(item, child, side="right") - 1
     return Blocks(items, children, parent, state.end, open_item)
+
+
+def scanned(content: bytes) -> tuple[bytes, Blocks]:
+    """Return what of a file is no comment, of the same length, and its blocks.
+
+    A quote inside a word is an apostrophe in it.
+
+    Raises:
+        TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
+    """
+    data = without_comments(content)
+    try:
+        return data, scan(data)
+    except InnerQuoteError:
+        data = _WORD_OR_STRING.sub(_without_inner_quotes, data)
+        return data, scan(data)
+
+
+def _without_inner_quotes(found: re.Match[bytes]) -> bytes:
+    return found[0] if found[0].startswith(b'"') else found[0].replace(b'"', b"'")
 
 
 def _marks(data: bytes) -> Iterator[tuple[Ints, NDArray[np.uint8]]]:

@@ -133,3 +133,15 @@ def test_demo_boards_hold_no_unknown_words(demo_boards: Path) -> None:
         if path.stat().st_size < 10_000_000:
             board = read_board(path)
             assert (dict(board.unknown_tokens), board.warnings) == ({}, ()), path.name
+
+
+def test_a_quote_inside_a_word_is_a_letter(tmp_path: Path) -> None:
+    """KiCad begins a string only where a word could begin, so `0.062"` is a text like any other: old boards have it."""
+    text = board_text()
+    texts = ('(gr_text 0.062" (at 1 1) (layer "F.SilkS"))', '(gr_text 3/8"thick (at 1 2) (layer "F.SilkS"))')
+    first, _, rest = text.partition("\n(via ")
+    last = rest.rindex(")")
+    odd = f"{first}\n{texts[0]}\n(via {rest[:last]}\n{texts[1]}\n)"
+    assert_same(read_as_board(tmp_path, odd), read_as_board(tmp_path, text))
+    one_only = f"{first}\n{texts[0]}\n(via {rest}"
+    assert_same(read_as_board(tmp_path, one_only), read_as_board(tmp_path, text))
