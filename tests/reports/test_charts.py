@@ -415,7 +415,7 @@ def test_the_page_has_every_chart_with_its_figures_and_what_is_assumed(card: Che
         for ident in re.findall(r"url\(#([^)]+)\)", " ".join(attributes.values())):
             assert ident in ids
     drawings = [a for a in page.all("svg") if a.get("class", "").split()[:1] == ["chart"]]
-    assert len(drawings) == 4
+    assert [a["class"] for a in drawings] == ["chart spread", "chart", "chart pdn"] * 2
     assert all(a["role"] == "img" for a in drawings)
     line, point = only(card_charts).lines[0], at(card_charts.losses[0], 16.0)
     for cell in (*words.spread_cells(line), *words.loss_cells(point)):

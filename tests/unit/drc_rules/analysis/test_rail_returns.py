@@ -183,7 +183,7 @@ def test_the_ground_is_solved_once_for_all_rails(tmp_path: Path, monkeypatch: py
         calls.append(net)
         return solve_return(board, net, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("drc_rules.analysis.power.rail_returns.solve_return", counted)
+    monkeypatch.setattr("stackup_lib.power.ground_return.ground_return.solve_return", counted)
     context = context_of(tmp_path, TWO, **second())
     rail_rows(context)
     rail_rows(context)

@@ -34,8 +34,8 @@ LOOKS_ITSELF = {"FAB012", "FAB013", "FAB014"}
 LOOKS_AT_HOLES = {"FAB017"}
 """So does this, where there are unplated holes."""
 
-HOLDS_ALL_THE_SAME = {"VIA006", "VIA009", "FAB015", "SKW002"}
-"""Sizes of drills, spans of vias, overlaps and layers of tracks, vias and pads: fills decide nothing here."""
+HOLDS_ALL_THE_SAME = {"VIA006", "VIA009", "FAB015", "SKW002", "NET008"}
+"""Sizes of drills, spans of vias, overlaps and layers of tracks, vias and pads, pins of pairs: fills decide nothing."""
 
 
 class Watched:
