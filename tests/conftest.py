@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import re
 import shutil
@@ -116,6 +117,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["pcbnew"]))
         if item.get_closest_marker("demo") and demo_folder() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["demo"]))
+
+
+def pytest_collection_finish() -> None:
+    """Keep thousands of tests out of garbage collection, which is a sixth of the work of checks in one process."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
