@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,8 @@ from tests.support.release_exports import (
     export,
     in_zip,
     job,
+    key_of,
+    new_after,
     replaced,
     swapped,
     without,
@@ -42,12 +43,8 @@ def board(request: pytest.FixtureRequest, kicad_cli: KicadCli, tmp_path_factory:
 
 
 @pytest.fixture(scope="module")
-def untouched(board: Exported) -> dict[str, set[Any]]:
-    return {name: {_key(one) for one in board.findings(name)} for name in SENT}
-
-
-def _key(finding: Any) -> tuple[Any, ...]:
-    return finding.outcome, finding.topic, finding.what, finding.board, finding.sent
+def untouched(board: Exported) -> dict[str, set[tuple[object, ...]]]:
+    return {name: {key_of(one) for one in board.findings(name)} for name in SENT}
 
 
 def moved_right_edge(name: str, pattern: str, by: float) -> Change:
@@ -159,14 +156,11 @@ ALSO: dict[str, set[str]] = {
 
 @pytest.mark.parametrize("name", SEEDED)
 def test_seeded_differences_are_found_on_any_board(
-    board: Exported, untouched: dict[str, set[Any]], name: str, tmp_path: Path
+    board: Exported, untouched: dict[str, set[tuple[object, ...]]], name: str, tmp_path: Path
 ) -> None:
     """What is new after the change is about the change and nothing else."""
     file, change, topic = SEEDED[name]
-    source = board.folder / file
-    (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / file)
-    change(tmp_path)
-    new = [one for one in Exported(board.context, tmp_path).findings(file) if _key(one) not in untouched[file]]
+    new = new_after(board, file, change, untouched[file], tmp_path)
     topics = {one.topic for one in new}
     assert topic in topics
     assert topics <= {topic} | ALSO.get(name, set())

@@ -73,6 +73,21 @@ def told(findings: list[ReleaseFinding]) -> set[tuple[ReleaseOutcome, str]]:
 Change = Callable[[Path], object]
 
 
+def key_of(finding: ReleaseFinding) -> tuple[object, ...]:
+    """What makes two findings the same, wherever in the file they are."""
+    return finding.outcome, finding.topic, finding.what, finding.board, finding.sent
+
+
+def new_after(
+    exported: Exported, name: str, change: Change, known: set[tuple[object, ...]], folder: Path
+) -> list[ReleaseFinding]:
+    """Change a copy of an exported file or folder, and return the findings that were not there before."""
+    source = exported.folder / name
+    (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+    change(folder)
+    return [one for one in Exported(exported.context, folder).findings(name) if key_of(one) not in known]
+
+
 def replaced(name: str, pattern: str, new: str | Callable[[re.Match[str]], str], count: int = 1) -> Change:
     """Change the first match in a text file of the export."""
 
