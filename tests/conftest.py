@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,7 +146,9 @@ class KicadCli:
     def __call__(self, *arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run it and return what it said; with `check` a non-zero exit fails the test with that."""
         command = [self.path, *map(str, arguments)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        with tempfile.TemporaryDirectory() as own:  # two exports of ODB++ at a time write into one folder otherwise
+            environment = {**os.environ, "TMPDIR": own}
+            run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
         if check and run.returncode:
             pytest.fail(f"{' '.join(command)}: exit {run.returncode}\n{run.stdout}\n{run.stderr}")
         return run
