@@ -36,9 +36,9 @@ FOREIGN = {
 }
 
 
-def modules_after(program: str) -> set[str]:
-    """Return the top-level modules that a program has imported at its end."""
-    ending = "\nimport sys\nprint('\\n' + ' '.join(sorted({name.split('.')[0] for name in sys.modules})))"
+def all_modules_after(program: str) -> set[str]:
+    """Return the modules that a program has imported at its end."""
+    ending = "\nimport sys\nprint('\\n' + ' '.join(sorted(sys.modules)))"
     run = subprocess.run(
         [sys.executable, "-c", program + ending],
         capture_output=True,
@@ -48,6 +48,11 @@ def modules_after(program: str) -> set[str]:
         env=environment(),
     )
     return set(run.stdout.splitlines()[-1].split())
+
+
+def modules_after(program: str) -> set[str]:
+    """Return the top-level modules that a program has imported at its end."""
+    return {name.split(".")[0] for name in all_modules_after(program)}
 
 
 def environment() -> dict[str, str]:
@@ -76,16 +81,7 @@ def test_the_core_needs_no_kicad_no_network_and_no_screen(package: str) -> None:
 def test_a_check_loads_no_solver_before_a_board_needs_it() -> None:
     """SciPy, finite elements and the search for stackups take longer to load than a small board to check."""
     program = "import stackwright.commands.check.command\nfrom drc_rules.rules.rule import all_rules\nall_rules()"
-    ending = "\nimport sys\nprint(*sorted(sys.modules))"
-    run = subprocess.run(
-        [sys.executable, "-c", program + ending],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env=environment(),
-    )
-    loaded = set(run.stdout.split())
+    loaded = all_modules_after(program)
 
     assert "drc_rules.engine.check" in loaded
     assert not {name for name in loaded if name.startswith(LOADED_LATE)}
