@@ -16,6 +16,7 @@ from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, Rule
 from stackup_lib.core.background_process import BackgroundTask, WorkQueue
 from stackup_lib.core.facts import Confidence, MissingFact, least
+from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.core.stopwatch import span
 from stackup_lib.core.words import count
 
@@ -182,6 +183,7 @@ def _decide(context: Context, clause: Clause, decider: Rule, outcome: Outcome) -
         with span(decider.code):
             _check_objects(context, clause, decider, tally, outcome)
     except Exception as error:  # a rule that raises is reported by name, the others still run
+        raise_if_interrupted()
         crash = RuleCrash(code=decider.code, name=decider.name, error=f"{type(error).__name__}: {error}")
         outcome.crashes.append(crash)
         missing = Missing(

@@ -23,6 +23,7 @@ from drc_rules.rules.rule import Rule, all_rules
 from drc_rules.settings.config import Config
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, least
+from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.core.record import record
 from stackup_lib.materials import Laminate, Spread, Tg
 
@@ -179,6 +180,7 @@ def _object(context: TracedContext, clause: Clause, rule: Rule, subject: object,
             shown, facts = context.told()
             return Decided(Verdict.NOT_VERIFIABLE, shown, missing=_missing(fact), facts=facts)
         except Exception as error:  # an internal error is reported by name, as in a check
+            raise_if_interrupted()
             name = f"internal error in rule {rule.code} ({type(error).__name__}: {error})"
             return Decided(Verdict.NOT_VERIFIABLE, missing=Missing(fact=name, how_to_give="please report this board"))
     shown, facts = context.told()

@@ -17,6 +17,7 @@ from drc_rules.fab_exchange.fab_blanks import cut_by_kind
 from drc_rules.fab_exchange.fab_headers import find_head
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.files.plain_file import other_encoding
+from stackup_lib.core.interrupts import raise_if_interrupted
 
 MOST_CHARACTERS = 500
 MOST_LINES = 20_000
@@ -72,6 +73,7 @@ def _workbook(data: bytes, where: str) -> list[tuple[str, Rows]]:
     except ConfigError:
         raise
     except Exception as error:  # openpyxl raises whatever the damage in the file leads to
+        raise_if_interrupted()
         raise ConfigError(where, "is no workbook that can be read", step) from error
 
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
+from stackup_lib.core.interrupts import raise_if_interrupted, watch_interrupts
 from stackwright.run.limits import GARBAGE_EVERY, SINGLE_THREAD
 from stackwright.text.streams import prepare, reader_has_gone
 
@@ -26,6 +27,7 @@ def main() -> None:
     for name in SINGLE_THREAD:
         os.environ.setdefault(name, "1")
     gc.set_threshold(*GARBAGE_EVERY)
+    watch_interrupts()
     prepare()
     code = guarded(_run)
     _leave(_flushed(code))
@@ -49,7 +51,7 @@ def _run() -> int:
 def guarded(action: Callable[[], int]) -> int:
     """Turn whatever an action raises into one line on the error stream and an exit code."""
     try:
-        return action()
+        return _interruptible(action)
     except KeyboardInterrupt:
         _complain("interrupted")
         return INTERRUPTED
@@ -65,6 +67,14 @@ def guarded(action: Callable[[], int]) -> int:
         text = str(error) if known else f"{type(error).__name__}: {error}; {REPORT_IT}"
         _complain(clean(f"error: {text}"))
         return BROKEN
+
+
+def _interruptible(action: Callable[[], int]) -> int:
+    try:
+        return action()
+    except Exception:
+        raise_if_interrupted()
+        raise
 
 
 def _flushed(code: int) -> int:

@@ -11,6 +11,7 @@ import re
 import warnings
 from dataclasses import replace
 
+from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.fab_files.archive import Member
 from stackup_lib.fab_files.facts import (
     FabFileError,
@@ -116,6 +117,7 @@ def _outline(base: SentFile, content: bytes, member: Member) -> SentFile:
             drawing = drawings.GerberFile.from_string(content.decode("utf-8", "replace"))
             (x0, y0), (x1, y1) = drawing.bounding_box("mm")
     except Exception as error:  # gerbonara raises whatever comes up
+        raise_if_interrupted()
         raise FabFileError(member.place, "is no Gerber that can be read", "export it again") from error
     line = max((float(m[2]) for m in _APERTURE.finditer(content)), default=0.0)
     line *= 25.4 if b"%MOIN*%" in content else 1.0

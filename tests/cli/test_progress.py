@@ -129,3 +129,33 @@ def test_of_many_boards_it_is_said_how_many_are_done(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert [*watched.counted("abc", 3)] == ["a", "b", "c"]
     assert said == ["1 of 3 boards checked", "2 of 3 boards checked", "3 of 3 boards checked"]
+
+
+SWALLOWED = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from drc_rules.engine import decide
+def interrupted(*_):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        signal.pause()
+    except KeyboardInterrupt as error:
+        raise ValueError("of a library: KeyboardInterrupt") from error
+{where}
+from stackwright.__main__ import main
+main()
+"""
+IN_A_RULE = "decide._check_objects = interrupted"
+OUTSIDE = "import stackwright.cli.app\nstackwright.cli.app.run = interrupted"
+
+
+@pytest.mark.parametrize("where", [IN_A_RULE, OUTSIDE])
+def test_ctrl_c_that_a_library_turns_into_its_own_error_is_no_defect(where: str) -> None:
+    """As pydantic does while it builds a model: no rule is said to have crashed, and nothing is to be reported."""
+    board = ROOT / "fixtures" / "boards" / NAME / f"{NAME}.kicad_pcb"
+    words = [sys.executable, "-c", SWALLOWED.format(where=where), "check", str(board)]
+    folders = os.pathsep.join([str(ROOT), str(ROOT / "plugin")])
+    done = subprocess.run(
+        words, env={**environment(), "PYTHONPATH": folders}, capture_output=True, timeout=FOR_EVER_S, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (130, b"", "interrupted\n")
