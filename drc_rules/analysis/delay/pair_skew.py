@@ -5,7 +5,7 @@ What both traces have in common cancels: the range of the skew is that of the di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, trace_of, usual_ps_per_mm
 from drc_rules.analysis.lines.link_geometry import LinkGeometry
@@ -32,8 +32,6 @@ class PairSkew:
         skew_ps: positive minus negative, with its range.
         layer: copper layer with the largest difference of length, None where the tracks are equally long.
         layer_mm: that difference, positive minus negative.
-        apart_mm: how far the traces run on different layers.
-        apart_layers: the layers on which most of that is, of the positive and of the negative trace.
         vias_ps, package_ps: parts of the skew.
         ps_per_mm: of the cross section in which most of the pair runs.
         unsure: what would narrow the range, None where all is known.
@@ -45,8 +43,6 @@ class PairSkew:
     skew_ps: Interval
     layer: int | None
     layer_mm: float
-    apart_mm: float
-    apart_layers: tuple[int, int] | None
     vias_ps: float
     package_ps: float
     ps_per_mm: float
@@ -78,7 +74,7 @@ def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
     known: list[PairSkew] = []
     missing: list[MissingFact] = []
     links = ctx.get(board_links)
-    pairs = list(_pairs(ctx, group))
+    pairs = list(routed_pairs(ctx, group))
     links.prepare(trace for traces in pairs for trace in traces)
     for positive, negative in pairs:
         try:
@@ -89,7 +85,7 @@ def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
     return GroupSkews(tuple(known), tuple(missing))
 
 
-def _pairs(ctx: Context, group: HighSpeedGroup) -> Iterator[tuple[Link, Link]]:
+def routed_pairs(ctx: Context, group: HighSpeedGroup) -> Iterator[tuple[Link, Link]]:
     """Yield the links of a group that are pairs, the positive one first; those of unused pins end open."""
     links, done = ctx.get(board_links), set[int]()
     for link in links.of_nets(group.nets):
@@ -144,27 +140,12 @@ def skew_between(ctx: Context, positive: Link, negative: Link) -> PairSkew:
             high=total + spread + (vias.high - vias.nominal),
         ),
         layer=layer if is_apart else None,
-        apart_mm=_apart_mm(by_layer),
-        apart_layers=_apart_layers(by_layer),
         layer_mm=by_layer[layer] if is_apart and layer is not None else 0.0,
         vias_ps=vias.nominal,
         package_ps=package,
         ps_per_mm=ps_per_mm,
         unsure=unsure,
     )
-
-
-def _apart_mm(by_layer: Mapping[int, float]) -> float:
-    """Return the length that each trace has on layers where the other has less; a longer trace alone counts nothing."""
-    positive = sum(mm for mm in by_layer.values() if mm > 0)
-    negative = -sum(mm for mm in by_layer.values() if mm < 0)
-    return min(positive, negative)
-
-
-def _apart_layers(by_layer: Mapping[int, float]) -> tuple[int, int] | None:
-    if _apart_mm(by_layer) < LEAST_MM:
-        return None
-    return max(by_layer, key=lambda k: by_layer[k]), min(by_layer, key=lambda k: by_layer[k])
 
 
 def pair_name(ctx: Context, link: Link) -> str:

@@ -4,7 +4,8 @@ What it checks
 --------------
 Every routed pair of a high-speed interface, from end to end: the length that one trace runs on a layer where the other
 does not, while the other runs as far elsewhere. It is compared with a tenth of a wavelength at the Nyquist frequency;
-where the generation is not known, at that of the slowest, and what depends on it is not verifiable.
+where the generation is not known, at that of the slowest, and what depends on it is not verifiable. Neither is an
+interface of which a pair is not routed from end to end, unless another one fails.
 
 Why it matters
 --------------
@@ -29,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
+from drc_rules.analysis.delay.pair_layers import PairLayers, layers_of
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
@@ -48,24 +49,28 @@ L_max: a tenth of a wavelength at Nyquist [mm]
 
 def _groups(ctx: Context, _clause: Clause) -> Iterator[HighSpeedGroup]:
     """Groups of which at least one pair was followed from end to end."""
-    return (group for group in ReturnPaths(ctx).groups if skews_of(ctx, group).known)
+    return (group for group in ReturnPaths(ctx).groups if layers_of(ctx, group).known)
 
 
 @rule("SKW002", kinds=("pair_on_different_layers",), over=_groups, since="0.1", formula=FORMULA)
 def pair_on_different_layers(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface whose traces are too far on different layers."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
-    known = skews_of(ctx, group).known
+    found = layers_of(ctx, group)
+    known = found.known
     worst = max(known, key=lambda one: one.apart_mm)
     ctx.shows(f"{group.title}, {worst.name}", L=worst.apart_mm, L_max=group.lumped_mm[-1])
     over = [one for one in known if too_long(ctx, group, one.apart_mm)]
     if over:
         yield _draft(ctx, group, sorted(over, key=lambda one: (-one.apart_mm, one.name)))
+        return
+    for fact in found.missing:
+        raise fact
 
 
-def _draft(ctx: Context, group: HighSpeedGroup, over: list[PairSkew]) -> DraftFinding:
+def _draft(ctx: Context, group: HighSpeedGroup, over: list[PairLayers]) -> DraftFinding:
     worst, board = over[0], ctx.board
-    names = [board.copper_layers[k].name for k in worst.apart_layers or ()]
+    names = [board.copper_layers[k].name for k in worst.layers or ()]
     limit = group.lumped_mm[0]
     more = f" (and {len(over) - 1} more)" if len(over) > 1 else ""
     return DraftFinding(
@@ -81,7 +86,7 @@ def _draft(ctx: Context, group: HighSpeedGroup, over: list[PairSkew]) -> DraftFi
         places=tuple(
             Place(layer=board.copper_layers[layer].name, net=board.nets[net])
             for one in over[:PLACES_SHOWN]
-            for layer, net in zip(one.apart_layers or (), one.nets, strict=False)
+            for layer, net in zip(one.layers or (), one.nets, strict=False)
         ),
         inferred=not group.declared,
     )

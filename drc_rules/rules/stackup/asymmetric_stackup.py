@@ -3,13 +3,15 @@
 What it checks
 --------------
 Each copper layer against its mirror in thickness (more than 25 % apart counts), each dielectric against its mirror in
-thickness (more than 10 %) and in laminate. Where a thickness or a laminate of a pair is not known, it is not
-verifiable, unless both sides name their material identically.
+thickness (more than 10 %), in laminate, and, where both sides name the same material, in the Dk that the stackup states
+(more than 5 %). Where a thickness or a laminate of a pair is not known, it is not verifiable, unless both sides name
+their material identically.
 
 Why it matters
 --------------
 Unequal copper or dielectric on both sides shrinks unequally when the board cools from lamination and reflow: it bows
-and twists. Large BGAs and cold plates need a flat board.
+and twists. Large BGAs and cold plates need a flat board. One material of one thickness has one Dk: where the file states
+two, one is wrong, and impedances computed with it are off.
 
 How to fix
 ----------
@@ -24,7 +26,8 @@ reported.
 
 Sources
 -------
-Design007 magazine, September 2021, p. 40; IPC-2222 section 10.1.2 (balanced construction) and the 0.75 % bow
+Design007 magazine, September 2021, p. 40; two values of Dk were a defect of a public board (sinara-hw/Urukul#54);
+IPC-2222 section 10.1.2 (balanced construction) and the 0.75 % bow
 and twist limit for surface-mount boards, both as quoted in trade press.
 """
 
@@ -35,6 +38,7 @@ from itertools import islice
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.row_faults import dk_is_possible
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -43,6 +47,8 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 
 DIELECTRIC_SHARE = 0.10
+DK_SHARE = 0.05
+"""Resin contents of glass styles of one thickness set the Dk of one laminate less far apart."""
 COPPER_SHARE = 0.25
 """Half an ounce class apart is another foil; less is rounding of 17.1, 17.5 and 18 um."""
 
@@ -73,6 +79,9 @@ def _mirrors(ctx: Context, _clause: Clause) -> Iterator[Mirror]:
             yield Mirror(upper, lower)
 
 
+WHY = "Unequal halves shrink unequally after lamination and reflow: the board bows and twists"
+WHY_DK = "One material of one thickness has one Dk: one of both is wrong, and every impedance computed with it"
+
 FORMULA = """
 |a - b| ≤ p · max(a, b)
 
@@ -98,11 +107,13 @@ def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[D
             ctx.need(ply.laminate)  # known by now: the finding is no surer than the reading of the texts
         yield DraftFinding(
             title=f"{first.name} and its mirror {second.name} differ: {difference}",
-            why="Unequal halves shrink unequally after lamination and reflow: the board bows and twists",
-            fix=f"Give {first.name} and {second.name} the same build, or have the fab confirm it",
+            why=WHY_DK if what == "Dk" else WHY,
+            fix=f"Give {first.name} and {second.name} the same {'Dk' if what == 'Dk' else 'build'}, or have the fab "
+            "confirm it",
             ids=(first.name, second.name, what),
             measured=Measured(value=difference),
             places=(Place(layer=first.name), Place(layer=second.name)),
+            left_to=_left_to(pair) if what == "Dk" else None,
         )
 
 
@@ -114,6 +125,28 @@ def _differences(pair: Mirror) -> Iterator[tuple[str, str]]:
     upper, lower = _families(pair.upper), _families(pair.lower)
     if upper and lower and upper != lower:
         yield "laminate", f"{_materials(pair.upper)} against {_materials(pair.lower)}"
+    dks = _dk(pair.upper), _dk(pair.lower)
+    if _is_one_material(pair) and dks[0] and dks[1] and abs(dks[0] - dks[1]) > DK_SHARE * max(dks[0], dks[1]):
+        yield "Dk", f"Dk {dks[0]:g} against {dks[1]:g} of {_materials(pair.upper)}"
+
+
+def _is_one_material(pair: Mirror) -> bool:
+    """Tell whether both rows name the same material, and are of one thickness."""
+    first, second = pair.upper.row.thickness_mm, pair.lower.row.thickness_mm
+    is_stated = all(ply.stated for ply in pair.upper.plies) and _materials(pair.upper) == _materials(pair.lower)
+    return bool(is_stated and first and second and abs(first - second) <= DIELECTRIC_SHARE * max(first, second))
+
+
+def _dk(row: MirrorRow) -> float | None:
+    """The Dk that the file states for a row of one ply, where any laminate has it."""
+    dk = row.row.plies[0].dk if len(row.plies) == 1 else None
+    return dk if dk is not None and dk_is_possible(dk) else None
+
+
+def _left_to(pair: Mirror) -> tuple[str, tuple[str, ...]]:
+    """The finding on the larger Dk, where the laminate does not have it: that says it all."""
+    larger = max((pair.upper, pair.lower), key=lambda row: _dk(row) or 0.0)
+    return "MAT005", (larger.plies[0].label,)
 
 
 def _need_all(ctx: Context, pair: Mirror) -> None:
