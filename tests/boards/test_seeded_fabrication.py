@@ -187,7 +187,7 @@ SEEDS = {
     ),
     "a track on In2 is 1 mm wider": Seed(
         "the longest one comes nearer to holes and other copper than best fabs hold, or into it, and into a fill: "
-        "old fills prove nothing of edge, unplated holes and flatness",
+        "old fills prove nothing of edge, unplated holes and flatness; what is no fill stays too near to the edge",
         lambda c: longest_track(c, "In2.Cu", 1.0),
         dict.fromkeys(
             (
@@ -206,7 +206,6 @@ SEEDS = {
             (
                 "board.fab.edge",
                 "board.fab.edge_advanced",
-                "board.fab.edge_standard",
                 "board.fab.unplated_hole_advanced",
                 "board.fab.unplated_hole_standard",
                 "training.flatness",

@@ -21,10 +21,10 @@ def _cut_gaps(ctx: Context) -> CutGaps:
     return cut_gaps(ctx.copper, max(REACH_MM, own_mm))
 
 
-def at_edge(ctx: Context) -> CutGaps:
-    """Return what comes near the board's edge, or lies outside: the nearest piece of each net on each layer."""
+def at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:
+    """Return what comes near the edge or lies outside: the nearest piece of each net and layer; fills on request."""
     found = ctx.get(_cut_gaps)
-    found = found.where(found.cut < 0)
+    found = found.where((found.cut < 0) & (with_fills | (found.kind != CopperShape.FILL)))
     return found.least_of(found.layer, found.net)
 
 

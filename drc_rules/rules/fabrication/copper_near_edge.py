@@ -6,7 +6,8 @@ The gap from every line, arc and shape on Edge.Cuts, cut-outs and slots included
 zones of each layer, against the clause's fab tier or your own fab's `[fab]` `edge_to_copper_mm`. Copper outside the
 board, or in a cut-out, is below every limit. An area within another is a cut-out, unless more than half of the vias and
 pads are in such areas: then the outer ring counts as a panel frame. Pads that reach over the edge, edge-connector pads
-near it, and the copper of their net within 0.5 mm of them are exempt.
+near it, and the copper of their net within 0.5 mm of them are exempt. While fills are out of date (FAB014) they do not
+count, and without a finding the clause is not verifiable.
 
 Why it matters
 --------------
@@ -36,6 +37,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, at_edge, copper_place, nearest_first, need_fills
+from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE
 from drc_rules.facts.context import Context
@@ -43,6 +45,7 @@ from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
+from stackup_lib.copper.stale_fills import fills_out_of_date
 from stackup_lib.core.facts import MissingFact
 
 
@@ -60,16 +63,19 @@ g_min: minimum of the fab [mm]
 """
 
 
-@rule("FAB018", kinds=("edge_to_copper",), over=_limits, formula=FORMULA, reads_fills=True)
+@rule("FAB018", kinds=("edge_to_copper",), over=_limits, formula=FORMULA)
 def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[DraftFinding]:
     """Yield one finding for all copper that is nearer to the edge than the limit."""
     if not len(ctx.board.outline.x_mm):
         raise MissingFact("board outline", DRAW_OUTLINE)
-    found = at_edge(ctx)
+    are_old = bool(len(ctx.get(space_finder).other_net))
+    found = at_edge(ctx, with_fills=not are_old)
     near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
     if len(found.gap_mm):
         ctx.shows(f"the edge, {least.who}", g=float(np.min(found.gap_mm)), g_min=least.value)
     if not len(near):
+        if are_old:
+            raise fills_out_of_date()
         need_fills(ctx)
         return
     near, is_covered = not_covered(near, lambda limit: found.gap_mm < limit.value - TOLERANCE_MM, least)

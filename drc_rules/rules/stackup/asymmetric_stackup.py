@@ -10,8 +10,8 @@ their material identically.
 Why it matters
 --------------
 Unequal copper or dielectric on both sides shrinks unequally when the board cools from lamination and reflow: it bows
-and twists. Large BGAs and cold plates need a flat board. One material of one thickness has one Dk: where the file states
-two, one is wrong, and impedances computed with it are off.
+and twists. Large BGAs and cold plates need a flat board. One material of one thickness has one Dk: where the file
+states two, one is wrong, and impedances computed with it are off.
 
 How to fix
 ----------
