@@ -56,16 +56,11 @@ def _layers_of(ctx: Context, group_id: str) -> GroupLayers:
             continue
         by_layer = _differences(*traces)
         apart_mm = _apart_mm(by_layer)
-        known.append(
-            PairLayers(
-                nets=(positive.nets[0], negative.nets[0]),
-                name=pair_name(ctx, positive),
-                apart_mm=apart_mm,
-                layers=None
-                if apart_mm < LEAST_MM
-                else (max(by_layer, key=by_layer.get), min(by_layer, key=by_layer.get)),
-            )
-        )
+        layers = None
+        if apart_mm >= LEAST_MM:
+            layers = max(by_layer, key=lambda k: by_layer[k]), min(by_layer, key=lambda k: by_layer[k])
+        name = pair_name(ctx, positive)
+        known.append(PairLayers(nets=(positive.nets[0], negative.nets[0]), name=name, apart_mm=apart_mm, layers=layers))
     return GroupLayers(tuple(known), tuple(missing))
 
 
