@@ -12,7 +12,9 @@ class LinkDelay(Frozen):
     Attributes:
         name: of the pair, or of the first net.
         nets: of both traces, the positive one's first.
-        tracks_mm: along the tracks, the mean of both traces; KiCad counts vias and packages on top.
+        tracks_mm: along the tracks from end to end, the mean of both traces.
+        kicad_mm: what KiCad's length check adds up for the nets of one trace, the mean of both traces: all tracks,
+            height of vias, pad-to-die lengths. None without the thickness of every layer.
         delay_ps: the mean of both traces, with its range.
         lines_ps, vias_ps, package_ps: its parts.
         vias: on one trace, the greater number.
@@ -31,6 +33,7 @@ class LinkDelay(Frozen):
     vias: int
     layers: tuple[tuple[str, float], ...]
     skew_ps: float | None = None
+    kicad_mm: float | None = None
     unsure: str = ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from drc_rules.analysis.delay.pair_skew import pair_name
 from drc_rules.analysis.delay.trace_delay import TraceDelay, TraceRoute, delay_of, trace_of
@@ -15,6 +15,7 @@ from drc_rules.report.delay_rows import DelayGroup, LinkDelay
 from drc_rules.requirements.interfaces.names import ASIDE
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
+from stackup_lib.nets.kicad_length import KicadLength, kicad_lengths
 from stackup_lib.nets.links import Link
 
 _LANE = re.compile(r"(.*[^._\-/])[._\-][A-Za-z]{1,4}\d*")
@@ -40,8 +41,18 @@ def delay_table(ctx: Context) -> tuple[DelayGroup, ...]:
             by = port if ports.count(port) > 1 else role.group
             found.setdefault((title_of(role), by), []).append(unit)
     links.prepare(link for units in found.values() for unit in units for link in unit if link is not None)
-    groups = [_group(ctx, title, by, units) for (title, by), units in found.items()]
+    by_kicad = _by_kicad(ctx, [link for units in found.values() for unit in units for link in unit if link is not None])
+    groups = [_group(ctx, by_kicad, title, by, units) for (title, by), units in found.items()]
     return tuple(sorted(groups, key=lambda one: (-len(one.links), one.title, one.by)))
+
+
+def _by_kicad(ctx: Context, links: Sequence[Link]) -> Mapping[int, KicadLength]:
+    """Return KiCad's length of the nets of some links; none where the thickness of a layer is missing."""
+    try:
+        heights = ctx.copper_heights_mm()
+    except MissingFact:
+        return {}
+    return kicad_lengths(ctx.board, [net for link in links for net in link.nets], heights)
 
 
 def _units(ctx: Context, own: Sequence[Link]) -> list[tuple[Link, Link | None]]:
@@ -66,12 +77,18 @@ def _port(name: str) -> str:
     return found[1] if found else name.rsplit("/", 1)[0]
 
 
-def _group(ctx: Context, title: str, by: str, units: Sequence[tuple[Link, Link | None]]) -> DelayGroup:
+def _group(
+    ctx: Context,
+    by_kicad: Mapping[int, KicadLength],
+    title: str,
+    by: str,
+    units: Sequence[tuple[Link, Link | None]],
+) -> DelayGroup:
     known: list[LinkDelay] = []
     unknown: list[tuple[str, str]] = []
     for link, complement in units:
         try:
-            known.append(_link_delay(ctx, link, complement))
+            known.append(_link_delay(ctx, by_kicad, link, complement))
         except MissingFact as fact:
             unknown.append((_name(ctx, link, complement), f"{fact.name}: {fact.how_to_give}"))
     known.sort(key=lambda one: (-one.delay_ps.nominal, one.name))
@@ -82,7 +99,7 @@ def _name(ctx: Context, link: Link, complement: Link | None) -> str:
     return ctx.board.nets[link.nets[0]] if complement is None else pair_name(ctx, link)
 
 
-def _link_delay(ctx: Context, link: Link, complement: Link | None) -> LinkDelay:
+def _link_delay(ctx: Context, by_kicad: Mapping[int, KicadLength], link: Link, complement: Link | None) -> LinkDelay:
     both = [link] if complement is None else [link, complement]
     nets = tuple(net for one in both for net in one.nets)
     geometry = LinkGeometry(ctx, nets)
@@ -93,6 +110,7 @@ def _link_delay(ctx: Context, link: Link, complement: Link | None) -> LinkDelay:
         name=_name(ctx, link, complement),
         nets=tuple(ctx.board.nets[net] for net in nets),
         tracks_mm=_mean([trace.length_mm for trace in traces]),
+        kicad_mm=_mean([sum(by_kicad[net].total_mm for net in one.nets) for one in both]) if by_kicad else None,
         delay_ps=Interval(
             low=_mean([one.total_ps.low for one in delays]),
             nominal=_mean([one.total_ps.nominal for one in delays]),

@@ -25,7 +25,7 @@ SHOWN = 6
 """Links of a group that the text lists: the latest, and the earliest as the last."""
 CSV_HEAD = (
     *("interface", "group", "link", "delay ps", "least ps", "most ps", "lines ps", "vias ps", "package ps"),
-    *("skew ps", "tracks mm", "vias", "layers"),
+    *("skew ps", "tracks mm", "KiCad mm", "vias", "layers"),
 )
 
 
@@ -72,7 +72,15 @@ def csv_text(groups: tuple[DelayGroup, ...]) -> str:
     writer.writerow(CSV_HEAD)
     for group in groups:
         for one in group.links:
-            figures = (*_range(one), one.lines_ps, one.vias_ps, one.package_ps, one.skew_ps, one.tracks_mm)
+            figures = (
+                *_range(one),
+                one.lines_ps,
+                one.vias_ps,
+                one.package_ps,
+                one.skew_ps,
+                one.tracks_mm,
+                one.kicad_mm,
+            )
             numbers = ["" if figure is None else f"{figure:.3f}" for figure in figures]
             layers = ", ".join(name for name, _ in one.layers)
             writer.writerow(
@@ -103,7 +111,8 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
     page.line(
         "ps from pad to pad: tracks by the field solver's delay of each cross-section, vias by the height climbed, "
         "pad-to-die length and delay where the board has them. Late: behind the earliest of the group. "
-        "KiCad's length adds vias and packages to the tracks."
+        "KiCad mm: what KiCad's length check adds up for the same nets, branches, height of vias and pad-to-die "
+        "lengths included."
     )
     if not request.verbose and any(len(group.links) > SHOWN for group in groups):
         page.line("-v lists every link, with its parts and range; --format csv for a spreadsheet.")
@@ -112,7 +121,7 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
 
 def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
     earliest = min((one.delay_ps.nominal for one in group.links), default=0.0)
-    head = ["link", "tracks mm", "ps", "late", "P-N", "vias"]
+    head = ["link", "tracks mm", "KiCad mm", "ps", "late", "P-N", "vias"]
     more = ["+-", "lines", "vias", "package"] if request.verbose else []
     rows: list[tuple[str, ...]] = [(*head, *more, "layers")]
     shown = group.links
@@ -120,7 +129,8 @@ def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
         shown = (*shown[: SHOWN - 1], shown[-1])
     for one in shown:
         delay = one.delay_ps.nominal
-        cells = [one.name, f"{one.tracks_mm:.2f}", f"{delay:.1f}", f"{delay - earliest:.1f}"]
+        by_kicad = "" if one.kicad_mm is None else f"{one.kicad_mm:.2f}"
+        cells = [one.name, f"{one.tracks_mm:.2f}", by_kicad, f"{delay:.1f}", f"{delay - earliest:.1f}"]
         cells += ["" if one.skew_ps is None else f"{one.skew_ps:.1f}".replace("-0.0", "0.0"), str(one.vias)]
         if request.verbose:
             cells += [f"{figure:.1f}" for figure in (_half(one), one.lines_ps, one.vias_ps, one.package_ps)]
