@@ -11,6 +11,7 @@ from drc_rules.requirements.data_files import parse_model, read_text
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_fab import FabDeclaration
 from drc_rules.settings.config_order import OrderDeclaration
+from drc_rules.settings.config_parts import PartModelDeclaration
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.settings.config_thermal import HotPart
@@ -180,6 +181,7 @@ class Config(Declaration):
     impedance: tuple[ImpedanceDeclaration, ...] = ()
     backdrill: tuple[BackdrillDeclaration, ...] = ()
     rail: tuple[RailDeclaration, ...] = ()
+    part_model: tuple[PartModelDeclaration, ...] = ()
     core_on_module: bool = False
     hot_part: tuple[HotPart, ...] = ()
     suppress: tuple[Suppression, ...] = ()
@@ -202,7 +204,7 @@ class Config(Declaration):
         """The file that was read, as the user would type it; None where there is none."""
         return self._path
 
-    @field_validator("interface", "impedance", "backdrill", "rail", mode="before")
+    @field_validator("interface", "impedance", "backdrill", "rail", "part_model", mode="before")
     @classmethod
     def _drop_unfilled(cls, rows: object) -> object:
         """A table of an array that still holds a placeholder declares nothing, but for a key that it can do without."""

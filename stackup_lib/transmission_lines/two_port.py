@@ -15,9 +15,14 @@ from numpy.typing import NDArray
 
 from stackup_lib.core.light import LIGHT_M_PER_S
 from stackup_lib.transmission_lines.loss import LineLoss
+from stackup_lib.transmission_lines.materials.laminate_models import through_point
 
 Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
+
+
+LOWEST_GHZ = 1e-6
+"""The permittivity at DC is that at 1 kHz."""
 
 
 def line_chain(line: LineLoss, length_mm: float) -> Complex:
@@ -28,14 +33,21 @@ def line_chain(line: LineLoss, length_mm: float) -> Complex:
     return _chain(series, shunt, length_mm)
 
 
-def barrel_chain(frequency_ghz: Real, length_mm: float, ohm: float, dk: float, loss_tangent: float) -> Complex:
-    """Return the chain of a via's barrel: a line of that impedance and effective permittivity, its copper lossless."""
-    return _chain(*_per_metre(frequency_ghz, ohm, dk, loss_tangent), length_mm)
+def barrel_chain(  # noqa: PLR0917 - a line by its values
+    frequency_ghz: Real, length_mm: float, ohm: float, dk: float, loss_tangent: float, at_ghz: float = 10.0
+) -> Complex:
+    """Return the chain of a via's barrel: a line of that impedance and effective permittivity, its copper lossless.
+
+    Impedance, Dk and loss tangent hold at `at_ghz`; over frequency the permittivity is causal.
+    """
+    return _chain(*_per_metre(frequency_ghz, ohm, dk, loss_tangent, at_ghz), length_mm)
 
 
-def open_stub_chain(frequency_ghz: Real, length_mm: float, ohm: float, dk: float, loss_tangent: float) -> Complex:
+def open_stub_chain(  # noqa: PLR0917 - as above
+    frequency_ghz: Real, length_mm: float, ohm: float, dk: float, loss_tangent: float, at_ghz: float = 10.0
+) -> Complex:
     """Return the chain of an open line that hangs across the path: a shunt admittance tanh(gamma l)/Z."""
-    whole = _chain(*_per_metre(frequency_ghz, ohm, dk, loss_tangent), length_mm)
+    whole = _chain(*_per_metre(frequency_ghz, ohm, dk, loss_tangent, at_ghz), length_mm)
     return shunt_chain(whole[:, 1, 0] / whole[:, 0, 0])
 
 
@@ -44,6 +56,14 @@ def shunt_chain(admittance_s: Complex) -> Complex:
     chain = np.zeros((len(admittance_s), 2, 2), dtype=np.complex128)
     chain[:, 0, 0] = chain[:, 1, 1] = 1
     chain[:, 1, 0] = admittance_s
+    return chain
+
+
+def series_chain(impedance_ohm: Complex) -> Complex:
+    """Return the chain of an impedance in the path."""
+    chain = np.zeros((len(impedance_ohm), 2, 2), dtype=np.complex128)
+    chain[:, 0, 0] = chain[:, 1, 1] = 1
+    chain[:, 0, 1] = impedance_ohm
     return chain
 
 
@@ -85,11 +105,16 @@ def pair_of_modes(odd: Complex, even: Complex) -> Complex:
     )
 
 
-def _per_metre(frequency_ghz: Real, ohm: float, dk: float, loss_tangent: float) -> tuple[Complex, Complex]:
+def _per_metre(
+    frequency_ghz: Real, ohm: float, dk: float, loss_tangent: float, at_ghz: float
+) -> tuple[Complex, Complex]:
     """Series impedance and shunt admittance per metre of a line without copper loss."""
     omega, slowness = 2e9 * math.pi * frequency_ghz, math.sqrt(dk) / LIGHT_M_PER_S
+    relative: Complex = np.ones(len(frequency_ghz), dtype=np.complex128)
+    if loss_tangent > 0:
+        relative = through_point(dk, loss_tangent, at_ghz).permittivity(np.maximum(frequency_ghz, LOWEST_GHZ)) / dk
     series: Complex = np.asarray(1j * omega * slowness * ohm, dtype=np.complex128)
-    shunt: Complex = np.asarray((1j + loss_tangent) * omega * slowness / ohm, dtype=np.complex128)
+    shunt: Complex = np.asarray(1j * omega * slowness / ohm * relative, dtype=np.complex128)
     return series, shunt
 
 
@@ -106,11 +131,17 @@ def _chain(series: Complex, shunt: Complex, length_mm: float) -> Complex:
     return chain
 
 
+BLOCKS = 0.99
+"""A reflection above this lets nothing pass."""
+
+
 def step_impedance_ohm(frequency_ghz: Real, reflection: Complex, reference_ohm: float) -> tuple[Real, Real]:
     """Return time in ps and the impedance that a step sees on its way, as a time-domain reflectometer shows it.
 
     The reflection is weighed by a half Hann window, so that the step rises in about one period of the last frequency,
     and transformed to the step response rho(t); the impedance is Z0 (1 + rho)/(1 - rho). Losses on the way raise it.
+    What a coupling capacitor blocks is too slow for such a trace: where all is reflected at DC and not at the next
+    frequency, the value at DC is continued from the next two, by a parabola.
 
     Args:
         frequency_ghz: evenly spaced from 0.
@@ -120,8 +151,22 @@ def step_impedance_ohm(frequency_ghz: Real, reflection: Complex, reference_ohm: 
     count = len(frequency_ghz)
     window = 0.5 * (1 + np.cos(np.pi * np.arange(count) / (count - 1)))
     points = 2 * (count - 1)
-    impulse = np.fft.irfft(reflection * window, points)
+    seen = reflection.copy()
+    if abs(seen[0]) > BLOCKS and abs(seen[1]) < BLOCKS:
+        seen[0] = (4 * seen[1].real - seen[2].real) / 3
+    impulse = np.fft.irfft(seen * window, points)
     early = points // 8  # the first half of what reflects at the port itself wraps to the end
     rho = np.cumsum(np.concatenate([impulse[-early:], impulse[: points // 2]]))[early:]
     step_ps = 1000 / (points * (frequency_ghz[1] - frequency_ghz[0]))
     return step_ps * np.arange(len(rho)), np.asarray(reference_ohm * (1 + rho) / (1 - rho))
+
+
+def fitted_loss_db(frequency_ghz: Real, loss_db: Real) -> Real:
+    """Return the smooth loss a1 sqrt(f) + a2 f + a4 f^2 that fits best; the rest is the insertion loss deviation.
+
+    Least squares without weights (A. Healey, Proposed text for fitted insertion loss, IEEE P802.3ba, 15 July 2009,
+    equations 1 to 4).
+    """
+    terms = np.stack([np.sqrt(frequency_ghz), frequency_ghz, frequency_ghz**2], axis=1)
+    found, *_ = np.linalg.lstsq(terms, loss_db, rcond=None)
+    return np.asarray(terms @ found)

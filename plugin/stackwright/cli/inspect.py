@@ -274,6 +274,12 @@ def touchstone(
     max_ghz: Annotated[
         float | None, typer.Option(metavar="GHZ", help="Last frequency. Default: twice Nyquist of the interface.")
     ] = None,
+    mixed_mode: Annotated[
+        bool, typer.Option("--mixed-mode", help="Pairs between differential and common ports, as Touchstone 2.0 (.ts).")
+    ] = False,
+    tdr: Annotated[
+        bool, typer.Option("--tdr", help="For each link also the impedance that a step sees over time, as CSV.")
+    ] = False,
     config: ConfigOption = None,
     verbose: VerboseOption = False,
 ) -> int:
@@ -284,6 +290,8 @@ def touchstone(
         interfaces=tuple(interface or ()),
         nets=tuple(net or ()),
         max_ghz=max_ghz,
+        mixed_mode=mixed_mode,
+        tdr=tdr,
         verbose=verbose,
         config=config,
     )

@@ -85,22 +85,23 @@ def watched(title: str) -> Iterator[Stopwatch]:
         progress.end()
 
 
-def counted(items: Iterable[Item], total: int) -> Iterator[Item]:
-    """Yield what processes have done; on a terminal, say on the error stream how much of it, after two seconds.
+def counted(items: Iterable[Item], total: int, what: str = "boards checked") -> Iterator[Item]:
+    """Yield what has been done; on a terminal, say on the error stream how much of it, after two seconds.
 
     Args:
         items: boards checked, one after the other.
         total: how many there will be.
+        what: they are, and what is done with them.
     """
     if not sys.stderr.isatty():
         yield from items
         return
-    progress = ProgressLine(f"0 of {total} boards checked")
+    progress = ProgressLine(f"0 of {total} {what}")
     progress.timer.start()
     try:
         for number, item in enumerate(items, start=1):
             yield item
-            progress.say(f"{number} of {total} boards checked")
+            progress.say(f"{number} of {total} {what}")
     finally:
         progress.end()
 

@@ -5,27 +5,25 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
-from drc_rules.analysis.loss.link_network import REFERENCE_OHM, LinkNetwork, link_network
+from drc_rules.analysis.loss.sparameters.link_network import LinkNetwork, link_network
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.transmission_lines.two_port import step_impedance_ohm
-from stackwright import __version__
 from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.inspect.touchstone_text import figures_of, tdr_range_ohm, tdr_text, touchstone_text
 from stackwright.commands.request import BoardRequest
 from stackwright.run.paths import find_board
-from stackwright.run.watched import watched
+from stackwright.run.watched import counted, watched
 from stackwright.text.output import make_folder, show, write_file
 from stackwright.text.page import Column, Page, styled, terminal_console
-from stackwright.text.words import clean, count, some
+from stackwright.text.words import count, some
 
 DONE, OPEN = 0, 1
 POINTS = 1001
@@ -44,12 +42,16 @@ class TouchstoneRequest(BoardRequest):
         interfaces: ids; none for all.
         nets: parts of net names; none for all.
         max_ghz: last frequency; None for twice Nyquist.
+        mixed_mode: write pairs between differential and common ports.
+        tdr: write the impedance that a step sees as well.
         verbose: print the elements of every link.
     """
 
     interfaces: tuple[str, ...] = ()
     nets: tuple[str, ...] = ()
     max_ghz: float | None = None
+    mixed_mode: bool = False
+    tdr: bool = False
     verbose: bool = False
 
 
@@ -67,6 +69,18 @@ def write_touchstone(typed: Path, folder: Path, request: TouchstoneRequest) -> i
     with watched(board_path.name):
         ctx = request.context_of(board_path)
         links, missing = _asked_for(ctx, request)
+    return _written(ctx, board_path, folder, request, links, missing)
+
+
+def _written(  # noqa: PLR0917 - a board, where to, and what
+    ctx: Context,
+    board_path: Path,
+    folder: Path,
+    request: TouchstoneRequest,
+    links: list[LinkLoss],
+    missing: list[tuple[str, str]],
+) -> int:
+    """Write the files and show what they say."""
     if not links and not missing:
         what = "has no routed link of an interface" + (" of that name" if request.nets or request.interfaces else "")
         settings = ctx.declarations.config.path
@@ -76,14 +90,16 @@ def write_touchstone(typed: Path, folder: Path, request: TouchstoneRequest) -> i
     head = f"{board_path.name}, sha256 {hashlib.sha256(read_bytes(board_path)).hexdigest()}"
     written: list[tuple[LinkNetwork, str]] = []
     used: set[str] = set()
-    for link in links:
+    for link in counted(links, len(links), "links written"):
         try:
             network = link_network(ctx, link, _frequencies(link, request.max_ghz))
         except (MissingFact, StackwrightError) as error:
             missing.append((link.name, _why(error)))
             continue
-        name = _file_name(network, used)
-        write_file(folder / name, touchstone_text(network, head))
+        name = _file_name(network, used, mixed=request.mixed_mode)
+        write_file(folder / name, touchstone_text(network, head, mixed=request.mixed_mode))
+        if request.tdr:
+            write_file(folder / f"{name.rsplit('.', 1)[0]}_tdr.csv", tdr_text(network))
         written.append((network, name))
     show(_page(board_path, folder, written, missing, verbose=request.verbose).text(terminal_console()))
     return OPEN if missing else DONE
@@ -112,8 +128,8 @@ def _is_named(ctx: Context, nets: tuple[int, ...], wanted: tuple[str, ...]) -> b
 
 def _why(error: Exception) -> str:
     if isinstance(error, MissingFact):
-        return error.name
-    return error.what if isinstance(error, StackwrightError) else str(error)
+        return f"{error.name} is not known"
+    return f"{error.where}: {error.what}" if isinstance(error, StackwrightError) else str(error)
 
 
 def _frequencies(link: LinkLoss, max_ghz: float | None) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -121,44 +137,15 @@ def _frequencies(link: LinkLoss, max_ghz: float | None) -> np.ndarray[tuple[int]
     return np.linspace(0.0, last, POINTS)
 
 
-def _file_name(network: LinkNetwork, used: set[str]) -> str:
+def _file_name(network: LinkNetwork, used: set[str], *, mixed: bool) -> str:
     """Return a name of the net's letters and digits, with a number where two links would have the same."""
     stem = re.sub(r"[^A-Za-z0-9]+", "_", network.name).strip("_")[:80] or "link"
-    suffix = "s4p" if network.is_pair else "s2p"
+    suffix = ("ts" if mixed else "s4p") if network.is_pair else "s2p"
     name, number = stem, 2
     while name.lower() in used:
         name, number = f"{stem}_{number}", number + 1
     used.add(name.lower())
     return f"{name}.{suffix}"
-
-
-def touchstone_text(network: LinkNetwork, board: str) -> str:
-    """Return a Touchstone 1.1 file: GHz, real and imaginary parts, comments on ports, elements and what is left out."""
-    comments = [f"Stackwright {__version__}", f"board {board}", f"nets {', '.join(network.nets)}"]
-    for trace, (near, far) in enumerate(network.ends):
-        comments += [f"port {2 * trace + 1}: {near}", f"port {2 * trace + 2}: {far}"]
-    comments += [f"all ports {REFERENCE_OHM:g} ohm" + (", 100 ohm differential" if network.is_pair else "")]
-    comments += [f"element: {part}" for part in network.parts]
-    comments += [f"note: {note}" for note in network.notes]
-    comments += [f"lines are quasi-static up to {network.limit_ghz:.0f} GHz"]
-    lines = [f"! {clean(comment)}" for comment in comments]
-    lines.append(f"# GHz S RI R {REFERENCE_OHM:g}")
-    lines += _rows(network)
-    return "\n".join(lines) + "\n"
-
-
-def _rows(network: LinkNetwork) -> Iterator[str]:
-    """Yield the lines of data: of two ports S11 S21 S12 S22 in one, of four a line per row of the matrix."""
-    for ghz, s in zip(network.frequency_ghz.tolist(), network.s, strict=True):
-        if not network.is_pair:
-            yield f"{ghz:.9g} {_cells(s.T.ravel())}"
-            continue
-        for row, values in enumerate(s):
-            yield f"{f'{ghz:.9g}' if row == 0 else '':<12} {_cells(values)}"
-
-
-def _cells(values: np.ndarray[tuple[int], np.dtype[np.complex128]]) -> str:
-    return " ".join(f"{value.real: .12e} {value.imag: .12e}" for value in values.tolist())
 
 
 def _page(
@@ -181,13 +168,13 @@ def _page(
     if verbose:
         for network, name in written:
             page.heading(name)
-            for part in (*network.parts, *network.notes):
+            for part in (*network.parts, *network.notes, *figures_of(network)):
                 page.line(part, indent=2)
     reasons: dict[str, list[str]] = {}
     for name, why in missing:
         reasons.setdefault(why, []).append(name)
     for why, names in reasons.items():
-        page.line(styled("no file", "yellow"), f"  {some(names)}: {why} is not known", indent=2)
+        page.line(styled("no file", "yellow"), f"  {some(names)}: {why}", indent=2)
     if written and not verbose:
         page.line("-v shows the elements of every link and what is left out", indent=2)
     return page
@@ -208,14 +195,3 @@ def _row(network: LinkNetwork, name: str) -> tuple[str, ...]:
         f"{-20 * math.log10(reflected):.1f}",
         f"{low:.1f} to {high:.1f}",
     )
-
-
-def tdr_range_ohm(network: LinkNetwork) -> tuple[float, float]:
-    """Return the minimum and maximum impedance that a step sees on its way through a link and back."""
-    port = network.own_ohm * (2 if network.is_pair else 1)
-    time_ps, ohm = step_impedance_ohm(network.frequency_ghz, network.own_s[:, 0, 0], port)
-    slope = np.unwrap(np.angle(network.own_s[1:, 1, 0]))
-    ghz = network.frequency_ghz[1:]
-    delay_ps = -1000 * (slope[len(slope) // 4] - slope[0]) / (2 * math.pi * (ghz[len(slope) // 4] - ghz[0]))
-    on_the_way = ohm[time_ps <= 2 * delay_ps]
-    return float(np.min(on_the_way)), float(np.max(on_the_way))

@@ -1,0 +1,142 @@
+"""The chain of each element of a link: of a pair in the odd and the even mode, of a trace alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drc_rules.analysis.fabrication.fab_holes import need_drills
+from drc_rules.analysis.lines.link_geometry import LineKey
+from drc_rules.analysis.lines.solved_lines import Lines, limit_of
+from drc_rules.analysis.loss.sparameters.joints import LinkParts
+from drc_rules.analysis.loss.sparameters.legs import BarrelElement, Element, JointElement, LineElement, StubElement
+from drc_rules.analysis.via.high_speed_vias import stub_values
+from drc_rules.facts.context import Context
+from stackup_lib.core.interval import Interval
+from stackup_lib.transmission_lines.loss import LineLoss, loss_per_length
+from stackup_lib.transmission_lines.lossy import even_line_of, line_of
+from stackup_lib.transmission_lines.two_port import barrel_chain, line_chain, open_stub_chain
+from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, via_ohm
+
+Real = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+Modes = tuple[Complex, Complex]
+"""Chain in the odd mode, or of a single line, and in the even mode."""
+
+
+@dataclass
+class ElementChains:
+    """Makes the chains of a link's elements at its frequencies.
+
+    Attributes:
+        ctx, ghz: the board, and the frequencies in GHz.
+        anchor_ghz: where Dk and Df are read.
+        parts: series parts and connectors.
+        limit_ghz: up to where all lines so far are quasi-static.
+    """
+
+    ctx: Context
+    ghz: Real
+    anchor_ghz: float
+    parts: LinkParts
+    limit_ghz: float = float("inf")
+    _lines: dict[LineKey, tuple[LineLoss, LineLoss]] = field(default_factory=dict)
+    _barrels: dict[object, Modes] = field(default_factory=dict)
+
+    def of(self, element: Element, mm: float | None = None) -> Modes:
+        """Return both modes of an element that both traces have next to each other; of a line `mm` of it."""
+        if isinstance(element, LineElement):
+            odd, even = self._line(element.key)
+            length = element.mm if mm is None else mm
+            first = line_chain(odd, length)
+            return first, first if even is odd else line_chain(even, length)
+        if isinstance(element, JointElement):
+            chain = self.parts.joint(element.parts)
+            return chain, chain
+        if element.same not in self._barrels:
+            self._barrels[element.same] = self._hole(element)
+        return self._barrels[element.same]
+
+    def alone(self, element: Element, mm: float | None = None) -> Complex:
+        """Return an element of one trace that the other has not next to it."""
+        if isinstance(element, LineElement):
+            layer, width, _, references = element.key
+            return self.of(LineElement((layer, width, None, references), element.mm), mm)[0]
+        return self.of(element)[1]
+
+    def words(self, element: Element) -> str:
+        """Return what an element is, of a line without its length."""
+        names = [layer.name for layer in self.ctx.board.copper_layers]
+        if isinstance(element, LineElement):
+            layer, width, gap, _ = element.key
+            size = f"{width:.4g} mm" if gap is None else f"{width:.4g}/{gap:.4g} mm"
+            return f"{size} on {names[layer]}"
+        if isinstance(element, JointElement):
+            return self.parts.words(element.parts)
+        if isinstance(element, BarrelElement):
+            length = self._barrel_mm(element)
+            return f"via from {names[element.entry]} to {names[element.leaves]}, {length:.3f} mm"
+        length = stub_values(self.ctx, element.group).length_mm.nominal
+        return f"open stub of {length:.3f} mm from {names[element.group.stubs[0].first]}"
+
+    def delay_ps(self, element: Element, mm: float) -> float:
+        """Return what a length of a line alone delays, at the middle of the frequencies; 0 of anything else."""
+        if not isinstance(element, LineElement):
+            return 0.0
+        layer, width, _, references = element.key
+        odd, _ = self._line((layer, width, None, references))
+        middle = len(self.ghz) // 2
+        return float(np.sqrt(odd.inductance_h_per_m[middle] * odd.capacitance_f_per_m[middle])) * mm * 1e9
+
+    def _line(self, key: LineKey) -> tuple[LineLoss, LineLoss]:
+        if key not in self._lines:
+            lines = Lines(self.ctx)
+            solved, materials = lines.solved(*key), lines.nominal_materials(key, self.anchor_ghz)
+            self.limit_ghz = min(self.limit_ghz, limit_of(solved).frequency_ghz)
+            odd = loss_per_length(line_of(solved, materials), self.ghz)
+            even = loss_per_length(even_line_of(solved, materials), self.ghz) if solved.solution.is_pair else odd
+            self._lines[key] = odd, even
+        return self._lines[key]
+
+    def _barrel_mm(self, element: BarrelElement) -> float:
+        heights = self.ctx.copper_heights_mm()
+        return abs(heights[element.leaves] - heights[element.entry])
+
+    def _hole(self, element: BarrelElement | StubElement) -> Modes:
+        group = element.group
+        if isinstance(element, BarrelElement):
+            need_drills((group.holes[0].drill_mm,), f"the vias of {self.ctx.board.nets[group.holes[0].net]}")
+            length = self._barrel_mm(element)
+            dk, df = self._dk_df()
+            chain_of = barrel_chain
+        else:
+            figures = stub_values(self.ctx, group)
+            length = group.shape.stub_length_mm(figures.length_mm).nominal
+            dk, df = figures.dk.nominal, self._dk_df()[1]
+            chain_of = open_stub_chain
+        one, other = (
+            chain_of(
+                self.ghz, length, via_ohm(shape, dk, length).nominal, _loaded(shape, dk, length), df, self.anchor_ghz
+            )
+            for shape in _modes_of(group.shape)
+        )
+        return one, other
+
+    def _dk_df(self) -> tuple[float, float]:
+        """Mean Dk and Df of the board by thickness, over the plies that have one: a via is not known well enough."""
+        plies = [(self.ctx.need(ply.thickness), ply) for ply in self.ctx.known_plies()]
+        rows = [(mm, self.ctx.need(ply.dk_at(self.anchor_ghz)), ply.df_at(self.anchor_ghz).value) for mm, ply in plies]
+        known = [(mm, df) for mm, _, df in rows if df is not None]
+        df = sum(mm * df for mm, df in known) / sum(mm for mm, _ in known) if known else 0.0
+        return sum(mm * dk for mm, dk, _ in rows) / sum(mm for mm, _, _ in rows), df
+
+
+def _modes_of(shape: ViaShape) -> tuple[ViaShape, ViaShape]:
+    """Return the via in the odd mode, and in the even one, in which its complement carries no return current."""
+    return shape, shape.model_copy(update={"partner_mm": None})
+
+
+def _loaded(shape: ViaShape, dk: float, length_mm: float) -> float:
+    return loaded_dk(shape, Interval(low=dk, nominal=dk, high=dk), length_mm).nominal

@@ -1,0 +1,39 @@
+"""The `[[part_model]]` tables of `stackwright.toml`: files of measured or simulated parts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from drc_rules.settings.declaration import Declaration
+from drc_rules.settings.net_selection import matches
+
+
+class PartModelDeclaration(Declaration):
+    """A file that says what parts are between their pads; `*` and `?` stand for any letters. The first that fits holds.
+
+    Attributes:
+        parts: references: `["C12", "C3?"]`.
+        values: texts of the value: `["220n*"]`.
+        libraries: footprints: `["Capacitor_SMD:C_0402*"]`. Of parts, values and libraries each that is given fits.
+        file: a Touchstone 1.1 file (`.s2p`, `.s4p`), next to this file or by path.
+        mounted: how the S2P file of a capacitor was measured: in series between the ports, or from the line to ground.
+    """
+
+    parts: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    file: str = Field(min_length=1)
+    mounted: Literal["series", "shunt"] = "series"
+
+    @model_validator(mode="after")
+    def _chooses(self) -> PartModelDeclaration:
+        if not (self.parts or self.values or self.libraries):
+            raise ValueError("state parts, values or libraries: whose file it is")
+        return self
+
+    def fits(self, reference: str, value: str, library: str) -> bool:
+        """Tell whether the table is about a part."""
+        asked = ((self.parts, reference), (self.values, value), (self.libraries, library))
+        return all(not patterns or any(matches(one, text) for one in patterns) for patterns, text in asked)

@@ -1,0 +1,172 @@
+"""`stackwright touchstone`: skew, series parts and connectors, with files of one's own and with files that are none."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.transmission_lines.four_port import mixed_modes
+from stackwright.cli.app import run
+from tests.cli.test_touchstone_command import read
+from tests.support.paired import paired, series_s, write_s
+
+GHZ = np.linspace(0, 20, 401)
+ALL_GHZ = np.linspace(0, 16, 1001)
+
+
+def links(folder: Path, *options: str, **changes: Any) -> tuple[int, Path]:
+    """Exit code, and the folder with the files of the board."""
+    board = write(MiniBoard.model_validate(paired(**changes)), folder, "card")
+    return run(["touchstone", str(board), "--output", str(folder / "links"), *options]), folder / "links"
+
+
+def declared(parts: str, file: str, more: str = "") -> str:
+    return f'[[part_model]]\nparts = ["{parts}"]\nfile = "{file}"\n{more}\n'
+
+
+def test_traces_of_different_length_convert_modes(tmp_path: Path) -> None:
+    """5 mm more on N: of what passes, the common part is the sine of half the difference of both phases."""
+    _, folder = links(tmp_path, longer_n_mm=5.0, capacitors=False)
+    comments, ghz, s = read(folder / "PCIE_TX0_P.s4p")
+    assert any("N is 5.000 mm longer" in line for line in comments)
+    assert any(line.startswith("element: ") and line.endswith("N alone") for line in comments)
+    phases = [np.unwrap(np.angle(s[1:, 1 + k, k])) for k in (0, 2)]
+    later_ps = float((phases[0] - phases[1])[200] / (2 * math.pi * ghz[201]) * 1000)
+    assert 26.0 < later_ps < 30.0  # 5 mm at 5.2 to 6.0 ps/mm
+    mixed = mixed_modes(s)
+    for at in (100, 200, 400):
+        passes = abs(mixed[at, 1, 0]) ** 2 + abs(mixed[at, 3, 0]) ** 2
+        assert abs(mixed[at, 3, 0]) / math.sqrt(passes) == pytest.approx(
+            abs(math.sin(math.pi * ghz[at] * later_ps / 1000)), abs=0.06
+        )
+    assert np.linalg.svd(s, compute_uv=False).max() <= 1 + 1e-9
+    assert s == pytest.approx(s.transpose(0, 2, 1), abs=1e-9)
+
+
+def test_equal_traces_convert_nothing(tmp_path: Path) -> None:
+    _, folder = links(tmp_path, capacitors=False)
+    comments, _, s = read(folder / "PCIE_TX0_P.s4p")
+    assert np.abs(mixed_modes(s)[:, 2:, :2]).max() < 1e-9
+    assert not any("longer" in line or "alone" in line for line in comments)
+
+
+def test_mixed_modes_are_written_as_touchstone_2(tmp_path: Path) -> None:
+    """The same numbers as of the `.s4p`, turned into modes, with the order of ports that the format asks for."""
+    board = write(MiniBoard.model_validate(paired(longer_n_mm=5.0, capacitors=False)), tmp_path, "card")
+    for more in ([], ["--mixed-mode"]):
+        assert run(["touchstone", str(board), "--output", str(tmp_path / "links"), *more]) == 0
+    _, _, s = read(tmp_path / "links" / "PCIE_TX0_P.s4p")
+    text = (tmp_path / "links" / "PCIE_TX0_P.ts").read_text(encoding="ascii")
+    assert "[Version] 2.0\n" in text
+    assert "[Mixed-Mode Order] D1,3 D2,4 C1,3 C2,4\n" in text
+    body = text.split("[Network Data]\n")[1].split("[End]")[0]
+    table = np.array(body.split(), dtype=float).reshape(1001, 33)
+    mixed = (table[:, 1::2] + 1j * table[:, 2::2]).reshape(-1, 4, 4)
+    assert mixed == pytest.approx(mixed_modes(s), abs=1e-11)
+
+
+def test_a_capacitor_blocks_dc_and_nothing_else(tmp_path: Path) -> None:
+    """Typical 220 nF: open at DC, next to nothing at 16 MHz, 1/(2 pi f C) being 0.05 ohm."""
+    _, folder = links(tmp_path)
+    comments, ghz, s = read(folder / "PCIE_TX0_P.s4p")
+    assert "element: C1 and C2 220n 0402, typical ESR and ESL" in comments
+    assert abs(s[0, 1, 0]) < 1e-6
+    assert abs(s[1, 1, 0] - s[1, 1, 2]) > 0.9
+    assert ghz[1] == pytest.approx(0.016)
+
+
+@pytest.mark.parametrize("mounted", ["series", "shunt"])
+def test_the_file_of_a_capacitor_is_what_stands_in_the_link(tmp_path: Path, mounted: str) -> None:
+    """A resistor of 20 ohm by file, measured either way, lowers DC transmission as 20 ohm do."""
+    ohm = np.full(len(GHZ), 20.0, dtype=np.complex128)
+    s = series_s(ohm)
+    if mounted == "shunt":
+        s[:, 0, 0] = s[:, 1, 1] = -25 / (25 + 20)  # -Z0/(Z0 + 2 Z)
+        s[:, 0, 1] = s[:, 1, 0] = 20 / (25 + 20)
+    write_s(tmp_path / "part.s2p", GHZ, s)
+    code, folder = links(tmp_path, config=declared("C?", "part.s2p", f'mounted = "{mounted}"'))
+    assert code == 0
+    comments, _, found = read(folder / "PCIE_TX0_P.s4p")
+    assert any("C1 and C2 as in part.s2p" in line for line in comments)
+    lines_ohm = 2 * 50 * (1 / abs(found[0, 1, 0] - found[0, 1, 2]) - 1) - 20
+    assert 0.02 < lines_ohm < 0.6  # 39 mm of 0.15 x 0.035 mm: 0.13 ohm
+
+
+def test_a_connector_stands_at_its_end(tmp_path: Path) -> None:
+    """3 dB in both traces of J1: the link loses as much more, its port 2 is beyond the connector."""
+    half = np.zeros((len(GHZ), 4, 4), dtype=np.complex128)
+    for near, far in ((0, 2), (1, 3)):  # ports 1 and 2 on one side, as many files have them
+        half[:, near, far] = half[:, far, near] = math.sqrt(0.5)
+    write_s(tmp_path / "plug.s4p", GHZ, half)
+    _, bare = links(tmp_path / "bare", capacitors=False)
+    write_s(tmp_path / "plug.s4p", GHZ, half)
+    _, with_it = links(tmp_path, capacitors=False, config=declared("J1", "plug.s4p"))
+    _, _, without = read(bare / "PCIE_TX0_P.s4p")
+    comments, _, s = read(with_it / "PCIE_TX0_P.s4p")
+    assert any(line.startswith("port 2: ") and line.endswith("at J1 pad 1, beyond it") for line in comments)
+    assert any(line.startswith("port 1: ") and line.endswith("at U1 pad 1") for line in comments)
+    assert np.abs(s[:, 1, 0]) == pytest.approx(np.abs(without[:, 1, 0]) * math.sqrt(0.5), rel=0.02, abs=1e-3)
+
+
+def test_a_step_seen_over_time(tmp_path: Path) -> None:
+    """CSV with the impedance on the way; the coupling capacitor does not lift it."""
+    _, folder = links(tmp_path, "--tdr")
+    rows = [
+        [float(x) for x in line.split(",")] for line in (folder / "PCIE_TX0_P_tdr.csv").read_text().splitlines()[1:]
+    ]
+    ohm = [row[1] for row in rows]
+    _, without = links(tmp_path / "bare", "--tdr", capacitors=False)
+    plain = [float(line.split(",")[1]) for line in (without / "PCIE_TX0_P_tdr.csv").read_text().splitlines()[1:]]
+    assert 413 - 32 < rows[-1][0] <= 420  # round trip over 39 mm at 5.3 ps/mm, a sample of 31 ps less at most
+    assert ohm[4] == pytest.approx(plain[4], abs=1.0)  # ahead of it
+    assert max(ohm) < max(plain) + 15
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("part.s4p", "# GHz S RI R 50\n" + "0 " + "0 " * 32 + "\n", "has 4 ports, 2 are needed"),
+        (
+            "part.s2p",
+            "# GHz S RI R 50\n0 0 0 1 0 1 0 0 0\n5 0 0 1 0 1 0 0 0\n",
+            "ends at 5 GHz, the link goes to 16 GHz",
+        ),
+        ("part.s2p", "# GHz S RI R 50\n0 0 0 2 0 2 0 0 0\n20 0 0 2 0 2 0 0 0\n", "largest singular value 2"),
+        ("part.s2p", "# GHz S RI R 50\n0 0 0 1\n", "has no data"),
+        ("part.s2p", "# GHz Z RI R 50\n0 0 0 1 0 1 0 0 0\n", "has Z-parameters"),
+        ("part.s2p", "[Version] 2.0\n", "is of Touchstone 2.0"),
+        ("part.s2p", "what is this\n", "line 1 is no row of numbers"),
+        ("part.s2p", "# GHz S RI R 50\n0 0 0 1 0 1 0 0 0\n20 0 0 -1 0 -1 0 0 0\n", "turns by 180 degrees"),
+        ("part.txt", "", "is no Touchstone file"),
+    ],
+)
+def test_a_file_that_says_nothing_gives_no_link(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, says: str
+) -> None:
+    """One line with the reason, exit code 1, no file."""
+    (tmp_path / name).write_text(text, encoding="ascii")
+    code, folder = links(tmp_path, config=declared("C?", name))
+    assert code == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert says in shown
+    assert not list(folder.glob("*.s4p"))
+
+
+def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _ = links(tmp_path, config=declared("C?", "nowhere.s2p"))
+    assert code == 1
+    assert "nowhere.s2p: No such file" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_capacitor_without_value_is_joined_through_and_named(tmp_path: Path) -> None:
+    """No figure from nothing: it passes DC, and the file says why."""
+    for value, why in (("", "no capacitance"), ("220n", "no size")):
+        _, folder = links(tmp_path / why, value=value)
+        comments, _, s = read(folder / "PCIE_TX0_P.s4p")
+        assert f"note: C1 is joined through: {why} is stated" in comments
+        assert abs(s[0, 1, 0]) > 0.9
