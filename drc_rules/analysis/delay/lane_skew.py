@@ -1,6 +1,7 @@
 """Lane skew: how much later one pair of a port arrives than another. Lengths in mm, delays in ps.
 
-A port is what the names of its pairs have in common, `/CSI0` of `/CSI0_D0` and `/CSI0_CLK`. Only interfaces with a
+A port is what the names of its pairs have in common, `/CSI0` of `/CSI0_D0` and `/CSI0_CLK`. The lanes of PCI Express
+are a port for each direction, `/PEG_TX` of `/PEG_TX0` and `/PEG_TX1`, between the same parts. Only interfaces with a
 published limit have ports here.
 """
 
@@ -10,14 +11,19 @@ import re
 from collections.abc import Sequence
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, skew_between
+from drc_rules.analysis.loss.loss_shares import CARD_EDGE, form_of
 from drc_rules.analysis.nets.board_links import board_links, title_of
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import Interface, family, interface
+from stackup_lib.board.board import PadKind
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
 
 _LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,4}\d*)")
+_WAY = re.compile(r"(?P<port>.*?(?:[._\-/]|PE)[TR]X?)[._\-]?(?P<lane>\d+)", re.IGNORECASE)
+"""Of families whose directions are ports of their own."""
+_BY_WAY = ("pcie",)
 _CAPACITOR = re.compile(r"(?<=[._\-/])([A-Za-z]{1,4}\d+)_C\d?$")
 _CLOCK = re.compile(r"(?:C|CK|CLK|TXC|CLOCK)\d?", re.IGNORECASE)
 
@@ -31,6 +37,7 @@ class LanePort:
         title: of the interface.
         limit: the generation with the widest limit of those that it may be.
         to_clock: the limit is that between a lane and the clock, else that between any two lanes.
+        on_card: the limit is the share of an add-in card.
         declared: the user has said which interface it is.
         clock: positive trace of the clock, None where none was found.
         lanes: positive traces of the others.
@@ -40,6 +47,7 @@ class LanePort:
     title: str
     limit: Interface
     to_clock: bool
+    on_card: bool
     declared: bool
     clock: Link | None
     lanes: tuple[Link, ...]
@@ -47,12 +55,24 @@ class LanePort:
     @property
     def limit_ps(self) -> float:
         """The limit."""
-        return (self.limit.clock_skew_ps if self.to_clock else self.limit.lane_skew_ps) or 0.0
+        return float(getattr(self.limit, self._field) or 0.0)
+
+    @property
+    def _field(self) -> str:
+        if self.to_clock:
+            return "clock_skew_ps"
+        return "lane_skew_card_ps" if self.on_card else "lane_skew_ps"
 
     @property
     def document(self) -> str:
         """Key of the document that states it."""
-        return self.limit.document_of("clock_skew_ps" if self.to_clock else "lane_skew_ps")
+        return self.limit.document_of(self._field)
+
+    @property
+    def any_rate(self) -> bool:
+        """Some generation that it may be has no limit at all: then one beyond it is information."""
+        choices = family(self.limit.family).interfaces
+        return self.limit.family in _BY_WAY and not self.declared and any(not one.lane_skew_ps for one in choices)
 
     @property
     def traces(self) -> tuple[Link, ...]:
@@ -63,7 +83,7 @@ class LanePort:
 def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
     """Return the ports with a published limit, by name; get them with `Context.get`."""
     links, done = ctx.get(board_links), set[int]()
-    found: dict[tuple[str, str, str | None, bool], list[tuple[str, Link]]] = {}
+    found: dict[tuple[str, str, str | None, bool, frozenset[str]], list[tuple[str, Link]]] = {}
     for net, role in enumerate(ctx.assignment.roles):
         if role is None or _limit(role) is None:
             continue
@@ -72,9 +92,11 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
             if complement is None or complement.index == link.index or link.index in done:
                 continue
             done |= {link.index, complement.index}
+            by_way = role.family in _BY_WAY
             name = _CAPACITOR.sub(r"\1", pair_name(ctx, link))
-            if (lane := _LANE.fullmatch(name)) and link.length_mm and complement.length_mm:
-                key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net)
+            if (lane := (_WAY if by_way else _LANE).fullmatch(name)) and link.length_mm and complement.length_mm:
+                ends = frozenset(pad.reference for pad in link.ends) if by_way else frozenset[str]()
+                key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net), ends
                 found.setdefault(key, []).append((lane["lane"], link))
     ports = (_port(ctx, key[0], lanes) for key, lanes in found.items())
     return tuple(sorted((one for one in ports if one is not None), key=lambda one: (one.name, one.title)))
@@ -99,7 +121,16 @@ def _port(ctx: Context, name: str, lanes: Sequence[tuple[str, Link]]) -> LanePor
     if not others or len(lanes) < 2 or (to_clock and not clocks):
         return None
     is_declared = ctx.assignment.is_declared(others[0].nets[0])
-    return LanePort(name, title_of(role), limit, to_clock, is_declared, clocks[0] if clocks else None, others)
+    on_card = limit.lane_skew_card_ps is not None and _is_on_card(ctx, others)
+    return LanePort(name, title_of(role), limit, to_clock, on_card, is_declared, clocks[0] if clocks else None, others)
+
+
+def _is_on_card(ctx: Context, lanes: Sequence[Link]) -> bool:
+    """Tell whether lanes end on the contacts of a card edge."""
+    form = form_of(ctx)
+    kinds = ctx.board.pads.kind
+    at_edge = all(any(kinds[pad.row] == PadKind.CONNECTOR for pad in lane.ends) for lane in lanes)
+    return form is not None and form.connector == CARD_EDGE and at_edge
 
 
 def worst_lane_skew(ctx: Context, port: LanePort) -> PairSkew:

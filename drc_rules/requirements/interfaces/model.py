@@ -101,6 +101,7 @@ class Interface(Frozen):
         stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
         skew_ps, skew_mm: allowed difference within a pair.
         lane_skew_ps: allowed difference between any two pairs of a port.
+        lane_skew_card_ps: of that, the share of an add-in card.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
         group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
@@ -132,6 +133,7 @@ class Interface(Frozen):
     skew_ps: float | None = None
     skew_mm: float | None = None
     lane_skew_ps: float | None = None
+    lane_skew_card_ps: float | None = None
     clock_skew_ps: float | None = None
     group_skew_ps: float | None = None
     pair_spacing_heights: float | None = None

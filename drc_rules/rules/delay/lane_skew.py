@@ -2,11 +2,12 @@
 
 What it checks
 --------------
-Ports of HDMI and MIPI D-PHY, of which documents state a limit: the lanes and the clock whose names begin alike. Every
-pair is followed from end to end, each section with the field solver's delay of its cross section, vias by the height
-climbed, packages by the pad-to-die length at the pads. D-PHY lanes are compared with their clock, HDMI channels with
-one another. Where the generation is not known, the widest limit of the family holds. The D-PHY limit is that of
-2.5 Gb/s: where the interface is not declared, a lane beyond it is information.
+Ports of HDMI, MIPI D-PHY and PCIe Gen1 to Gen3, of which documents state a limit: the lanes and the clock whose names
+begin alike. Every pair is followed from end to end, each section with the field solver's delay of its cross section,
+vias by the height climbed, packages by the pad-to-die length at the pads. D-PHY lanes are compared with their clock,
+HDMI channels with one another, PCIe lanes with those of the same direction between the same parts. Where the generation
+is not known, the widest limit of the family holds. The D-PHY limit is that of 2.5 Gb/s, and PCIe has none from Gen4:
+where the interface is not declared, a lane beyond it is information.
 
 Why it matters
 --------------
@@ -25,7 +26,8 @@ names do not begin alike, ports without a clock.
 
 Sources
 -------
-HDMI: 0.2 of a character, TMDS1204 data sheet. MIPI D-PHY: 0.1 of the unit interval, SPRACP4A, table 3-12.
+HDMI: 0.2 of a character, TMDS1204 data sheet. MIPI D-PHY: 0.1 of the unit interval, SPRACP4A, table 3-12. PCIe:
+350 ps on an add-in card, 1600 ps in all, CEM specification 3.0.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ def _draft(ctx: Context, port: LanePort, worst: PairSkew) -> DraftFinding:
             f"{port.title} {port.name}, {late} later than {early}"
         ),
         why=(
-            f"Limit of {port.limit.title} {'to the clock' if port.to_clock else 'between channels'}: "
+            f"Limit of {port.limit.title} {_between(port)}: "
             f"{cite(Source(document=port.document))}. {_rate(port)}Later against earlier: {spent_on(ctx, worst)}"
         ),
         fix=f"Add {skew_ps / worst.ps_per_mm:.2f} mm to both traces of {early}'s pair, or shorten that of {late}",
@@ -105,12 +107,20 @@ def _draft(ctx: Context, port: LanePort, worst: PairSkew) -> DraftFinding:
             )
             for net in worst.nets
         ),
-        severity=Severity.INFO if port.to_clock and not port.declared else None,
+        severity=Severity.INFO if port.any_rate or (port.to_clock and not port.declared) else None,
         inferred=not port.declared,
     )
 
 
+def _between(port: LanePort) -> str:
+    if port.to_clock:
+        return "to the clock"
+    return "between lanes of an add-in card" if port.on_card else "between channels"
+
+
 def _rate(port: LanePort) -> str:
+    if port.any_rate:
+        return "Faster generations have no limit. "
     if not port.to_clock or port.declared:
         return ""
     return "A slower link may have more, in proportion to its bit: declare the interface if it runs at that rate. "
