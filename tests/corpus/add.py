@@ -42,7 +42,7 @@ COPPER = re.compile(r'\(\d+ (?:"[^"]*"|[^\s"()]+) (?:signal|power|mixed|jumper)\
 LICENCE_FILE = re.compile(r"(?i)^(licen[sc]e|copying)([._-].*)?$")
 REVISION = re.compile(r"(?i)[ _.-]*(rev|ver|v|r|pcb)?[ _.-]*[0-9]+([._-][0-9]+)*[a-z]?$|[ _.-]+rev[ _.-]*[a-z]?[0-9]*$")
 OTHER_COPIES = re.compile(
-    r"(?i)(^|/)(panel|_?old|archive|backup|deprecated|[^/]*-backups?)[^/]*(/|$)|panel[^/]*$|autosave"
+    r"(?i)(^|/)(panel|_?old|junk|outlines|archive|backup|deprecated|[^/]*-backups?)[^/]*(/|$)|panel[^/]*$|autosave"
 )
 
 
@@ -69,11 +69,22 @@ def _natural(path: str) -> list[str]:
     return [f"{int(part):08d}" if part.isdigit() else part.lower() for part in re.split(r"(\d+)", path)]
 
 
-def _entry(repository: str, folder: Path, commit: str, path: str) -> Entry | None:
-    try:
-        data = git(folder, "show", f"{commit}:{path}")
-    except StackwrightError:  # a mirror without its largest files
+def _newest(folder: Path, commit: str, path: str) -> tuple[str, bytes] | None:
+    """Return the newest commit of which the mirror has the file: some mirrors lack their largest files."""
+    changes = git(folder, "log", "--format=%H", commit, "--", path).decode().split()
+    for one in (commit, *changes):
+        try:
+            return one, git(folder, "cat-file", "blob", f"{one}:{path}")
+        except StackwrightError:
+            continue
+    return None
+
+
+def _entry(repository: str, folder: Path, head: str, path: str) -> Entry | None:
+    found = _newest(folder, head, path)
+    if found is None:
         return None
+    commit, data = found
     text = data.decode(errors="replace")
     if not text.startswith("(kicad_pcb") or len(re.findall(r"\(segment\b|\(arc\b", text)) < LEAST_TRACKS:
         return None

@@ -4,6 +4,8 @@ Run: `python -m tests.corpus.run [--output FOLDER]`. It needs git and the networ
 repositories into a cache outside this one; `--mirrors FOLDER` takes git repositories that are there as `OWNER+NAME`.
 Every file is held against the manifest's hash.
 
+`--profile fitting` takes the data-centre card for boards with a PCIe edge, and the edge workload for all others.
+
 Written are `boards.csv` (a line per board), `findings.jsonl` (a line per finding) and `summary.md`; with `--against
 FINDINGS` also `movement.md`: the findings that are new, gone or of another severity than in another version's run.
 """
@@ -14,6 +16,7 @@ import argparse
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -36,6 +39,14 @@ COMPANIONS = (".kicad_pro", ".kicad_dru", ".pro")
 
 SEVERITIES = ("error", "warning", "info")
 MANY_LAYERS = 6
+KEPT = ("code", "name", "clause", "severity", "confidence", "key", "title", "why", "measured", "limit")
+"""What `findings.jsonl` has of a finding, with its first place and how many places there are."""
+
+FITTING = "fitting"
+PCIE_EDGE = re.compile(
+    r'\((?:footprint|module) "?(?:[^"\s]*:)?(?:BUS_)?PCI[-_ ]?E(?:xpress)?[-_ ]?x(?:1|4|8|16)\b', re.I
+)
+"""The footprint of a card's edge as KiCad's library names it: `BUS_PCIexpress_x4`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +102,16 @@ def laid_out(entry: Entry, cache: Path, mirrors: Path | None) -> Path:
     return board
 
 
+def fitting_profile(board: str) -> str:
+    """Return the workload that fits best what a board's text says it is: a card for a PCIe slot, or not."""
+    return "inference-pcie" if PCIE_EDGE.search(board) else "edge"
+
+
 def check(entry: Entry, board: Path, profile: str | None) -> Checked:
     """Check one board in a process of its own, as a user would."""
     words = [sys.executable, "-m", "stackwright", "check", str(board), "--format", "json"]
+    if profile == FITTING:
+        profile = fitting_profile(board.read_text(encoding="utf-8", errors="replace"))
     words += ["--profile", profile] if profile else []
     begin = time.monotonic()
     try:
@@ -124,9 +142,14 @@ def write(results: Sequence[Checked], output: Path) -> None:
     with (output / "findings.jsonl").open("w", encoding="utf-8") as lines:
         for one in results:
             for finding in one.findings:
-                kept = {key: finding[key] for key in ("code", "clause", "severity", "key", "title")}
-                lines.write(json.dumps({"board": one.entry.name, **kept}, ensure_ascii=True) + "\n")
+                lines.write(json.dumps({"board": one.entry.name, **kept(finding)}, ensure_ascii=True) + "\n")
     (output / "summary.md").write_text(summary(results), encoding="utf-8")
+
+
+def kept(finding: dict[str, Any]) -> dict[str, Any]:
+    """Return what a table needs of a finding of the JSON report."""
+    places = finding.get("places") or [None]
+    return {**{key: finding.get(key) for key in KEPT}, "place": places[0], "places": len(finding.get("places") or ())}
 
 
 def summary(results: Sequence[Checked]) -> str:
@@ -182,7 +205,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--mirrors", type=Path, metavar="FOLDER", help="git repositories in place of the network")
     parser.add_argument("--output", type=Path, default=Path("build/corpus"), metavar="FOLDER")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--profile", help="check against this workload, too")
+    parser.add_argument("--profile", help=f"check against this workload, too; {FITTING}: see above")
     parser.add_argument("--only", default="", metavar="TEXT", help="boards whose repository or path contains this")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th board: a slice of all")
     parser.add_argument("--against", type=Path, metavar="FINDINGS", help="findings.jsonl of another version")
