@@ -2,7 +2,8 @@
 
 Run: `python -m tests.corpus.sample FINDINGS... --output sample.csv [--boards FOLDER]`. The inputs are `findings.jsonl`
 of runs; a finding that several runs have is drawn once, as the first has it. With `--boards`, the folder of boards in
-the cache of the run, each row says where its board's file is.
+the cache of the run, each row says where its board's file is. Severities, rules and boards take turns down the table,
+so that its beginning is a smaller sample of the same kind.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     asked = parser.parse_args(words)
     findings, entries = read_findings(asked.findings), {entry.name: entry for entry in read_manifest()}
-    rows: list[dict[str, object]] = []
+    samples: list[list[Row]] = []
     for severity, wanted in WANTED.items():
         all_of_it = [one for one in findings if one["severity"] == severity]
         drawn = draw(all_of_it, wanted, asked.seed)
@@ -117,8 +118,11 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stdout.write(
             f"{severity}: {len(drawn)} of {len(all_of_it)} drawn, {len(rules)} rules, {len(boards)} boards\n"
         )
-        for one in drawn:
-            rows.append(as_row(len(rows) + 1, one, entries.get(one["board"]), asked.boards))
+        samples.append(drawn)
+    rows = [
+        as_row(number, one, entries.get(one["board"]), asked.boards)
+        for number, one in enumerate(_in_turns(samples), start=1)
+    ]
     write_rows(asked.output, list(COLUMNS), rows)
     return 0
 
