@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -17,15 +18,24 @@ class PartModelDeclaration(Declaration):
         parts: references: `["C12", "C3?"]`.
         values: texts of the value: `["220n*"]`.
         libraries: footprints: `["Capacitor_SMD:C_0402*"]`. Of parts, values and libraries each that is given fits.
-        file: a Touchstone 1.1 file (`.s2p`, `.s4p`), next to this file or by path.
+        file: a Touchstone 1.1 file (`.s2p`, `.s4p`) or a SPICE subcircuit of R, L and C, next to this file or by path.
+        subcircuit: its name, where the file has several.
         mounted: how the S2P file of a capacitor was measured: in series between the ports, or from the line to ground.
+        bias_v: DC voltage at which the file of a capacitor holds, 0 where it was measured without.
     """
 
     parts: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     file: str = Field(min_length=1)
+    subcircuit: str = ""
     mounted: Literal["series", "shunt"] = "series"
+    bias_v: float = Field(default=0.0, ge=0, le=10_000)
+
+    @property
+    def is_network(self) -> bool:
+        """A Touchstone file, as against a subcircuit."""
+        return re.fullmatch(r"(?i).*\.s\d+p", self.file) is not None
 
     @model_validator(mode="after")
     def _chooses(self) -> PartModelDeclaration:

@@ -142,7 +142,7 @@ def test_a_step_seen_over_time(tmp_path: Path) -> None:
         ("part.s2p", "[Version] 2.0\n", "is of Touchstone 2.0"),
         ("part.s2p", "what is this\n", "line 1 is no row of numbers"),
         ("part.s2p", "# GHz S RI R 50\n0 0 0 1 0 1 0 0 0\n20 0 0 -1 0 -1 0 0 0\n", "turns by 180 degrees"),
-        ("part.txt", "", "is no Touchstone file"),
+        ("part.txt", "", "has no .SUBCKT"),
     ],
 )
 def test_a_file_that_says_nothing_gives_no_link(
@@ -170,3 +170,14 @@ def test_a_capacitor_without_value_is_joined_through_and_named(tmp_path: Path) -
         comments, _, s = read(folder / "PCIE_TX0_P.s4p")
         assert f"note: C1 is joined through: {why} is stated" in comments
         assert abs(s[0, 1, 0]) > 0.9
+
+
+def test_a_subcircuit_stands_in_a_link(tmp_path: Path) -> None:
+    """1 pF with 10 nH resonates at 1.592 GHz: the trace passes there, and next to nothing at a tenth of it."""
+    (tmp_path / "c.mod").write_text(".subckt c 1 2\nC1 1 3 1p\nL1 3 2 10n\n.ends\n", encoding="ascii")
+    code, folder = links(tmp_path, config=declared("C?", "c.mod"))
+    assert code == 0
+    _, ghz, s = read(folder / "PCIE_TX0_P.s4p")
+    odd = np.abs(s[:, 1, 0] - s[:, 1, 2])
+    assert odd[int(np.argmin(np.abs(ghz - 1.592)))] > 0.9
+    assert odd[int(np.argmin(np.abs(ghz - 0.159)))] < 0.15

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,7 +23,8 @@ class SeriesBranch:
 
     A regulator is R and L to ground (Intel AN 958, section 1.5.1); a capacitor has ESR, and ESL with mounting.
     `count` equal ones stand in parallel. `skin_ohm` is at 100 MHz the real part, and as much of the imaginary one, of
-    what grows with the square root of frequency. `dissipation` is the loss tangent of the capacitance.
+    what grows with the square root of frequency. `dissipation` is the loss tangent of the capacitance. What a file says
+    of a part, `part_ohm` at each frequency in Hz, is in series with all of these.
     """
 
     name: str
@@ -35,6 +36,7 @@ class SeriesBranch:
     count: int = 1
     skin_ohm: float = 0.0
     dissipation: float = 0.0
+    part_ohm: Callable[[Real], Complex] | None = None
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for values that no passive part has, or for none at all."""
@@ -43,7 +45,8 @@ class SeriesBranch:
             raise ValueError(f"{self.name}: resistance and inductance are not negative, and there is at least one")
         if self.capacitance_f is not None and not (math.isfinite(self.capacitance_f) and self.capacitance_f > 0):
             raise ValueError(f"{self.name}: the capacitance is positive")
-        if self.capacitance_f is None and self.resistance_ohm == 0 and self.inductance_h == 0:
+        has_some = self.resistance_ohm > 0 or self.inductance_h > 0 or self.part_ohm is not None
+        if self.capacitance_f is None and not has_some:
             raise ValueError(f"{self.name} has no impedance")
         if self.first == self.second:
             raise ValueError(f"{self.name} begins and ends at the same node")
@@ -56,6 +59,8 @@ class SeriesBranch:
             one = one + self.skin_ohm * (1 + 1j) * np.sqrt(omega / (2 * math.pi * SKIN_HZ))
         if self.capacitance_f is not None:
             one = one + (self.dissipation - 1j) / (omega * self.capacitance_f)
+        if self.part_ohm is not None:
+            one = one + self.part_ohm(np.asarray(frequencies_hz, dtype=float))
         return np.asarray(one / self.count, dtype=np.complex128)
 
     @property

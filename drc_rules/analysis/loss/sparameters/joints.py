@@ -15,7 +15,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.nets.links import SeriesPart
 from stackup_lib.nets.two_pin_parts import PartKind, resistance_ohm
 from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
-from stackup_lib.power.over_frequency.part_impedance import ceramic_ohm, series_part_ohm, shunt_part_ohm
+from stackup_lib.power.over_frequency.part_impedance import OPEN_OHM, ceramic_ohm, series_part_ohm, shunt_part_ohm
 from stackup_lib.transmission_lines.four_port import chain_of_s, nothing
 from stackup_lib.transmission_lines.touchstone_file import PartNetwork
 from stackup_lib.transmission_lines.two_port import series_chain
@@ -75,7 +75,12 @@ class LinkParts:
         return self._joints[part.footprint]
 
     def _declared(self, part: SeriesPart, row: PartModelDeclaration) -> Joint:
-        network = self.ctx.get(part_models).network(row, (2,))
+        models = self.ctx.get(part_models)
+        if not row.is_network and part.kind is PartKind.CAPACITOR:
+            table, is_dc = models.capacitor(row), self.ghz == 0
+            found = np.where(is_dc, OPEN_OHM, table.at(np.where(is_dc, 1.0, self.ghz) * 1e9))
+            return Joint(f"as in {row.file}", np.asarray(found, dtype=np.complex128))
+        network = models.network(row, (2,))
         s, words = network.at(self.ghz), f"as in {row.file}"
         if row.mounted == "shunt":
             ohm = shunt_part_ohm(s, network.reference_ohm)

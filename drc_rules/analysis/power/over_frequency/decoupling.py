@@ -8,40 +8,18 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from drc_rules.analysis.power.over_frequency.left_of_capacitance import left_of
 from drc_rules.analysis.power.over_frequency.mounts import Mounts
+from drc_rules.analysis.power.over_frequency.part_data import PartData, declared_data, file_data, typical_data
+from drc_rules.facts.part_models import PartModels
 from drc_rules.settings.config_pdn import CapacitorDeclaration
+from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.nets.two_pin_parts import TwoTerminalParts, is_unfitted
 from stackup_lib.power.over_frequency.capacitor_text import CapacitorText, read_capacitor
-from stackup_lib.power.over_frequency.capacitors import typical_capacitor
-from stackup_lib.power.over_frequency.landings import Landing
 
-DECLARED = "declared"
 NOT_FITTED = "not fitted"
 NO_VIA = "no via of its net is within 10 mm"
 OFF_PLANES = "its vias are not on the planes of the rail"
-
-
-@dataclass(frozen=True)
-class PartData:
-    """What a capacitor is without its mounting.
-
-    Attributes:
-        capacitance_f: what is left of it at the rail's voltage.
-        esr_ohm, esl_h, skin_ohm: of the part alone.
-        source: of ESR and ESL.
-        bias: how the capacitance was found.
-        is_sure: capacitance, ESR and ESL are declared.
-    """
-
-    capacitance_f: Interval
-    esr_ohm: Interval
-    esl_h: Interval
-    skin_ohm: Interval
-    source: str
-    bias: str
-    is_sure: bool
 
 
 @dataclass(frozen=True)
@@ -77,12 +55,13 @@ class Decoupling:
     left_out: dict[str, str]
 
 
-def decoupling_of(
+def decoupling_of(  # noqa: PLR0917 - what is looked for, and what is known of it
     parts: TwoTerminalParts,
     nets: tuple[int, int],
     mounts: Mounts,
     volts: float | None,
     declared: Sequence[CapacitorDeclaration],
+    models: PartModels,
 ) -> Decoupling:
     """Return the capacitors between two nets.
 
@@ -92,6 +71,7 @@ def decoupling_of(
         mounts: planes and vias.
         volts: the rail's voltage, None where it is not known.
         declared: data of parts; the first that names a part holds.
+        models: files of parts that have no such data.
     """
     board, found, left_out = mounts.board, [], {}
     ends = np.column_stack([parts.first_net, parts.second_net])
@@ -104,9 +84,10 @@ def decoupling_of(
         own = next((one for one in declared if any(fnmatchcase(reference, name) for name in one.parts)), None)
         back = bool(board.footprints.back[footprint])
         ways = [mounts.landing(int(pad[row]), back=back) for pad in (parts.first_pad, parts.second_pad)]
-        reason = _reason(stated, own, value, ways)
+        data, no_data = _data_of(stated, own, models, footprint, volts)
+        reason = NOT_FITTED if is_unfitted(value) else no_data or (NO_VIA if None in ways else "")
         first, second = ways
-        if reason or first is None or second is None:
+        if reason or data is None or first is None or second is None:
             left_out[reference] = reason
             continue
         on_rail = first if parts.first_net[row] == nets[0] else second
@@ -114,14 +95,10 @@ def decoupling_of(
         if not under:
             left_out[reference] = OFF_PLANES
             continue
-        data = declared_data(own, stated) if own else _typical_data(stated, volts)
-        if data is None:
-            left_out[reference] = f"no ESR and ESL for size {stated.size}"
-            continue
         found.append(
             RailCapacitor(
                 reference=reference,
-                value=_farads(own.uf * 1e-6 if own else stated.capacitance_f or 0.0),
+                value=_farads(own.uf * 1e-6 if own else stated.capacitance_f or data.capacitance_f.nominal),
                 size=stated.size or "",
                 mounting_h=mounts.inductance_h(first, second, under, back=back),
                 x_mm=(first.x_mm + second.x_mm) / 2,
@@ -132,52 +109,28 @@ def decoupling_of(
     return Decoupling(tuple(sorted(found, key=lambda one: (-one.data.capacitance_f.nominal, one.reference))), left_out)
 
 
-def _reason(stated: CapacitorText, own: CapacitorDeclaration | None, value: str, ways: Sequence[Landing | None]) -> str:
-    """Return why a capacitor cannot be in the network, "" where it can."""
-    if is_unfitted(value):
-        return NOT_FITTED
-    if own is None and stated.capacitance_f is None:
-        return f'its value "{value}" states no capacitance'
-    if own is None and stated.size is None:
-        return "its footprint states no size, so that ESR and ESL are not known"
-    return NO_VIA if None in ways else ""
-
-
-def _typical_data(stated: CapacitorText, volts: float | None) -> PartData | None:
-    nominal_f, size = stated.capacitance_f, stated.size
-    typical = typical_capacitor(size, nominal_f) if size and nominal_f else None
-    if typical is None or nominal_f is None:
-        return None
-    left, bias = left_of(stated, volts)
-    return PartData(
-        capacitance_f=left.times(nominal_f),
-        esr_ohm=typical.esr_ohm,
-        esl_h=typical.esl_h,
-        skin_ohm=typical.skin_ohm,
-        source="measured" if typical.source.grade == "measured" else "band",
-        bias=bias,
-        is_sure=False,
-    )
-
-
-def declared_data(own: CapacitorDeclaration, stated: CapacitorText) -> PartData:
-    """Return what is declared; R and L change with frequency as those of ceramic parts of the size, if it is known."""
-    slack = own.tolerance_pct / 100
-    farad = own.uf * 1e-6
-    typical = typical_capacitor(stated.size, farad) if stated.size else None
-    return PartData(
-        capacitance_f=Interval(low=farad * (1 - slack), nominal=farad, high=farad * (1 + slack)),
-        esr_ohm=_point(own.esr_mohm * 1e-3),
-        esl_h=_point(own.esl_ph * 1e-12),
-        skin_ohm=_point(typical.skin_ohm.nominal if typical else 0.0),
-        source=own.source or DECLARED,
-        bias=DECLARED,
-        is_sure=True,
-    )
-
-
-def _point(value: float) -> Interval:
-    return Interval(low=value, nominal=value, high=value)
+def _data_of(
+    stated: CapacitorText,
+    own: CapacitorDeclaration | None,
+    models: PartModels,
+    footprint: int,
+    volts: float | None,
+) -> tuple[PartData | None, str]:
+    """Return the data of a capacitor; without any, why there is none."""
+    if own is not None:
+        return declared_data(own, stated), ""
+    row = models.of(footprint)
+    if row is not None:
+        try:
+            return file_data(models, row, stated, volts), ""
+        except StackwrightError as error:
+            return None, f"{row.file} {error.what}"
+    if stated.capacitance_f is None:
+        return None, f'its value "{models.board.footprints.value[footprint]}" states no capacitance'
+    if stated.size is None:
+        return None, "its footprint states no size, so that ESR and ESL are not known"
+    data = typical_data(stated, volts)
+    return data, "" if data else f"no ESR and ESL for size {stated.size}"
 
 
 def _farads(farad: float) -> str:

@@ -31,14 +31,17 @@ def left_of(stated: CapacitorText, volts: float | None) -> tuple[Interval, str]:
         return _around(1.0, TOLERANCE), "small: no DC bias"
     shares = [part.uf / part.nominal_uf for part in capacitor_data().measured]
     at_zero = Interval(low=min(shares), nominal=float(np.median(shares)), high=1 + TOLERANCE)
-    bias, words = _bias(stated, volts)
+    bias, words = bias_of(stated, volts)
     return (
         Interval(low=at_zero.low * bias.low, nominal=at_zero.nominal * bias.nominal, high=at_zero.high * bias.high),
         words,
     )
 
 
-def _bias(stated: CapacitorText, volts: float | None) -> tuple[Interval, str]:
+def bias_of(stated: CapacitorText, volts: float | None) -> tuple[Interval, str]:
+    """Return the share of the capacitance at 0 V that the rail's voltage leaves, and how it was found."""
+    if stated.dielectric == "C0G" or (stated.capacitance_f or 0.0) < SMALL_F:
+        return Interval(low=1.0, nominal=1.0, high=1.0), "C0G" if stated.dielectric == "C0G" else "small: no DC bias"
     if stated.dielectric is not None and stated.dielectric not in KINDS:
         return Interval(low=0.1, nominal=0.5, high=1.0), f"DC bias of {stated.dielectric} not known"
     kind = stated.dielectric or KINDS[0]

@@ -12,7 +12,6 @@ from drc_rules.analysis.power.over_frequency.pdn_network import CORNERS, REGULAT
 from drc_rules.report.numbers import figure
 from drc_rules.report.pdn_rows import PdnExcess, PdnPeak, PdnTarget
 from stackup_lib.core.interval import Interval
-from stackup_lib.power.over_frequency.capacitors import ceramic_branch
 from stackup_lib.power.over_frequency.circuit import SolvedNetwork, peaks
 from stackup_lib.transmission_lines.materials.conductor_models import Real
 
@@ -173,7 +172,7 @@ def _remedy(curve: Curve, where: slice, target: PdnTarget) -> tuple[int, str] | 
     for group in dict.fromkeys(one.group for one in curve.network.capacitors):
         own = min((one for one in curve.network.capacitors if one.group == group), key=lambda c: c.mounting_h.nominal)
         of = own.data.esr_ohm.nominal, own.data.esl_h.nominal, own.data.skin_ohm.nominal
-        branch = ceramic_branch(group, REGULATOR, own.data.capacitance_f.nominal, of, mounting_h=own.mounting_h.nominal)
+        branch = own.data.branch(group, REGULATOR, own.data.capacitance_f.nominal, of, own.mounting_h.nominal)
         one = branch.impedance_ohm(curve.hz[where])
         count = next(
             (n for n in range(1, MOST_MORE + 1) if np.max(np.abs(here / (1 + n * here / one))) * 1e3 <= target.mohm),

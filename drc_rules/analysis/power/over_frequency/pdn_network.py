@@ -15,7 +15,6 @@ from drc_rules.analysis.power.over_frequency.decoupling import RailCapacitor
 from drc_rules.analysis.power.over_frequency.load import LoadPort
 from drc_rules.analysis.power.over_frequency.supply import Supply
 from drc_rules.settings.config_pdn import PdnDeclaration
-from stackup_lib.power.over_frequency.capacitors import ceramic_branch
 from stackup_lib.power.over_frequency.circuit import GROUND, PlaneNodes, SeriesBranch, SolvedNetwork, solve
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort, plane_impedance_ohm
 from stackup_lib.transmission_lines.materials.conductor_models import Real
@@ -194,7 +193,7 @@ def _bank(node: str, parts: Sequence[RailCapacitor], corner: Corner) -> SeriesBr
     together = count / sum(1 / (esl + one) for one in inductances)
     of = getattr(part.data.esr_ohm, corner.loss), esl, getattr(part.data.skin_ohm, corner.loss)
     farad = getattr(part.data.capacitance_f, corner.capacitance)
-    return ceramic_branch(part.group, node, farad, of, mounting_h=max(together - esl, 0.0), count=count)
+    return part.data.branch(part.group, node, farad, of, max(together - esl, 0.0), count)
 
 
 def _alike(capacitors: Sequence[RailCapacitor]) -> list[list[RailCapacitor]]:

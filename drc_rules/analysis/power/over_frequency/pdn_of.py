@@ -22,6 +22,7 @@ from drc_rules.analysis.power.over_frequency.pdn_network import RailNetwork
 from drc_rules.analysis.power.over_frequency.rail_named import NamedRail, rail_named, target_of, up_to_hz
 from drc_rules.analysis.power.over_frequency.supply import supply_of
 from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.facts.part_models import part_models
 from drc_rules.report.pdn_rows import PdnCapacitor, PdnGroup, PdnMissing, PdnPair, PdnPoint, PdnRow, PdnTarget
 from drc_rules.settings.config_pdn import PdnDeclaration
 from drc_rules.settings.net_selection import toml_value
@@ -67,7 +68,9 @@ def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: floa
         raise MissingFact(what, f"draw a zone of {net} next to {ground}, then {FILL_ZONES}")
     mounts = Mounts(ctx.board, Landings(ctx.board, ctx.copper), heights, _main(planes.facing), rail.net)
     stated = rail.row.pdn if rail.row else PdnDeclaration()
-    decoupling = decoupling_of(parts, (rail.net, rail.ground), mounts, rail.volts, stated.capacitor)
+    decoupling = decoupling_of(
+        parts, (rail.net, rail.ground), mounts, rail.volts, stated.capacitor, ctx.get(part_models)
+    )
     supply = supply_of(ctx.board, parts, rail.row, rail.net)
     sources = rail.row.from_ if rail.row else ()
     declared = tuple(rail.row.to) if rail.row else ()
@@ -270,7 +273,10 @@ def _missing(rail: NamedRail, net: str, network: RailNetwork, decoupling: Decoup
     unknown = sorted(name for name, reason in reasons.items() if reason not in (NO_VIA, OFF_PLANES, NOT_FITTED))
     if unknown:
         yield PdnMissing(what=f"capacitance, ESR and ESL of {some(unknown)}", lines=_capacitor_lines(unknown))
-    unsure = [one.reference for one in decoupling.capacitors if not one.data.is_sure]
+    by_file = [one.reference for one in decoupling.capacitors if not one.data.is_sure and one.data.table]
+    if by_file:
+        yield PdnMissing(what=f"files of {some(by_file)} at the voltage of the rail (bias_v)", narrows=True)
+    unsure = [one.reference for one in decoupling.capacitors if not one.data.is_sure and not one.data.table]
     if unsure:
         what = f"the maker's data of {count(len(unsure), 'capacitor')}"
         yield PdnMissing(what=what, lines=_capacitor_lines(unsure), narrows=True)

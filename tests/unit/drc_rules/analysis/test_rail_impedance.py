@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drc_rules.analysis.power.over_frequency.decoupling import declared_data
 from drc_rules.analysis.power.over_frequency.left_of_capacitance import left_of
+from drc_rules.analysis.power.over_frequency.part_data import declared_data
 from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.report.pdn_rows import PdnRow

@@ -1,0 +1,138 @@
+"""What a capacitor is without its mounting: as declared, as a file has it, or as parts of its size are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from drc_rules.analysis.power.over_frequency.left_of_capacitance import bias_of, left_of
+from drc_rules.facts.part_models import PartModels
+from drc_rules.settings.config_parts import PartModelDeclaration
+from drc_rules.settings.config_pdn import CapacitorDeclaration
+from stackup_lib.core.interval import Interval
+from stackup_lib.power.over_frequency.capacitor_curve import CapacitorCurve
+from stackup_lib.power.over_frequency.capacitor_text import CapacitorText
+from stackup_lib.power.over_frequency.capacitors import ceramic_branch, typical_capacitor
+from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch
+
+DECLARED = "declared"
+SAME_BIAS = 0.05
+"""A file holds at the rail's voltage where its own differs by no more than this share of it."""
+
+
+@dataclass(frozen=True)
+class PartData:
+    """What a capacitor is without its mounting.
+
+    Attributes:
+        capacitance_f: what is left of it at the rail's voltage.
+        esr_ohm, esl_h, skin_ohm: of the part alone.
+        source: of ESR and ESL.
+        bias: how the capacitance was found.
+        is_sure: capacitance, ESR and ESL are declared.
+        table: the impedance that a file states, None for none; it takes the place of ESR and ESL.
+    """
+
+    capacitance_f: Interval
+    esr_ohm: Interval
+    esl_h: Interval
+    skin_ohm: Interval
+    source: str
+    bias: str
+    is_sure: bool
+    table: CapacitorCurve | None = None
+
+    def branch(  # noqa: PLR0917 - a branch and the values of its part
+        self,
+        name: str,
+        node: str,
+        capacitance_f: float,
+        of: tuple[float, float, float],
+        mounting_h: float,
+        count: int = 1,
+    ) -> SeriesBranch:
+        """Return the part with its mounting between a node and ground, at ends of its ranges.
+
+        Args:
+            name: of the branch.
+            node: at which it is connected.
+            capacitance_f: within `capacitance_f` of the part.
+            of: ESR, ESL and skin part, as in `ceramic_branch`; a file has its own.
+            mounting_h: of pads, copper and vias.
+            count: equal parts in parallel.
+        """
+        if self.table is None:
+            return ceramic_branch(name, node, capacitance_f, of, mounting_h=mounting_h, count=count)
+        missing = 1 / capacitance_f - 1 / self.table.capacitance_f
+        lost_f = 1 / missing if missing * self.table.capacitance_f > 1e-9 else None
+        return SeriesBranch(
+            name,
+            node,
+            GROUND,
+            inductance_h=mounting_h,
+            capacitance_f=lost_f,
+            count=count,
+            part_ohm=self.table.at,
+        )
+
+
+def typical_data(stated: CapacitorText, volts: float | None) -> PartData | None:
+    """Return the data of parts of the size; None without value or size, or for a size without data."""
+    nominal_f, size = stated.capacitance_f, stated.size
+    typical = typical_capacitor(size, nominal_f) if size and nominal_f else None
+    if typical is None or nominal_f is None:
+        return None
+    left, bias = left_of(stated, volts)
+    return PartData(
+        capacitance_f=left.times(nominal_f),
+        esr_ohm=typical.esr_ohm,
+        esl_h=typical.esl_h,
+        skin_ohm=typical.skin_ohm,
+        source="measured" if typical.source.grade == "measured" else "band",
+        bias=bias,
+        is_sure=False,
+    )
+
+
+def declared_data(own: CapacitorDeclaration, stated: CapacitorText) -> PartData:
+    """Return what is declared; R and L change with frequency as those of ceramic parts of the size, if it is known."""
+    slack = own.tolerance_pct / 100
+    farad = own.uf * 1e-6
+    typical = typical_capacitor(stated.size, farad) if stated.size else None
+    return PartData(
+        capacitance_f=Interval(low=farad * (1 - slack), nominal=farad, high=farad * (1 + slack)),
+        esr_ohm=_point(own.esr_mohm * 1e-3),
+        esl_h=_point(own.esl_ph * 1e-12),
+        skin_ohm=_point(typical.skin_ohm.nominal if typical else 0.0),
+        source=own.source or DECLARED,
+        bias=DECLARED,
+        is_sure=True,
+    )
+
+
+def file_data(models: PartModels, row: PartModelDeclaration, stated: CapacitorText, volts: float | None) -> PartData:
+    """Return what a file says; where it holds at another voltage than the rail's, with what DC bias may leave.
+
+    Raises:
+        StackwrightError: the file cannot be used.
+    """
+    table = models.capacitor(row)
+    farad = table.capacitance_f
+    is_sure = volts is not None and row.bias_v >= volts * (1 - SAME_BIAS)
+    if is_sure:
+        left, bias = Interval(low=1.0, nominal=1.0, high=1.0), f"at {row.bias_v:g} V, as in its file"
+    else:
+        left, bias = bias_of(replace(stated, capacitance_f=farad), volts)
+    return PartData(
+        capacitance_f=left.times(farad),
+        esr_ohm=_point(table.esr_ohm),
+        esl_h=_point(table.esl_h),
+        skin_ohm=_point(0.0),
+        source=row.file,
+        bias=bias,
+        is_sure=is_sure,
+        table=table,
+    )
+
+
+def _point(value: float) -> Interval:
+    return Interval(low=value, nominal=value, high=value)
