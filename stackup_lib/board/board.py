@@ -158,7 +158,7 @@ class Vias:
 
 @dataclass(frozen=True, slots=True)
 class Footprints:
-    """Footprints, one row each; `back` is 1 when it sits on B.Cu."""
+    """Footprints, one row each; `back` is 1 when it sits on B.Cu, `unfitted` 1 when marked "do not populate"."""
 
     reference: Text
     value: Text
@@ -167,6 +167,7 @@ class Footprints:
     y_mm: Floats
     rotation_deg: Floats
     back: Flags
+    unfitted: Flags
     uuid: Text
     offset: Ints
 

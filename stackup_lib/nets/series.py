@@ -9,7 +9,7 @@ import numpy as np
 from stackup_lib.board.board import Board
 from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.nets.power_nets import Rails
-from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, refusal
+from stackup_lib.nets.two_pin_parts import NOT_FITTED, PartKind, TwoTerminalParts, refusal
 
 Chain = tuple[int, ...]
 SeriesJoins = Mapping[tuple[int, int], tuple[int, ...]]
@@ -33,6 +33,8 @@ def why_not(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalParts, r
             return f"to {board.nets[net]}, which has very many pads"
     if pairs.complement_of(nets[0]) == nets[1]:
         return "across the pair"
+    if board.footprints.unfitted[parts.footprint[row]]:
+        return NOT_FITTED
     return refusal(PartKind(int(parts.kind[row])), str(board.footprints.value[parts.footprint[row]]))
 
 

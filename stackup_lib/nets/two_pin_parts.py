@@ -41,6 +41,7 @@ _SPLIT = re.compile(r"[\s_/,;()|]+")
 _OHM = re.compile(r"(\d+(?:\.\d+)?)(M|MEG|K|R|OHMS?|\u2126|\u03a9|MOHM|KOHM|mR|m)?(\d*)")
 _FARAD = re.compile(r"(\d+(?:\.\d+)?)([PNUM])(\d*)F?")
 _BARE = re.compile(r"\d+(?:\.\d+)?")
+NOT_FITTED = "not fitted"
 _UNFITTED = re.compile(
     r"(?:^|[\s_/(])(?:DNP|DNI|DNF|DNM|NC|NF|NP|NM|NO[ _-]?FIT|NO[ _-]?POP|UNFITTED|OPEN)(?:$|[\s_/)])"
 )
@@ -188,7 +189,7 @@ def refusal(kind: PartKind, value: str) -> str:
     pass up to 150 ohm, and only with a value. Ferrites, inductors and all other parts do not, unless they state 0 ohm.
     """
     if is_unfitted(value):
-        return "not fitted"
+        return NOT_FITTED
     if kind is PartKind.CAPACITOR:
         size = capacitance_pf(value)
         return f"too small to couple ({size:g} pF)" if size is not None and size < LEAST_COUPLING_PF else ""

@@ -134,6 +134,7 @@ def footprint(item: Item) -> dict[str, Any]:
         "at": xy(item.GetPosition()),
         "rotation": item.GetOrientationDegrees(),
         "back": item.IsFlipped(),
+        "unfitted": item.IsDNP(),
     }
 
 

@@ -243,15 +243,15 @@ def _turn(angle_deg: float) -> float:
 def _our_footprints(board: Board) -> Iterator[Row]:
     f = board.footprints
     words = zip(f.uuid.tolist(), f.reference.tolist(), f.value.tolist(), f.library_id.tolist(), strict=True)
-    places = zip(nm(f.x_mm), nm(f.y_mm), f.rotation_deg.tolist(), f.back.tolist(), strict=True)
-    for word, (x, y, rotation, back) in zip(words, places, strict=True):
-        yield *word, x, y, _turn(rotation), bool(back)
+    places = zip(nm(f.x_mm), nm(f.y_mm), f.rotation_deg.tolist(), f.back.tolist(), f.unfitted.tolist(), strict=True)
+    for word, (x, y, rotation, back, unfitted) in zip(words, places, strict=True):
+        yield *word, x, y, _turn(rotation), bool(back), bool(unfitted)
 
 
 def _their_footprints(facts: Facts) -> Iterator[Row]:
     for row in facts["footprints"]:
         words = row["uuid"], row["reference"], row["value"], row["library_id"]
-        yield *words, *row["at"], _turn(row["rotation"]), row["back"]
+        yield *words, *row["at"], _turn(row["rotation"]), row["back"], row["unfitted"]
 
 
 def _our_pads(board: Board) -> Iterator[Row]:

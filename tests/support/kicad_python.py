@@ -75,6 +75,7 @@ class FootprintFacts(TypedDict):
     at: Point
     rotation: float
     back: bool
+    unfitted: bool
 
 
 class ZoneFacts(TypedDict):

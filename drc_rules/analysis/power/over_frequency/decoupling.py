@@ -14,10 +14,9 @@ from drc_rules.facts.part_models import PartModels
 from drc_rules.settings.config_pdn import CapacitorDeclaration
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
-from stackup_lib.nets.two_pin_parts import TwoTerminalParts, is_unfitted
+from stackup_lib.nets.two_pin_parts import NOT_FITTED, TwoTerminalParts, is_unfitted
 from stackup_lib.power.over_frequency.capacitor_text import CapacitorText, read_capacitor
 
-NOT_FITTED = "not fitted"
 NO_VIA = "no via of its net is within 10 mm"
 OFF_PLANES = "its vias are not on the planes of the rail"
 
@@ -79,6 +78,9 @@ def decoupling_of(  # noqa: PLR0917 - what is looked for, and what is known of i
     for row in rows.tolist():
         footprint = int(parts.footprint[row])
         reference = str(board.footprints.reference[footprint])
+        if board.footprints.unfitted[footprint]:
+            left_out[reference] = NOT_FITTED
+            continue
         value = str(board.footprints.value[footprint])
         stated = read_capacitor(value, str(board.footprints.library_id[footprint]))
         own = next((one for one in declared if any(fnmatchcase(reference, name) for name in one.parts)), None)

@@ -8,7 +8,6 @@ import numpy as np
 
 from drc_rules.analysis.power.over_frequency.decoupling import (
     NO_VIA,
-    NOT_FITTED,
     OFF_PLANES,
     Decoupling,
     RailCapacitor,
@@ -29,7 +28,7 @@ from drc_rules.settings.net_selection import toml_value
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.words import count, some
-from stackup_lib.nets.two_pin_parts import TwoTerminalParts, find_two_pads
+from stackup_lib.nets.two_pin_parts import NOT_FITTED, TwoTerminalParts, find_two_pads
 from stackup_lib.power.over_frequency.landings import Landings
 from stackup_lib.power.over_frequency.plane_pair import EPSILON0_F_PER_M, PlanePair, same_area
 from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, FacingLayers, RailPlanes, rail_planes

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stackup_lib.board.board import Footprints, Ints, PadKind, Pads
+from stackup_lib.board.board import Flags, Footprints, Ints, PadKind, Pads
 from stackup_lib.kicad.read.items.net_ties import tie_groups
 from stackup_lib.kicad.read.items.shapes import placed
 from stackup_lib.kicad.read.items.vias import DrillingRow, drilling, drilling_columns, unused_pads
@@ -37,6 +37,7 @@ _USUAL = re.compile(
     rb'(?:\((?:uuid|tstamp) "?([-0-9A-Za-z]*)"?\))?'
 )  # fmt: skip
 """Those pieces as KiCad 6 to 10 write them one after the other; anything else goes to the general parser."""
+_DNP = re.compile(rb"\sdnp[\s)]")
 _NAME = re.compile(rb"\(\s*(?:footprint|module)\s*" + _WORD)
 
 
@@ -70,6 +71,7 @@ def read_footprints(source: BoardText) -> tuple[Footprints, Pads]:
         y_mm=floats(places.y),
         rotation_deg=floats(places.rotation),
         back=flags(places.back),
+        unfitted=_unfitted(source, items, row_of),
         uuid=texts(places.uuid),
         offset=start,
     )
@@ -99,6 +101,16 @@ def _places(source: BoardText, items: Ints, row_of: Ints) -> _Places:
         if math.isnan(x):
             raise source.error(int(source.blocks.items.start[items[row]]), "(footprint ...) has no (at x y)")
     return places
+
+
+def _unfitted(source: BoardText, items: Ints, row_of: Ints) -> Flags:
+    """Return 1 for each footprint that KiCad 7 or later marks as one not to populate: `(attr smd dnp)`."""
+    chosen = source.children(items, "attr")
+    marked = flags([0] * len(items))
+    rows = row_of[source.blocks.parent[chosen]]
+    spans = zip(source.blocks.children.start[chosen], source.blocks.children.end[chosen], strict=True)
+    marked[rows[[bool(_DNP.search(source.data, start, end)) for start, end in spans]]] = 1
+    return marked
 
 
 def _names(source: BoardText, items: Ints, row_of: Ints) -> tuple[list[str], list[str]]:

@@ -175,6 +175,14 @@ def test_a_capacitor_without_data_is_left_out_by_name(tmp_path: Path, value: str
     assert named is (says != "not fitted")
 
 
+def test_a_capacitor_marked_do_not_populate_is_left_out(tmp_path: Path) -> None:
+    keys = decoupled()
+    keys["parts"][1] = capacitor("C2", 30, 24) | {"unfitted": True}
+    row = pdn_of(context_of(tmp_path, parts=keys["parts"]), NET)
+    assert [one.reference for one in row.capacitors] == ["C1"]
+    assert row.left_out == {"not fitted": ("C2",)}
+
+
 def test_a_capacitor_without_vias_or_off_the_planes_is_left_out(tmp_path: Path) -> None:
     keys = decoupled()
     vias = [via for via in keys["vias"] if via not in its_vias(30, 24)[:1]]

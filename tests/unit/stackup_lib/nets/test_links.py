@@ -154,6 +154,15 @@ def test_what_a_part_is_and_says_decides_whether_it_joins(
     assert all(part.why for part in refused)
 
 
+@pytest.mark.parametrize("joins", [True, False])
+def test_a_part_marked_do_not_populate_joins_nothing(tmp_path: Path, *, joins: bool) -> None:
+    """KiCad's attribute of the footprint, whatever the value says."""
+    part = two_pads("R1", "0R", 20, 10, "/A", "/B") + ("" if joins else "unfitted = true\n")
+    links = find_links(mini(tmp_path, chip("U1", 10, "/A") + part + chip("U2", 30, "/B")))
+    assert names(links, only(links, "/A")) == (["/A", "R1", "/B"] if joins else ["/A"])
+    assert [one.why for one in links.refused(links.board.net_index["/A"])] == ([] if joins else ["not fitted"])
+
+
 def test_pull_ups_bypasses_and_diodes_to_ground_join_nothing(tmp_path: Path) -> None:
     """A 33 ohm pull-up, a capacitor and a diode to ground: three taps, one net."""
     text = (
