@@ -181,3 +181,36 @@ def test_a_subcircuit_stands_in_a_link(tmp_path: Path) -> None:
     odd = np.abs(s[:, 1, 0] - s[:, 1, 2])
     assert odd[int(np.argmin(np.abs(ghz - 1.592)))] > 0.9
     assert odd[int(np.argmin(np.abs(ghz - 0.159)))] < 0.15
+
+
+@pytest.mark.parametrize(("role", "is_there"), [("very_short", True), ("medium", False)])
+def test_the_loss_against_the_published_mask(tmp_path: Path, role: str, is_there: bool) -> None:
+    """CAUI-4 of the declared role; the room is smallest where a short line leaves least, at the low end."""
+    config = f'[[interface]]\nis = "eth25g"\nrole = "{role}"\nnets = ["/PCIE_*"]\n'
+    drawn = paired(capacitors=False) | {"config": '[declared]\nfoil = "VLP"\n' + config}
+    board = write(MiniBoard.model_validate(drawn), tmp_path, "card")
+    assert run(["touchstone", str(board), "--output", str(tmp_path / "links")]) == 0
+    comments, ghz, s = read(tmp_path / "links" / "PCIE_TX0_P.s4p")
+    lines = [line for line in comments if "the mask of the whole channel, CAUI-4 chip to module" in line]
+    assert bool(lines) == is_there
+    if is_there:
+        loss_db = -20 * np.log10(np.abs(mixed_modes(s)[1:, 1, 0]))
+        low = ghz[1:] <= 14
+        allowed = 1.076 * (0.075 + 0.537 * np.sqrt(ghz[1:]) + 0.566 * ghz[1:])
+        room = float(np.min((allowed - loss_db)[low]))
+        assert f"{room:.2f} dB below" in lines[0]
+        assert "insertion loss to 18.7" in lines[0]
+
+
+def test_the_trace_over_time_shows_a_via(tmp_path: Path) -> None:
+    """3.24 mm of barrel hang on a link of 92.5 ohm: a step sees a dip there, and none where it is drilled away."""
+    from tests.cli.test_touchstone_command import TREATED, UNTREATED
+
+    lowest = []
+    for board in (UNTREATED, TREATED):
+        folder = tmp_path / board.stem
+        words = ["--net", "NVLINK0_RX0", "--output", str(folder), "--tdr"]
+        assert run(["touchstone", str(board), *words]) == 0
+        rows = (folder / "NVLINK0_RX0_P_tdr.csv").read_text(encoding="ascii").splitlines()[1:]
+        lowest.append(min(float(row.split(",")[1]) for row in rows))
+    assert lowest[0] < lowest[1] - 10

@@ -6,6 +6,7 @@ a declaration, a profile that says which generation its board type carries, or a
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -83,6 +84,27 @@ class Bus(Frozen):
     member: str
 
 
+class LossMask(Frozen):
+    """A piece of the largest insertion loss of a whole channel: db + db_per_root_ghz sqrt(f) + db_per_ghz f, in GHz.
+
+    Attributes:
+        role: kind of channel, a key of `board_loss_db`.
+        title: of the mask.
+        to_ghz: up to where it holds, from the end of the piece before.
+    """
+
+    role: str
+    title: str
+    to_ghz: float
+    db: float = 0.0
+    db_per_root_ghz: float = 0.0
+    db_per_ghz: float = 0.0
+
+    def at(self, frequency_ghz: float) -> float:
+        """Return the largest loss in dB."""
+        return self.db + self.db_per_root_ghz * math.sqrt(frequency_ghz) + self.db_per_ghz * frequency_ghz
+
+
 class Interface(Frozen):
     """One generation of a signalling standard.
 
@@ -97,6 +119,7 @@ class Interface(Frozen):
         impedance_tolerance_pct: usual tolerance.
         channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
         board_loss_db: the board's share of it by topology, e.g. `add_in_card`.
+        loss_mask: largest insertion loss of whole channels over frequency, pieces rising; only where it is published.
         stub_limit_mm: stated or computed limit of a via stub.
         stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
         skew_ps, skew_mm: allowed difference within a pair.
@@ -128,6 +151,7 @@ class Interface(Frozen):
     impedance_tolerance_pct: float | None = None
     channel_loss_db: float | None = None
     board_loss_db: Mapping[str, float] = Field(default_factory=dict)
+    loss_mask: tuple[LossMask, ...] = ()
     stub_limit_mm: float | None = None
     stub_rule_mm: float | None = None
     skew_ps: float | None = None

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from drc_rules.analysis.lines.link_geometry import LinkGeometry
 from drc_rules.analysis.loss.link_loss import LinkLoss
+from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.loss.sparameters.elements import ElementChains, Modes
 from drc_rules.analysis.loss.sparameters.joints import LinkParts
 from drc_rules.analysis.loss.sparameters.legs import Element, JointElement, Leg, LineElement, side_by_side
 from drc_rules.analysis.nets.board_links import complete_routes
 from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces.model import LossMask
 from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Route
 from stackup_lib.transmission_lines.four_port import (
@@ -58,6 +60,7 @@ class LinkNetwork:
         own_ohm: impedance of the interface, of a pair half of the differential one; `REFERENCE_OHM` where it has none.
         limit_ghz: up to where its lines are quasi-static.
         skew_mm, skew_ps: by how much P is longer than N; None of a single trace.
+        mask: largest loss of the whole channel, for the role that is declared; empty where none is published.
         parts: the elements in order, as text.
         notes: what was assumed or left out.
     """
@@ -73,6 +76,7 @@ class LinkNetwork:
     limit_ghz: float
     skew_mm: float | None
     skew_ps: float | None
+    mask: tuple[LossMask, ...]
     parts: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -113,6 +117,7 @@ def link_network(ctx: Context, link: LinkLoss, frequency_ghz: Real) -> LinkNetwo
         limit_ghz=built.chains.limit_ghz,
         skew_mm=built.skew_mm if is_pair else None,
         skew_ps=built.skew_ps if is_pair else None,
+        mask=tuple(piece for piece in one.loss_mask if piece.role == built.role),
         parts=tuple(built.parts()),
         notes=tuple(dict.fromkeys((*link.notes, *built.notes()))),
     )
@@ -139,6 +144,12 @@ class _Built:
     def __post_init__(self) -> None:
         anchor = self.link.interface.nyquist_ghz or 1.0
         self.chains = ElementChains(self.ctx, self.ghz, anchor, LinkParts(self.ctx, self.ghz))
+
+    @property
+    def role(self) -> str | None:
+        """The kind of channel, as declared."""
+        row = self.ctx.get(declarations_by_net).get(self.link.nets[0])
+        return row.role if row else None
 
     def cascade(self) -> None:
         """Put all elements in a row, the connectors at the ends."""

@@ -49,16 +49,14 @@ def touchstone_text(network: LinkNetwork, board: str, *, mixed: bool = False) ->
 
 def _rows(frequency_ghz: Real, s: Complex) -> Iterator[str]:
     """Yield the lines of data: of two ports S11 S21 S12 S22 in one, of four a line per row of the matrix."""
-    for ghz, matrix in zip(frequency_ghz.tolist(), s, strict=True):
-        if len(matrix) == 2:
-            yield f"{ghz:.9g} {_cells(matrix.T.ravel())}"
-            continue
-        for row, values in enumerate(matrix):
-            yield f"{f'{ghz:.9g}' if row == 0 else '':<12} {_cells(values)}"
-
-
-def _cells(values: Complex) -> str:
-    return " ".join(f"{value.real: .12e} {value.imag: .12e}" for value in values.tolist())
+    ports = s.shape[1]
+    values = s.transpose(0, 2, 1) if ports == 2 else s
+    table = np.stack([values.real, values.imag], axis=-1).reshape(len(s), -1).tolist()
+    pair = "% .12e % .12e"
+    row = " ".join([pair] * ports)
+    template = f"%s {row} {row}" if ports == 2 else f"%-12s {row}" + f"\n{'':<12} {row}" * (ports - 1)
+    for ghz, numbers in zip(frequency_ghz.tolist(), table, strict=True):
+        yield template % (f"{ghz:.9g}", *numbers)
 
 
 def figures_of(network: LinkNetwork) -> list[str]:
@@ -76,9 +74,23 @@ def figures_of(network: LinkNetwork) -> list[str]:
         found.append(
             f"insertion loss deviates from a smooth curve by {deviation:.2f} dB at most up to {nyquist:.2f} GHz"
         )
+    if network.mask:
+        found.append(_against_mask(network))
     most = float(np.linalg.svd(network.s, compute_uv=False).max())
     found.append(f"largest singular value {most:.6f}: {'passive' if most <= 1 + 1e-6 else 'not passive'}")
     return [*found, f"lines are quasi-static up to {network.limit_ghz:.0f} GHz"]
+
+
+def _against_mask(network: LinkNetwork) -> str:
+    """Return where the loss comes nearest to the mask, or exceeds it most."""
+    ghz = network.frequency_ghz[1:]
+    ghz = ghz[ghz <= network.mask[-1].to_ghz]
+    allowed = np.array([next(piece for piece in network.mask if one <= piece.to_ghz).at(one) for one in ghz.tolist()])
+    room = allowed + 20 * np.log10(np.maximum(np.abs(network.own_s[1 : len(ghz) + 1, 1, 0]), 1e-12))
+    at = int(np.argmin(room))
+    words = "below" if room[at] >= 0 else "above"
+    title = f"the mask of the whole channel, {network.mask[-1].title}"
+    return f"insertion loss to {ghz[-1]:.2f} GHz: {abs(room[at]):.2f} dB {words} {title}, at {ghz[at]:.2f} GHz"
 
 
 def deviation_db(network: LinkNetwork, nyquist_ghz: float) -> float | None:
