@@ -54,6 +54,11 @@ def charts_of(checked: CheckUp) -> Charts:
     return Charts(loss_curves(context, rows), impedance_spreads(context), delays, routes, curves, missing)
 
 
+def delays_of(checked: CheckUp) -> Charts:
+    """Compute the delay table alone, for a page that someone waits for and that has no board from above."""
+    return Charts(delays=checked.context.get(delay_table))
+
+
 def _rails(context: Context) -> tuple[tuple[PdnRow, ...], tuple[tuple[str, str], ...]]:
     """Return the declared rails over frequency, and why others have no curve."""
     known: list[PdnRow] = []

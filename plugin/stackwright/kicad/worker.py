@@ -10,6 +10,7 @@ import gc
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from drc_rules.report.model import Finding
@@ -50,6 +51,7 @@ def _check(job: Mapping[str, str]) -> dict[str, object]:
     from drc_rules.facts.declared import Overrides
     from stackwright.commands.check.command import check_in_context
     from stackwright.commands.check.request import CheckRequest
+    from stackwright.drawing.charts import delays_of
     from stackwright.kicad.form.checked import form_of
     from stackwright.kicad.markers import markers_of
     from stackwright.kicad.report_file import write_report
@@ -57,7 +59,7 @@ def _check(job: Mapping[str, str]) -> dict[str, object]:
     request = CheckRequest(Overrides(profile=job.get("profile") or None))
     outcome, _, checked = check_in_context(Path(job["board"]), request, live=read_board_bytes(Path(job["live"])))
     _say("doing", "report")
-    page = write_report(outcome)
+    page = write_report(replace(outcome, charts=delays_of(checked)))
     report = outcome.report
     return {
         "page": str(page),
