@@ -28,6 +28,8 @@ from tests.physics.test_measured_loss import (
     smooth_db_per_mm,
     solver_loss_db_per_inch,
 )
+from tests.physics.test_measured_tdr import CASE as STEPPED
+from tests.physics.test_measured_tdr import stepped_ohm
 from tests.physics.test_published_cases import (
     DYNAMIC,
     ENTRIES,
@@ -314,6 +316,25 @@ def rail_table() -> str:
     )
 
 
+def stepped_table() -> str:
+    """What a step sees of a measured line with sections of other widths."""
+    ours = stepped_ohm()
+    places = ("in the first section", "in the second", "behind both")
+    return markdown(
+        ("seen", "measured ohm", "ours", "off %"),
+        (
+            (
+                f"from {port[:-1]} {port[-1]}, {place}",
+                f"{was:.1f}",
+                f"{ours[port][k]:.1f}",
+                f"{100 * (ours[port][k] / was - 1):+.1f}",
+            )
+            for port in ("port1", "port2")
+            for k, (place, was) in enumerate(zip(places, STEPPED["ohm"][port], strict=True))
+        ),
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "rail": rail_table,
     "exact": exact_table,
@@ -326,6 +347,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "curve": curve_table,
     "thor": thor_table,
     "thor-height": thor_height_table,
+    "stepped": stepped_table,
 }
 
 
