@@ -85,6 +85,11 @@ def _is_slow_file(path: Path) -> bool:
     return path.suffix == ".py" and bool(SLOW_FILE.search(path.read_text(encoding="utf-8")))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let several machines share the tests."""
+    parser.addoption("--share", metavar="K/N", help="run the Kth of N shares of the selected test files")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Who names a file or folder of tests wants all of it."""
     if config.option.markexpr == QUICK and any(HERE in _path_of(word).parents for word in config.args):
@@ -102,7 +107,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if _tier(collection_path) or _is_slow_file(collection_path) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Mark and skip tests; once `-m` and `-k` have chosen, keep the share that is asked for."""
+    _mark(items)
+    yield
+    if share := config.getoption("--share"):
+        _keep_share(items, share, config)
+
+
+def _mark(items: list[pytest.Item]) -> None:
     """Mark tests by their folder, and skip what needs a KiCad or demo boards that are not there."""
     for item in items:
         marker = _tier(item.path)
@@ -118,6 +132,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["pcbnew"]))
         if item.get_closest_marker("demo") and demo_folder() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["demo"]))
+
+
+def _keep_share(items: list[pytest.Item], share: str, config: pytest.Config) -> None:
+    """Keep every Nth file by name, which spreads the tests of a folder evenly."""
+    number, count = (int(word) for word in share.split("/"))
+    if not 1 <= number <= count:
+        raise pytest.UsageError(f"--share {share}: K runs from 1 to N")
+    mine = set(sorted({item.path for item in items})[number - 1 :: count])
+    config.hook.pytest_deselected(items=[item for item in items if item.path not in mine])
+    items[:] = [item for item in items if item.path in mine]
 
 
 def pytest_collection_finish() -> None:
