@@ -20,7 +20,7 @@ from stackup_lib.kicad import read_board
 pytestmark = pytest.mark.demo
 
 SKEW, LAYERS = find_rule("intra-pair-skew"), find_rule("pair-on-different-layers")
-LANES = find_rule("lane-skew")
+LANES, SWAPPED = find_rule("lane-skew"), find_rule("swapped-pair")
 
 
 @dataclass(frozen=True)
@@ -115,3 +115,41 @@ def test_a_lane_that_is_longer_in_its_package_is_found(seed: SeededPair, demo_bo
     assert f"{seed.found}, {seed.net}" in finding.title
     assert finding.measured is not None
     assert float(finding.measured.value) > 2 * seed.die_mm * 4.7
+
+
+@dataclass(frozen=True)
+class SeededSwap:
+    """A part of which two pins change places, and the pair that is swapped then."""
+
+    board: str
+    part: str
+    pads: tuple[str, str]
+    found: str
+
+
+SWAPS = (
+    SeededSwap("jetson-agx-thor-baseboard/jetson-agx-thor-baseboard", "U21", ("5", "6"), "/USB Hub/USBC4_D"),
+    SeededSwap("cm5_minima/CM5_MINIMA_3", "J501", ("7", "9"), "/CM5/HDMI_PI.D0"),
+    SeededSwap("jetson-agx-thor-baseboard/jetson-agx-thor-baseboard", "J1", ("A10", "A11"), "/SoM_IO2/USB2.D"),
+)
+"""The other demo boards name the pins of no pair at both of its ends."""
+
+
+@pytest.mark.parametrize("seed", SWAPS, ids=lambda seed: seed.found)
+def test_two_pins_that_change_places_swap_their_pair(seed: SeededSwap, demo_boards: Path) -> None:
+    """The board's own swaps, if any, stay; the seed adds that pair to the finding of its interface, and no other."""
+    board = read_board(demo_boards / f"{seed.board}.kicad_pcb")
+    pads = board.pads
+    part = board.footprints.reference.tolist().index(seed.part)
+    rows = [np.flatnonzero((pads.footprint == part) & (pads.number == number)) for number in seed.pads]
+    assert [len(one) for one in rows] == [1, 1]
+    function = pads.function.copy()
+    function[rows[0]], function[rows[1]] = pads.function[rows[1]], pads.function[rows[0]]
+
+    before = {finding.title for finding in findings_of(SWAPPED, board)}
+    after = findings_of(SWAPPED, replace(board, pads=replace(pads, function=function)))
+    (finding,) = [one for one in after if one.title not in before]
+
+    assert len(after) == len(before) + 1
+    assert seed.found in finding.title
+    assert "more)" not in finding.title
