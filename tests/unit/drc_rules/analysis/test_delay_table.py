@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.delay.delay_table import delay_table
+from drc_rules.analysis.delay.trace_delay import climb_ps
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.delay_rows import DelayGroup
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
+from tests.support.mini import mini_context
 
 OPENEMS = """
 mask 0.01
@@ -76,6 +78,16 @@ def test_a_microstrip_is_as_late_as_a_3d_solver_says(tmp_path: Path) -> None:
     assert group.spread_ps == pytest.approx(late.delay_ps.nominal - early.delay_ps.nominal)
     assert late.skew_ps is None
     assert late.layers[0][0] == "F.Cu"
+
+
+def test_the_sentences_about_vias_hold(tmp_path: Path) -> None:
+    """ANT-LC1 and ANT-LC2 by openEMS: 29.4 and 29.5 ps for the layer changes of a link, two vias if it has two."""
+    board = {"size_mm": (20, 20), "planes": {"In1.Cu": "GND", "In2.Cu": "GND"}, "stackup": OPENEMS}
+    one = climb_ps(mini_context(tmp_path, board), [(0, 3)])
+
+    assert (one.low, one.nominal, one.high) == pytest.approx((10.8, 13.2, 16.0), abs=0.05)
+    assert one.low < 29.4 / 2 < 29.5 / 2 < one.high
+    assert one.nominal / (29.4 / 2) - 1 == pytest.approx(-0.10, abs=0.005)
 
 
 def test_ports_stand_apart_and_pairs_count_once(tmp_path: Path) -> None:
