@@ -91,3 +91,14 @@ def test_a_file_that_says_nothing_leaves_its_parts_out(
     found = curve(tmp_path, capsys, model(name))
     assert found["left_out"] == {says: ["C1", "C2"]}
     assert found["capacitors"] == []
+
+
+@pytest.mark.parametrize(("value", "is_doubtful"), [("10uF X5R 6.3V", False), ("100nF X5R 16V", True), ("", False)])
+def test_a_file_of_another_part_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], value: str, is_doubtful: bool
+) -> None:
+    """8 uF may be what is left of 10 uF; 100 nF it is not."""
+    write_parts(tmp_path)
+    found = curve(tmp_path, capsys, model("part.s2p", "bias_v = 0.8"), value)
+    told = [words for words in found["assumed"] if words.startswith("part.s2p has 8 uF")]
+    assert told == (["part.s2p has 8 uF, the parts state 0.1 uF"] if is_doubtful else [])

@@ -18,6 +18,9 @@ DECLARED = "declared"
 SAME_BIAS = 0.05
 """A file holds at the rail's voltage where its own differs by no more than this share of it."""
 
+LEAST_OF_NOMINAL, MOST_OF_NOMINAL = 0.3, 1.3
+"""Share of the nominal capacitance that a part has: 0.49 to 0.91 of those measured; beyond, it is another part."""
+
 
 @dataclass(frozen=True)
 class PartData:
@@ -30,6 +33,7 @@ class PartData:
         bias: how the capacitance was found.
         is_sure: capacitance, ESR and ESL are declared.
         table: the impedance that a file states, None for none; it takes the place of ESR and ESL.
+        doubt: how the file contradicts the value of the part, "" where it does not.
     """
 
     capacitance_f: Interval
@@ -40,6 +44,7 @@ class PartData:
     bias: str
     is_sure: bool
     table: CapacitorCurve | None = None
+    doubt: str = ""
 
     def branch(  # noqa: PLR0917 - a branch and the values of its part
         self,
@@ -131,7 +136,14 @@ def file_data(models: PartModels, row: PartModelDeclaration, stated: CapacitorTe
         bias=bias,
         is_sure=is_sure,
         table=table,
+        doubt=_doubt(row.file, farad, stated.capacitance_f),
     )
+
+
+def _doubt(file: str, farad: float, stated_f: float | None) -> str:
+    if stated_f is None or LEAST_OF_NOMINAL <= farad / stated_f <= MOST_OF_NOMINAL:
+        return ""
+    return f"{file} has {farad * 1e6:.2g} uF, the parts state {stated_f * 1e6:.3g} uF"
 
 
 def _point(value: float) -> Interval:

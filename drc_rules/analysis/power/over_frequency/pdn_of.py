@@ -246,6 +246,7 @@ def _assumed(rail: NamedRail, network: RailNetwork) -> Iterator[str]:
         yield f"the load is {network.load.name}, with {network.load.inferred}"
     if network.supply.at_mm is None:
         yield "the regulator feeds the middle of the planes"
+    yield from dict.fromkeys(one.data.doubt for one in network.capacitors if one.data.doubt)
     yield "the planes are the rectangle of the same area, all pairs of layers in parallel"
 
 
