@@ -80,10 +80,18 @@ def _read(ctx: Context, row: int, family: str) -> tuple[str, str, str] | None:
     pads, parts = ctx.board.pads, ctx.board.footprints
     part, function = int(pads.footprint[row]), str(pads.function[row])
     names = (str(parts.reference[part]), str(parts.library_id[part]), str(parts.value[part]))
-    reading = pin_reader(*names)(str(pads.number[row]), function)
-    if reading is None or family not in (reading.family, *reading.also):
-        return None
-    name = _MARKUP.sub(r"\1", function).split("/")[0]
+    read, number = pin_reader(*names), str(pads.number[row])
+    first, *others = _MARKUP.sub(r"\1", function).split("/")
+    for use, told_by in ((first, function), *((one, one) for one in others)):  # `GPIO19/USB_D-` has several uses
+        reading = read(number, told_by)
+        signed = _signed(use)
+        if signed and reading is not None and family in (reading.family, *reading.also):
+            return signed
+    return None
+
+
+def _signed(name: str) -> tuple[str, str, str] | None:
+    """Return what a name has in front of its sign, the sign, and the name; None for a name without."""
     of_port = _PORT.fullmatch(name.upper())
     signed = _SIGNED.fullmatch(usual_spelling(of_port["pin"] if of_port else name.upper()))
     port = of_port["port"] if of_port else ""
