@@ -17,6 +17,7 @@ from docs.pages.charts import Mark, chart, group_axis, in_groups, log_axis, perc
 from docs.pages.markdown import Page, folded, link, number, page, prose, table, title, tree
 from docs.pages.project import FUZZING, HONESTY, MUTATION, REFERENCE, taken
 from docs.pages.validation_loss import blocks as loss_blocks
+from docs.pages.validation_misses import blocks as misses
 from stackup_lib.validation.case_files import ReferenceCase, read_cases
 from stackup_lib.validation.compare import CaseOutcome, summarize, validate
 from tests.physics.test_published_cases import GROUPS, group_of, outcomes
@@ -42,12 +43,15 @@ def pages() -> Iterator[Page]:
         f"{link('What the physics is held against', 'validation/reference')} tells how the references were made, what "
         "is missed and why. To repeat it, or to do the same with your own numbers: `stackwright validate FILE`. "
         f"{link('How far Stackwright can be trusted', 'validation/honesty')} has the judged findings, the seeded "
-        "defects and what each rule cannot see.",
+        "defects and what each rule cannot see. On public boards: "
+        f"{link('which seeded defects are caught', 'validation/recall')}, and "
+        f"{link('what is said of defects that they once had', 'validation/history')}.",
+        *misses(),
         *_exact(),
         *_skin(),
         *_published(),
         *loss_blocks(),
-        tree(["validation/reference", "validation/honesty", "validation/fuzzing", "validation/mutation"]),
+        tree([f"validation/{name}" for name in ("reference", "honesty", "recall", "history", "fuzzing", "mutation")]),
     )
     yield page("validation/reference", taken(REFERENCE))
     for name, file in (("honesty", HONESTY), ("fuzzing", FUZZING), ("mutation", MUTATION)):
