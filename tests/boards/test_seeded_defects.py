@@ -260,15 +260,15 @@ THOR_SEEDS = {
         },
     ),
     "a coupling capacitor is gone": Seed(
-        "the link of 10G Ethernet is open",
+        "the link of 10G Ethernet is open: on which layers its traces run is known up to there only",
         lambda c: c.without_part("C57"),
-        undecided("board.loss.share"),
+        undecided("board.loss.share", "board.delay.pair_on_different_layers"),
     ),
     "a track is gone": Seed(
         "the link is open, and its partner runs alone there",
         lambda c: cut(c, "/SFP/SFI.TX+"),
         {
-            "board.loss.share": "not verifiable",
+            **undecided("board.loss.share", "board.delay.pair_on_different_layers"),
             "board.impedance.coupling": "failed +1 -0",
         },
     ),
@@ -391,9 +391,10 @@ TG = "edge.tg.min", "edge.tg.preferred"
 
 WREN_SEEDS = {
     "an impossible Dk": Seed(
-        "IS400 has no 5.5; the lines beside it stay within tolerance",
+        "IS400 has no 5.5, nor has its mirror, for which the same finding speaks; the lines next to it stay within "
+        "tolerance",
         lambda c: c.with_ply("dielectric 10", dk=5.5),
-        {"board.dk.plausible": "failed"},
+        {"board.dk.plausible": "failed", "board.stackup.symmetry": "failed"},
     ),
     "the middle core is 0.6 mm": Seed(
         "the board is thicker than it says; stubs through the middle are longer, and what the longest may lose is open",
@@ -481,7 +482,10 @@ WREN_SEEDS = {
     "a track of an SFP pair is gone": Seed(
         "that link is open, and its partner runs alone there",
         lambda c: cut(c, "/SFP0.RX_P"),
-        {**undecided("board.loss.share", "board.pair.skew"), "board.impedance.coupling": "failed"},
+        {
+            **undecided("board.loss.share", "board.pair.skew", "board.delay.pair_on_different_layers"),
+            "board.impedance.coupling": "failed",
+        },
     ),
     "SFP is no longer declared": Seed(
         "by its names it is Ethernet of some generation: whether its stubs resonate is open",
