@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 from drc_rules.analysis.nets.board_links import counted_in, title_of
+from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import family
@@ -88,6 +89,7 @@ class NetsView(Frozen):
         others: nets that nothing says anything about.
         other_pairs: a net of each differential pair among them.
         pairs_not_understood: the same pairs with their lengths, longest first.
+        coupled: nets that run like a pair, though neither names nor pins make them one; the first is no positive trace.
         unconnected: nets of unused pins.
         notes: what is odd about declarations.
     """
@@ -98,6 +100,7 @@ class NetsView(Frozen):
     others: int
     other_pairs: tuple[str, ...]
     pairs_not_understood: tuple[OtherPair, ...]
+    coupled: tuple[OtherPair, ...]
     unconnected: int
     notes: tuple[str, ...]
 
@@ -125,6 +128,7 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
         others=others,
         other_pairs=tuple(sorted(pair.positive for pair in left)),
         pairs_not_understood=left,
+        coupled=_coupled(ctx),
         unconnected=unconnected,
         notes=ctx.assignment.notes,
     )
@@ -140,6 +144,14 @@ def _other_pairs(ctx: Context, links: Links) -> tuple[OtherPair, ...]:
         for one, other in left
     ]
     return tuple(sorted(rows, key=lambda row: (-row.length_mm, row.positive)))
+
+
+def _coupled(ctx: Context) -> tuple[OtherPair, ...]:
+    nets, found = ctx.board.nets, ctx.get(coupled_nets)
+    return tuple(
+        OtherPair(positive=nets[one.first], negative=nets[one.second], length_mm=round(one.length_mm, 3))
+        for one in found
+    )
 
 
 def _group(board: Board, links: Links, role: NetRole, nets: list[int], counted_in: dict[int, NetRole]) -> NetGroup:

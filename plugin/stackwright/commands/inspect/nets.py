@@ -94,7 +94,11 @@ def _view_page(view: NetsView, path: Path) -> Page:
     )
     page.rows([Column(right=True), Column(wraps=True)], [(str(n), words) for n, words in rest if n])
     if view.pairs_not_understood:
-        _pairs(page, view.pairs_not_understood)
+        words = f"{len(view.pairs_not_understood)}; no requirement applies until declared"
+        _pairs(page, "Pairs of unknown interface", words, view.pairs_not_understood)
+    if view.coupled:
+        words = f"{len(view.coupled)}; by their tracks alone, perhaps data and clock; nothing is judged by it"
+        _pairs(page, "Nets that run like a pair", words, view.coupled)
     for note in view.notes:
         page.gap()
         page.line(styled("note: ", "yellow"), note)
@@ -149,9 +153,9 @@ def _rails(page: Page, rails: tuple[NetRail, ...]) -> None:
         page.line(f"and {len(rails) - RAILS_SHOWN} more; --format json lists them all", indent=2)
 
 
-def _pairs(page: Page, pairs: tuple[OtherPair, ...]) -> None:
-    """The longest pairs of unknown interface; those with tracks count as undecided in the coverage of a check."""
-    page.heading("Pairs of unknown interface", f"{len(pairs)}; no requirement applies until declared")
+def _pairs(page: Page, heading: str, words: str, pairs: tuple[OtherPair, ...]) -> None:
+    """The longest pairs; those of unknown interface with tracks count as undecided in the coverage of a check."""
+    page.heading(heading, words)
     rows: list[tuple[str, ...]] = [("pair", "with", "routed mm")]
     rows += [(one.positive, one.negative, f"{one.length_mm:.1f}") for one in pairs[:PAIRS_SHOWN]]
     page.rows([Column(max_width=30), Column(max_width=30), Column(right=True)], rows)

@@ -1,0 +1,86 @@
+"""Nets that run like a differential pair though neither names nor pins make them one. Lengths in mm.
+
+Two nets count that run side by side for most of their length, a third net nowhere near for as long. They are about
+equally long, begin or end at one part, and are no neighbours of one bus by their names. Data and clock of a slow bus
+may run like that too: nothing is judged by it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces.names import is_generated, is_unconnected
+from stackup_lib.copper.coupling import pieces_of
+from stackup_lib.copper.parallel_pairs import side_by_side
+from stackup_lib.core.record import record
+from stackup_lib.nets.diff_pairs import NO_PAIR
+
+LEAST_MM = 10.0
+NEAR_WIDTHS = 2.0
+"""Gap, in widths of the narrower track, up to which two nets are close to each other."""
+SIDE_BY_SIDE = 0.7
+"""Least share of both lengths that runs side by side."""
+ALONE = 0.3
+"""Largest share that runs as close to a third net."""
+EQUAL = 0.1
+"""Largest difference of the lengths, as a share."""
+MOST_PADS = 6
+_NUMBER = re.compile(r"\d+")
+
+
+@record
+class CoupledNets:
+    """Two such nets, and the length of the longer one."""
+
+    first: int
+    second: int
+    length_mm: float
+
+
+def coupled_nets(ctx: Context) -> tuple[CoupledNets, ...]:
+    """Return nets without an interface that run like pairs, the longest first; get them with `Context.get`."""
+    board, tracks = ctx.board, ctx.board.tracks
+    count = len(board.nets)
+    mm = np.bincount(tracks.net, weights=tracks.length_mm, minlength=count)
+    chosen = np.array([net for net in range(count) if mm[net] >= LEAST_MM and _may_be(ctx, net)], dtype=np.int64)
+    near: dict[tuple[int, int], float] = {}
+    for layer in np.unique(tracks.layer[np.isin(tracks.net, chosen)]).tolist():
+        pieces = pieces_of(board, np.flatnonzero((tracks.layer == layer) & np.isin(tracks.net, chosen)))
+        reach = NEAR_WIDTHS * float(pieces.width_mm.min())
+        for one in side_by_side(pieces, pieces.net, reach):
+            key = one.first, one.second
+            near[key] = near.get(key, 0.0) + float(one.length_mm.sum())
+    found = [
+        CoupledNets(first, second, float(max(mm[first], mm[second])))
+        for (first, second), length in near.items()
+        if length >= SIDE_BY_SIDE * max(mm[first], mm[second])
+        and abs(mm[first] - mm[second]) <= EQUAL * max(mm[first], mm[second])
+        and not _of_one_bus(board.nets[first], board.nets[second])
+        and not _has_third(near, (first, second), mm)
+        and _parts(ctx, first) & _parts(ctx, second)
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.length_mm, one.first)))
+
+
+def _may_be(ctx: Context, net: int) -> bool:
+    """Tell whether nothing is known of a net, and it joins few pads."""
+    name, pads = ctx.board.nets[net], int((ctx.board.pads.net == net).sum())
+    is_open = ctx.assignment.role_of(net) is None and ctx.pairs.pair_of_net[net] == NO_PAIR
+    return bool(name) and is_open and not is_unconnected(name) and 2 <= pads <= MOST_PADS
+
+
+def _of_one_bus(first: str, second: str) -> bool:
+    """Tell whether two names that people gave differ in a number only: `D6` and `D7`."""
+    return not is_generated(first) and _NUMBER.sub("#", first) == _NUMBER.sub("#", second)
+
+
+def _has_third(near: dict[tuple[int, int], float], both: tuple[int, int], mm: np.ndarray) -> bool:
+    """Tell whether another net runs as close to one of two nets for a good part of it, as in a bus."""
+    return any(length > ALONE * mm[net] for key, length in near.items() if key != both for net in both if net in key)
+
+
+def _parts(ctx: Context, net: int) -> set[int]:
+    return set(ctx.board.pads.footprint[ctx.board.pads.net == net].tolist())
