@@ -42,6 +42,7 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
     ("value", "first", "second", "expected"),
     [
         ("USB_C_Receptacle_HRO_TYPE-C-31-M-12", ("A6", "DP1"), ("A7", "DN1"), "usb2"),
+        ("GCT_USB4105-GF-A", ("A6", ""), ("A7", ""), "usb2"),
         ("USB_C_Receptacle", ("A2", "TX_{1}+"), ("A3", "TX_{1}-"), "usb3"),
         ("USB_C_Receptacle", ("A2", ""), ("A3", ""), "usb3"),
         ("USB_A_Stewart", ("3", "Pin_3"), ("2", "Pin_2"), "usb2"),
@@ -208,3 +209,10 @@ def test_parts_are_known_by_their_footprints(text: str, title: str) -> None:
     found = known_part(text, "")
 
     assert (found.title if found else "") == title
+
+
+@pytest.mark.parametrize("value", ["USB4085", "TUSB4041", "USB41055", "USB4604"])
+def test_a_socket_s_number_is_a_whole_word_of_its_series(tmp_path: Path, value: str) -> None:
+    """USB4085 is a socket; a hub, a longer number and one of another series are none."""
+    found = families_of(tmp_path, part("J1", value, *pair("/X", ("A6", ""), ("A7", ""))))
+    assert bool(found) is (value == "USB4085")
