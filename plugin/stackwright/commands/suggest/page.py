@@ -25,7 +25,13 @@ REJECTED_SHOWN = 8
 REASONS = 3
 """Why nothing was reached, before the list becomes too long to read."""
 
-USES = {"outer": "components", "ground": "ground plane", "fast": "high-speed signals", "signal": "signals", "power": "power"}
+USES = {
+    "outer": "components",
+    "ground": "ground plane",
+    "fast": "high-speed signals",
+    "signal": "signals",
+    "power": "power",
+}
 
 
 def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None) -> Page:
