@@ -182,8 +182,7 @@ def judged(ground: Ground, kind: Kind, seed: Seed, up: Said, opens: str) -> Row:
         if before is None:
             best = NEW, f"{off:.2f}" if seed.at else "", finding.title
             break
-        if finding.title != before.title:
-            best = JOINED, f"{off:.2f}" if seed.at else "", finding.title
+        best = JOINED, f"{off:.2f}" if seed.at else "", finding.title  # it did not name this place: see `is_there`
     return Row(ground.name, kind.name, " or ".join(kind.rules), *best, opens, today)
 
 
@@ -237,6 +236,12 @@ def read_rows(file: Path = SEEDS) -> list[Row]:
     """Return the rows of the last measurement."""
     with file.open(encoding="utf-8", newline="") as text:
         return [Row(**row) for row in csv.DictReader(text)]
+
+
+def why_missed(row: Row) -> str:
+    """Why a seed was missed, as far as `recall.toml` tells."""
+    told = tomllib.loads(BOARDS.read_text(encoding="utf-8")).get("miss", ())
+    return next((one["why"] for one in told if (one["board"], one["rule"]) == (row.board, row.rule)), "")
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -87,3 +87,10 @@ def test_at_least_200_seeds_of_30_kinds_on_20_boards_were_measured_and_kicad_ope
     assert len({row.kind for row in seeds}) >= 30
     assert len({row.board for row in seeds}) >= 20
     assert {row.opens for row in rows} == {"yes"}
+
+
+def test_every_miss_is_explained_and_no_explanation_is_left_over() -> None:
+    rows = [row for row in recall.read_rows() if row.outcome == recall.MISSED]
+    told = tomllib.loads(recall.BOARDS.read_text(encoding="utf-8"))["miss"]
+    assert [row for row in rows if not recall.why_missed(row)] == []
+    assert {(one["board"], one["rule"]) for one in told} == {(row.board, row.rule) for row in rows}

@@ -43,8 +43,17 @@ def _seeded(rows: Sequence[recall.Row]) -> Page:
         "*Joined*: the board had a finding of this rule on other objects, which now tells of the seed, too; a baseline "
         "hides it. *Undecided*: the rule said that it cannot judge, and which fact is missing.",
         table(
-            ("outcome", "defect", "rule", "board", "what was said"),
-            [[row.outcome, prose(row.kind), row.rule, prose(row.board), prose(row.said)] for row in bad],
+            ("outcome", "defect", "rule", "board", "what was said, or why nothing was"),
+            [
+                [
+                    row.outcome,
+                    prose(row.kind),
+                    row.rule,
+                    prose("/".join(row.board.split("/")[:2])),
+                    prose(row.said or recall.why_missed(row)),
+                ]
+                for row in bad
+            ],
         ),
         title("By kind", 2),
         "In brackets are Wilson's 95 % intervals.",
