@@ -7,7 +7,8 @@ Every file is held against the manifest's hash.
 `--profile fitting` takes the data-centre card for boards with a PCIe edge, and the edge workload for all others.
 
 Written are `boards.csv` (a line per board), `findings.jsonl` (a line per finding) and `summary.md`; with `--against
-FINDINGS` also `movement.md`: the findings that are new, gone or of another severity than in another version's run.
+FINDINGS` also `movement.md`: the findings that are new, gone or of another severity than in another version's run. With
+`--budget` more movement than a pull request states in its line `Findings that move: N` is a failure.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ COMPANIONS = (".kicad_pro", ".kicad_dru", ".pro")
 
 SEVERITIES = ("error", "warning", "info")
 MANY_LAYERS = 6
+BUDGET = re.compile(r"^\W*findings that move:\W*(\d+)", re.IGNORECASE | re.MULTILINE)
 KEPT = ("code", "name", "clause", "severity", "confidence", "key", "title", "why", "measured", "limit")
 """What `findings.jsonl` has of a finding, with its first place and how many places there are."""
 
@@ -182,8 +184,8 @@ def summary(results: Sequence[Checked]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def movement(before: Path, results: Iterable[Checked]) -> str:
-    """Return what changed against the findings of another run, as Markdown; boards count that both have."""
+def movement(before: Path, results: Iterable[Checked]) -> tuple[int, str]:
+    """Return how many findings moved against another run, and which, as Markdown; boards count that both have."""
     rows = [json.loads(line) for line in before.read_text(encoding="utf-8").splitlines()]
     found = [(one.entry.name, finding) for one in results if one.headline for finding in one.findings]
     boards = {name for name, _ in found} & {row["board"] for row in rows}
@@ -194,7 +196,13 @@ def movement(before: Path, results: Iterable[Checked]) -> str:
     lines = [f"{len(new)} new, {len(gone)} gone, {len(other)} of another severity, on {len(boards)} boards", ""]
     for word, keys, said in (("new", new, now), ("gone", gone, then), ("severity", other, now)):
         lines += [f"- {word}: {key[0]}: {said[key]['code']} {said[key]['title']}" for key in keys]
-    return "\n".join(lines).rstrip() + "\n"
+    return len(new) + len(gone) + len(other), "\n".join(lines).rstrip() + "\n"
+
+
+def stated_budget(text: str) -> int:
+    """Return how many findings a pull request says that it moves: its line `Findings that move: N`; else 0."""
+    found = BUDGET.search(text)
+    return int(found[1]) if found else 0
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -209,6 +217,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", metavar="TEXT", help="boards whose repository or path contains this")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th board: a slice of all")
     parser.add_argument("--against", type=Path, metavar="FINDINGS", help="findings.jsonl of another version")
+    parser.add_argument("--budget", metavar="TEXT", help="a pull request's text: more movement than it states fails")
     asked = parser.parse_args(words)
 
     def one(entry: Entry) -> Checked:
@@ -226,9 +235,13 @@ def main(words: Sequence[str] | None = None) -> int:
     write(results, asked.output)
     sys.stdout.write((asked.output / "summary.md").read_text(encoding="utf-8"))
     if asked.against:
-        moved = movement(asked.against, results)
+        count, moved = movement(asked.against, results)
         (asked.output / "movement.md").write_text(moved, encoding="utf-8")
         sys.stdout.write(moved)
+        if asked.budget is not None and count > stated_budget(asked.budget):
+            said = f"{count} findings move, {stated_budget(asked.budget)} are stated"
+            sys.stderr.write(f"error: {said}; if all are wanted, write 'Findings that move: {count}' and why\n")
+            return 1
     return 1 if any(found.failure for found in results) else 0
 
 

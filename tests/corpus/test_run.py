@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from stackup_lib.core.errors import StackwrightError
+from tests.corpus import run
 from tests.corpus.manifest import Entry, read_manifest
-from tests.corpus.run import Checked, laid_out, movement, summary, write
+from tests.corpus.run import Checked, laid_out, movement, stated_budget, summary, write
 from tests.corpus.sources import git, sha256_of
 
 
@@ -34,10 +35,38 @@ def test_a_summary_counts_boards_rules_and_failures() -> None:
 def test_movement_tells_new_gone_and_changed(tmp_path: Path) -> None:
     write([checked(finding("kept"), finding("gone"), finding("moved"))], tmp_path)
     after = [checked(finding("kept"), finding("moved", "info"), finding("new"))]
-    told = movement(tmp_path / "findings.jsonl", after)
+    count, told = movement(tmp_path / "findings.jsonl", after)
+    assert count == 3
     assert told.startswith("1 new, 1 gone, 1 of another severity, on 1 boards")
     assert [line.split(":")[0] for line in told.splitlines()[2:]] == ["- new", "- gone", "- severity"]
     assert json.loads((tmp_path / "findings.jsonl").read_text(encoding="utf-8").splitlines()[0])["key"] == "kept"
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("", 0),
+        ("Mends the reader.", 0),
+        ("Why.\n\nFindings that move: 12\n", 12),
+        ("- **Findings that move:** 3 (false alarms on castellations)", 3),
+        ("No findings that move: 5 is an old count", 0),
+    ],
+)
+def test_a_pull_request_states_how_many_findings_it_moves(text: str, budget: int) -> None:
+    assert stated_budget(text) == budget
+
+
+@pytest.mark.parametrize(("budget", "code"), [("Findings that move: 1", 0), ("Findings that move: 0", 1), ("", 1)])
+def test_more_movement_than_is_stated_fails(
+    budget: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write([checked(finding("kept"))], tmp_path / "before")
+    monkeypatch.setattr(run, "laid_out", lambda *_: tmp_path)
+    monkeypatch.setattr(run, "check", lambda *_: checked(finding("kept"), finding("new")))
+    before = str(tmp_path / "before" / "findings.jsonl")
+    words = ["--output", str(tmp_path / "after"), "--every", "1000", "--against", before, "--budget", budget]
+    assert run.main(words) == code
+    assert ("write 'Findings that move: 1' and why" in capsys.readouterr().err) == bool(code)
 
 
 def test_a_board_comes_from_its_commit_with_its_project_and_is_held_against_its_hash(tmp_path: Path) -> None:
