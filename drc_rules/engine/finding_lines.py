@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from drc_rules.report.model import Finding, Place
+from drc_rules.report.model import Finding, Location
 from stackup_lib.board.board import Board
 from stackup_lib.core.record import record
 
@@ -55,7 +55,7 @@ def _located(finding: Finding, lines: _Lines) -> Finding:
     return finding.model_copy(update={"places": places, "line": next((n for n in candidates if n), 1)})
 
 
-def _line_of(place: Place, lines: _Lines) -> int | None:
+def _line_of(place: Location, lines: _Lines) -> int | None:
     if place.uuid and place.uuid in lines.uuids:
         return lines.uuids[place.uuid]
     if place.net and place.net in lines.nets:

@@ -62,7 +62,7 @@ class Decided:
     """
 
     verdict: Verdict
-    workings: tuple[CalculationStep, ...] = ()
+    steps: tuple[CalculationStep, ...] = ()
     findings: tuple[Finding, ...] = ()
     missing: Missing | None = None
     facts: tuple[FactUsed, ...] = ()
@@ -70,7 +70,7 @@ class Decided:
 
 
 @record
-class ClauseWorkings:
+class ClauseTrace:
     """One clause and its objects: those that fail, those that are open, and those that pass.
 
     Attributes:
@@ -93,26 +93,26 @@ class ClauseWorkings:
 
 
 @record
-class BoardWorkings:
+class BoardTrace:
     """What a check asks of one board, and the answers to some of it."""
 
     context: Context
     profile: Profile | None
     form: str | None
     clauses: tuple[Clause, ...]
-    answers: tuple[ClauseWorkings, ...]
+    answers: tuple[ClauseTrace, ...]
 
 
 @dataclass
 class TracedContext(Context):
     """A context that remembers which numbers were shown and which facts were needed."""
 
-    workings: list[CalculationStep] = field(default_factory=list, repr=False)
+    steps: list[CalculationStep] = field(default_factory=list, repr=False)
     facts: list[FactUsed] = field(default_factory=list, repr=False)
 
     def shows(self, what: str, **numbers: Value) -> None:
         """Remember the numbers."""
-        self.workings.append(CalculationStep(what, numbers))
+        self.steps.append(CalculationStep(what, numbers))
 
     def need(self, fact: Fact[T]) -> T:
         """Remember the fact."""
@@ -123,19 +123,19 @@ class TracedContext(Context):
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Forget what is looked at inside the block."""
-        kept = list(self.workings), list(self.facts)
+        kept = list(self.steps), list(self.facts)
         with super().aside():
             yield
-        self.workings, self.facts = kept
+        self.steps, self.facts = kept
 
     def told(self) -> tuple[tuple[CalculationStep, ...], tuple[FactUsed, ...]]:
         """Return what was remembered since the last call."""
-        found = tuple(self.workings), tuple(dict.fromkeys(self.facts))
-        self.workings, self.facts = [], []
+        found = tuple(self.steps), tuple(dict.fromkeys(self.facts))
+        self.steps, self.facts = [], []
         return found
 
 
-def workings(board: Board, config: Config, options: Overrides, wanted: Callable[[Clause], bool]) -> BoardWorkings:
+def trace_clauses(board: Board, config: Config, options: Overrides, wanted: Callable[[Clause], bool]) -> BoardTrace:
     """Decide the wanted ones of the clauses that apply to a board, and keep how.
 
     Args:
@@ -153,23 +153,23 @@ def workings(board: Board, config: Config, options: Overrides, wanted: Callable[
     answers = [
         _decided(context, clause, deciders.get(clause.kind)) for clause in requirements.clauses if wanted(clause)
     ]
-    return BoardWorkings(context, profile, requirements.form, requirements.clauses, tuple(answers))
+    return BoardTrace(context, profile, requirements.form, requirements.clauses, tuple(answers))
 
 
-def _decided(context: TracedContext, clause: Clause, rule: Rule | None) -> ClauseWorkings:
+def _decided(context: TracedContext, clause: Clause, rule: Rule | None) -> ClauseTrace:
     if rule is None:
-        return ClauseWorkings(clause, None, ())
+        return ClauseTrace(clause, None, ())
     context.told()
     with context.recording() as used:
         try:
             subjects = list(rule.over(context, clause))
         except MissingFact as fact:
             _, facts = context.told()
-            return ClauseWorkings(clause, rule, (Decided(Verdict.NOT_VERIFIABLE, missing=_missing(fact)),), facts)
+            return ClauseTrace(clause, rule, (Decided(Verdict.NOT_VERIFIABLE, missing=_missing(fact)),), facts)
     _, facts = context.told()
     chosen_with = used.confidence
     objects = [_object(context, clause, rule, subject, chosen_with) for subject in subjects]
-    return ClauseWorkings(clause, rule, tuple(_sorted(objects, rule.formula)), facts)
+    return ClauseTrace(clause, rule, tuple(_sorted(objects, rule.formula)), facts)
 
 
 def _object(context: TracedContext, clause: Clause, rule: Rule, subject: object, chosen_with: Confidence) -> Decided:
@@ -195,8 +195,8 @@ def _sorted(objects: Iterable[Decided], formula: Formula | None) -> list[Decided
     order = list(Verdict)
 
     def rank(one: Decided) -> tuple[int, bool, float]:
-        spare = [formula.spare(shown.numbers) for shown in one.workings] if formula else []
-        return order.index(one.verdict), not one.workings, min(spare, default=0.0)
+        spare = [formula.spare(shown.numbers) for shown in one.steps] if formula else []
+        return order.index(one.verdict), not one.steps, min(spare, default=0.0)
 
     return sorted(objects, key=rank)
 

@@ -38,7 +38,7 @@ class Headline(StrEnum):
     NO_WORKLOAD = "no workload"
 
 
-class Place(Frozen):
+class Location(Frozen):
     """Where a finding is; every part may be absent."""
 
     layer: str | None = None
@@ -97,7 +97,7 @@ class Finding(Frozen):
     fix: str
     measured: Measured | None = None
     limit: FindingLimit | None = None
-    places: tuple[Place, ...] = ()
+    places: tuple[Location, ...] = ()
     objects: tuple[str, ...] = ()
     key: str
     line: int | None = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from stackup_lib.board.board import Board, Pads, Vias
 
 
-def place_in(board: Board, table: Vias | Pads, row: int, layer: str | None = None) -> Place:
+def place_in(board: Board, table: Vias | Pads, row: int, layer: str | None = None) -> Location:
     """Return where a via or a pad is, by its row."""
-    return Place(
+    return Location(
         layer=layer,
         net=board.nets[int(table.net[row])] or None,
         uuid=str(table.uuid[row]) or None,
@@ -17,10 +17,10 @@ def place_in(board: Board, table: Vias | Pads, row: int, layer: str | None = Non
     )
 
 
-def track_place(board: Board, row: int) -> Place:
+def track_place(board: Board, row: int) -> Location:
     """Return where a track begins, by its row."""
     tracks = board.tracks
-    return Place(
+    return Location(
         layer=board.copper_layers[int(tracks.layer[row])].name,
         net=board.nets[int(tracks.net[row])] or None,
         uuid=str(tracks.uuid[row]) or None,

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from drc_rules.report.formula import Formula, read_formula
-from drc_rules.report.model import Measured, ObjectRows, Place
+from drc_rules.report.model import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.record import record
@@ -50,7 +50,7 @@ class DraftFinding:
     measured: Measured | None = None
     limit_value: float | str | None = None
     limit_unit: str | None = None
-    places: tuple[Place, ...] = ()
+    places: tuple[Location, ...] = ()
     every: ObjectRows | None = None
     severity: Severity | None = None
     inferred: bool = False

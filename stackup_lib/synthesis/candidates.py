@@ -14,7 +14,7 @@ from stackup_lib.synthesis.constructions import DF_GHZ, CatalogueProduct
 from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
 from stackup_lib.transmission_lines.finish import LineFinish
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 
 SIGNAL_COVERAGE = 0.3
 PLANE_COVERAGE = 0.8
@@ -101,7 +101,7 @@ class CandidateStackup(Frozen):
         """Short and unique within an answer."""
         return f"{len(self.order.layers)} layers {self.order.layers}, {' + '.join(self.laminates)}"
 
-    def site(self, index: int) -> LineSite:
+    def site(self, index: int) -> TraceEnvironment:
         """Return where a line on a copper layer runs, between the nearest planes."""
         copper, sheets = self.copper, self.dielectrics
         planes = [k for k, c in enumerate(copper) if c.use in ("ground", "power")]

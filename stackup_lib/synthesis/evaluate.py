@@ -25,7 +25,7 @@ from stackup_lib.transmission_lines.inverse import (
     solve_width,
 )
 from stackup_lib.transmission_lines.lossy import SolvedLine, loss_of
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 
 COARSE = 1e-3
 """Tolerance of the solver while candidates are compared."""
@@ -234,13 +234,13 @@ class Evaluator:
             }
         )
 
-    def _solve(self, site: LineSite, goal: LineGoal) -> Solved:
+    def _solve(self, site: TraceEnvironment, goal: LineGoal) -> Solved:
         limits = self._limits()
         g = self.goals
         key = (site.canonical(), goal.target, limits, g.gap_per_width, g.pair_pitch_mm, self.tolerance)
         return answer_once(self.solutions.widths, key, lambda: self._width(site, goal, limits))
 
-    def _width(self, site: LineSite, goal: LineGoal, limits: WidthLimits) -> Solved:
+    def _width(self, site: TraceEnvironment, goal: LineGoal, limits: WidthLimits) -> Solved:
         if goal.target.kind == "single":
             return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance)
         how = self._pair_rule(site, goal.target, limits)
@@ -248,7 +248,7 @@ class Evaluator:
             _refuse_too_wide(site, goal.target, limits, how)
         return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
 
-    def _pair_rule(self, site: LineSite, target: Target, limits: WidthLimits) -> GapPerWidth | KeepPitch:
+    def _pair_rule(self, site: TraceEnvironment, target: Target, limits: WidthLimits) -> GapPerWidth | KeepPitch:
         """Return the usual ratio of gap to width, or the maximum pitch where that ratio would exceed it."""
         ratio, pitch = self.goals.gap_per_width, self.goals.pair_pitch_mm
         if pitch is None:
@@ -262,7 +262,7 @@ class Evaluator:
         return KeepPitch(pitch_mm=pitch) if self.solutions.wider[key] else GapPerWidth(ratio=ratio)
 
     def _loss(
-        self, candidate: CandidateStackup, site: LineSite, index: int, solved: Solved, frequency_ghz: float
+        self, candidate: CandidateStackup, site: TraceEnvironment, index: int, solved: Solved, frequency_ghz: float
     ) -> Interval:
         sizes = solved.width_mm, solved.gap_mm
         mirrored = site.canonical().base != site.base
@@ -305,7 +305,7 @@ class Around:
         return (*out, self.candidate.rows, self.index) if lone else tuple(out)
 
 
-def _refuse_too_wide(site: LineSite, target: Target, limits: WidthLimits, how: GapPerWidth) -> None:
+def _refuse_too_wide(site: TraceEnvironment, target: Target, limits: WidthLimits, how: GapPerWidth) -> None:
     """Refuse, before a search, a pair whose narrowest trace is far below its target; else do nothing.
 
     Narrow pairs with a gap of a few copper thicknesses lie beyond the peak of their impedance: wider is lower still.

@@ -13,7 +13,7 @@ from stackup_lib.transmission_lines.loss import DB_PER_NEPER
 from stackup_lib.transmission_lines.lossy import LineMaterials
 from stackup_lib.transmission_lines.material_range import LineCopper, Models, material_range, permittivity_range
 from stackup_lib.transmission_lines.materials.laminate_models import samples_of
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 
 SMALLEST_DK_SHARE = 0.9
 """A causal Dk at Nyquist keeps at least this share of the one at 1 GHz: laminates lose 1 to 3 % per decade."""
@@ -24,7 +24,7 @@ class DfUnknownError(StackwrightError):
 
 
 def materials_of(
-    candidate: CandidateStackup, site: LineSite, index: int, frequency_ghz: float
+    candidate: CandidateStackup, site: TraceEnvironment, index: int, frequency_ghz: float
 ) -> tuple[LineMaterials, LineMaterials, LineMaterials]:
     """Return the least lossy, the nominal and the lossiest materials of a line on a copper layer.
 
@@ -49,7 +49,7 @@ def construction_of(candidate: CandidateStackup) -> dict[str, str]:
     return {r.name: r.construction for r in candidate.dielectrics}
 
 
-def loss_key(candidate: CandidateStackup, site: LineSite, index: int) -> tuple[object, ...]:
+def loss_key(candidate: CandidateStackup, site: TraceEnvironment, index: int) -> tuple[object, ...]:
     """Return what decides the loss of a line besides its section; lines on mirrored layers have one key."""
     texts = construction_of(candidate)
     copper = {c.name: (c.foil, c.thickness_mm) for c in candidate.copper}

@@ -1,4 +1,4 @@
-"""From the rows of a stackup around a layer to the `LineSite` of that layer. Lengths in mm.
+"""From the rows of a stackup around a layer to the `TraceEnvironment` of that layer. Lengths in mm.
 
 A stackup row of dielectric states the distance between copper faces, as KiCad and most fab drawings mean it: the copper
 of a signal layer adds to it. Where that copper lies: it is bonded to the core next to it, and sinks into the prepreg on
@@ -12,7 +12,7 @@ from typing import Literal
 
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.field_solver.sections import GeometryError, Mask
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 INNER_TAPER_PER_COPPER = 1.0
 """Base less top width over copper thickness, of etched inner foil: 12.7 to 15 um on 15.2 um in the geometry that an
@@ -48,7 +48,7 @@ def site_of(
     in_upper_half: bool,
     mask: Mask | None = None,
     taper_mm: float | None = None,
-) -> LineSite:
+) -> TraceEnvironment:
     """Return the site of a layer.
 
     Args:
@@ -76,7 +76,7 @@ def site_of(
         upper, lower = lower, upper
         reference_above, reference_below = reference_below, reference_above
         bonded_below = not bonded_below
-    return LineSite(
+    return TraceEnvironment(
         layer=layer,
         reference_below=reference_below,
         reference_above=reference_above,
@@ -99,7 +99,7 @@ def _bonded_below(above: Sequence[BuildupRow], below: Sequence[BuildupRow], *, i
     return in_upper_half
 
 
-def _sheets(rows: Sequence[BuildupRow]) -> list[Sheet]:
+def _sheets(rows: Sequence[BuildupRow]) -> list[DielectricSheet]:
     """Turn rows, from the trace outward, into sheets; copper becomes what fills its gaps."""
     sheets = []
     for k, row in enumerate(rows):
@@ -108,7 +108,7 @@ def _sheets(rows: Sequence[BuildupRow]) -> list[Sheet]:
             continue
         kind: Literal["core", "prepreg"] = "core" if filler.kind == "core" else "prepreg"
         sheets.append(
-            Sheet(
+            DielectricSheet(
                 name=filler.name,
                 kind=kind,
                 thickness_mm=row.thickness_mm,

@@ -23,7 +23,7 @@ from stackup_lib.field_solver.sections import SMALLEST_MM, GeometryError
 from stackup_lib.field_solver.solution import LineSolution
 from stackup_lib.field_solver.solver import LADDER, TOLERANCE, solve, solve_once
 from stackup_lib.transmission_lines.remedy import Remedy, remedy_for
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 from stackup_lib.transmission_lines.starting import rough_impedance_ohm
 
 COARSE_MATCH = 2e-4
@@ -138,7 +138,7 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
 
     def __init__(
         self,
-        site: LineSite,
+        site: TraceEnvironment,
         target: Target,
         request: str,
         nearest: tuple[float, float | None, float],
@@ -169,7 +169,7 @@ class _Trial:
 class _Search:
     """One unknown x in mm between limits, and what width and gap it stands for."""
 
-    site: LineSite
+    site: TraceEnvironment
     target: Target
     sizes: Callable[[float], tuple[float, float | None]]
     unknown: Literal["width", "gap"]
@@ -211,7 +211,7 @@ class _Search:
 
 
 def solve_width(
-    site: LineSite,
+    site: TraceEnvironment,
     target: Target,
     *,
     gap_mm: float | None = None,
@@ -240,7 +240,7 @@ def solve_width(
 
 
 def solve_pair(
-    site: LineSite,
+    site: TraceEnvironment,
     target: Target,
     limits: WidthLimits,
     *,
@@ -292,7 +292,7 @@ def _narrowed(limits: WidthLimits, least: float, most: float, because: str) -> W
 
 
 def _width_search(
-    site: LineSite,
+    site: TraceEnvironment,
     target: Target,
     limits: WidthLimits,
     sizes: Callable[[float], tuple[float, float | None]],

@@ -1,4 +1,4 @@
-"""A line with its materials: loss per length of a trace or pair on a `LineSite`, as an interval. Lengths in mm."""
+"""A line with its materials: loss per length of a trace or pair in its surroundings, as an interval. Lengths in mm."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from stackup_lib.transmission_lines.loss import (
 from stackup_lib.transmission_lines.materials.conductor_models import NickelGold
 from stackup_lib.transmission_lines.materials.dielectric_models import PermittivityModel
 from stackup_lib.transmission_lines.materials.roughness import Roughness, Smooth
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 
 if TYPE_CHECKING:
     from stackup_lib.field_solver.perturbation import Crowding, Mode, Perturbation
@@ -57,7 +57,7 @@ class LineMaterials:
     """What a line is made of.
 
     Attributes:
-        sheets: permittivity of each of `LineSite.sheets`.
+        sheets: permittivity of each of `TraceEnvironment.sheets`.
         mask: permittivity of the solder mask, None where there is none.
         faces: roughness.
         plane_copper_mm: thickness of the planes below and above.
@@ -81,13 +81,13 @@ class SolvedLine:
         image: the line that was solved in place of this one, on an equal site or on its mirror image.
     """
 
-    site: LineSite
+    site: TraceEnvironment
     section: Section
     solution: LineSolution
     tolerance: float
     image: SolvedLine | None = None
 
-    def on(self, site: LineSite, section: Section) -> SolvedLine:
+    def on(self, site: TraceEnvironment, section: Section) -> SolvedLine:
         """Return the line on an equal site or its mirror image: one problem, solved once, seen from either side."""
         solution = self.solution if site.base == self.site.base else self.solution.turned()
         return SolvedLine(site, section, solution, self.tolerance, self)
@@ -135,7 +135,7 @@ class SolvedLine:
 
 @timed("solving")
 def solve_line(
-    site: LineSite,
+    site: TraceEnvironment,
     width_mm: float,
     gap_mm: float | None = None,
     coplanar_gap_mm: float | None = None,

@@ -16,7 +16,7 @@ from stackup_lib.transmission_lines.materials.dielectric_models import Dielectri
 from stackup_lib.transmission_lines.materials.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ, laminate_model, through_point
 from stackup_lib.transmission_lines.materials.roughness import Roughness
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 DF_SLACK = 0.1
 """A data sheet's Df is good to this share: methods and resin contents differ by that where no spread is tabulated."""
@@ -69,7 +69,7 @@ class LineCopper:
 
 
 def material_range(
-    site: LineSite, sheets: Sequence[Models], copper: LineCopper, mask_df: float, frequency_ghz: float
+    site: TraceEnvironment, sheets: Sequence[Models], copper: LineCopper, mask_df: float, frequency_ghz: float
 ) -> tuple[LineMaterials, LineMaterials, LineMaterials]:
     """Return the least lossy, the nominal and the lossiest materials of a line.
 
@@ -110,6 +110,6 @@ def _roughness(foil: str, face: FoilFace) -> tuple[Roughness, Roughness, Roughne
     return (face_roughness(find_foil(foil), face, "the layer").value or UNKNOWN_FOIL).laws()
 
 
-def _face_toward(sheet: Sheet | None) -> FoilFace:
+def _face_toward(sheet: DielectricSheet | None) -> FoilFace:
     """Tell which face of a plane looks at the trace: the bonded one where a core lies between."""
     return FoilFace.BONDED if sheet is not None and sheet.kind == "core" else FoilFace.OTHER

@@ -14,7 +14,7 @@ import numpy as np
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.field_solver.solver import LADDER, solve_once
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 
 RUNG = 1
 """Resolution: its matrices are good to about 1e-4, and errors of neighbouring distances cancel in the coupling."""
@@ -47,7 +47,9 @@ class PairCoupling(Frozen):
         return math.pi * frequency_ghz * delay_ns * abs(self.capacitive - self.inductive)
 
 
-def pair_coupling(site: LineSite, width_mm: float, gaps_mm: tuple[float, float], between_mm: float) -> PairCoupling:
+def pair_coupling(
+    site: TraceEnvironment, width_mm: float, gaps_mm: tuple[float, float], between_mm: float
+) -> PairCoupling:
     """Return the coupling of two pairs of one trace width.
 
     Args:

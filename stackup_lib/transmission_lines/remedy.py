@@ -8,7 +8,7 @@ from typing import Literal
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solver import LADDER, solve_once
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 MOST_CHANGE = 5.0
 """Dielectrics are sought from a fifth to five times as thick."""
@@ -53,7 +53,10 @@ class Remedy:
 
 
 def remedy_for(
-    site: LineSite, ohm: float, sizes: tuple[float, float | None, float | None], widest_gap_mm: float | None = None
+    site: TraceEnvironment,
+    ohm: float,
+    sizes: tuple[float, float | None, float | None],
+    widest_gap_mm: float | None = None,
 ) -> Remedy:
     """Return what would give a line this impedance.
 
@@ -70,7 +73,7 @@ def remedy_for(
 
 
 def gap_for(
-    site: LineSite, ohm: float, sizes: tuple[float, float | None, float | None], widest_gap_mm: float
+    site: TraceEnvironment, ohm: float, sizes: tuple[float, float | None, float | None], widest_gap_mm: float
 ) -> float | None:
     """Return the wider gap with which a pair has this impedance, None where none up to the widest does."""
     from scipy.optimize import brentq  # noqa: PLC0415 - heavy, and only this function needs it
@@ -86,7 +89,11 @@ def gap_for(
 
 
 def thickness_for(
-    site: LineSite, ohm: float, width_mm: float, gap_mm: float | None = None, coplanar_gap_mm: float | None = None
+    site: TraceEnvironment,
+    ohm: float,
+    width_mm: float,
+    gap_mm: float | None = None,
+    coplanar_gap_mm: float | None = None,
 ) -> tuple[Thickness, ...]:
     """Return the dielectric toward the nearer plane with which a line has this impedance, to a tenth of a percent.
 
@@ -101,31 +108,31 @@ def thickness_for(
     return ()
 
 
-def _nearer_first(site: LineSite) -> tuple[Side, ...]:
+def _nearer_first(site: TraceEnvironment) -> tuple[Side, ...]:
     if site.reference_above is None:
         return ("below",)
     return ("below", "above") if _height_mm(site, "below") <= _height_mm(site, "above") else ("above", "below")
 
 
-def _height_mm(site: LineSite, side: Side) -> float:
+def _height_mm(site: TraceEnvironment, side: Side) -> float:
     return math.fsum(s.thickness_mm for s in (site.below if side == "below" else site.above))
 
 
-def _thickness(site: LineSite, side: Side, factor: float) -> Thickness:
+def _thickness(site: TraceEnvironment, side: Side, factor: float) -> Thickness:
     plane = site.reference_below if side == "below" else site.reference_above
     height = _height_mm(site, side)
     return Thickness(plane or "", height, height * factor)
 
 
 def _factor(
-    site: LineSite, sides: tuple[Side, ...], ohm: float, sizes: tuple[float, float | None, float | None]
+    site: TraceEnvironment, sides: tuple[Side, ...], ohm: float, sizes: tuple[float, float | None, float | None]
 ) -> float | None:
     """Return the factor on the thickness of these sides that gives the impedance, None where none in reach does."""
     from scipy.optimize import brentq  # noqa: PLC0415 - heavy, and only this function needs it
 
     def miss(log_factor: float) -> float:
         factor = math.exp(log_factor)
-        update: dict[str, tuple[Sheet, ...]] = {
+        update: dict[str, tuple[DielectricSheet, ...]] = {
             side: tuple(s.model_copy(update={"thickness_mm": s.thickness_mm * factor}) for s in getattr(site, side))
             for side in sides
         }

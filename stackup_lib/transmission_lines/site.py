@@ -10,7 +10,7 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.field_solver.sections import Layer, Mask, Section, Strip
 
 
-class Sheet(Frozen):
+class DielectricSheet(Frozen):
     """A dielectric next to the line; sheets of one stackup row share its `name`, and so its fabrication errors.
 
     Attributes:
@@ -28,7 +28,7 @@ class Sheet(Frozen):
     gap_layer: str = ""
 
 
-class LineSite(Frozen):
+class TraceEnvironment(Frozen):
     """The surroundings of a trace on one layer, turned so that a single plane is the lower one.
 
     Copper bonded to a core displaces the prepreg on its other side: `base` tells which face is bonded (the wider one).
@@ -48,8 +48,8 @@ class LineSite(Frozen):
     layer: str
     reference_below: str | None
     reference_above: str | None = None
-    below: tuple[Sheet, ...]
-    above: tuple[Sheet, ...] = ()
+    below: tuple[DielectricSheet, ...]
+    above: tuple[DielectricSheet, ...] = ()
     copper_mm: float
     taper_mm: float = Field(default=0.0, ge=0)
     base: Literal["lower", "upper"] = "lower"
@@ -57,11 +57,11 @@ class LineSite(Frozen):
     is_turned: bool = False
 
     @property
-    def sheets(self) -> tuple[Sheet, ...]:
+    def sheets(self) -> tuple[DielectricSheet, ...]:
         """All sheets, from y = 0 up, in the order of the layers of every section of this site."""
         return (*self.below, *self.above)
 
-    def canonical(self) -> LineSite:
+    def canonical(self) -> TraceEnvironment:
         """Return the site as far as it matters to a line: without names, its base down where planes are on both sides.
 
         Equal sites make equal lines; a site and its mirror image do too.
@@ -71,7 +71,7 @@ class LineSite(Frozen):
             below, above, base = tuple(reversed(above)), tuple(reversed(below)), "lower"
         number = {name: str(k) for k, name in enumerate(dict.fromkeys(s.name for s in (*below, *above)))}
 
-        def plain(sheets: tuple[Sheet, ...]) -> tuple[Sheet, ...]:
+        def plain(sheets: tuple[DielectricSheet, ...]) -> tuple[DielectricSheet, ...]:
             return tuple(s.model_copy(update={"name": number[s.name], "label": "", "gap_layer": ""}) for s in sheets)
 
         both = self.reference_above is not None

@@ -6,10 +6,10 @@ import math
 
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solution import VACUUM_IMPEDANCE_OHM
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 
-def rough_impedance_ohm(site: LineSite, width_mm: float, gap_mm: float | None = None) -> float:
+def rough_impedance_ohm(site: TraceEnvironment, width_mm: float, gap_mm: float | None = None) -> float:
     """Return Z0 of a trace, or Zdiff of a pair with `gap_mm`, to ten percent or so; mask and coplanar ground left out.
 
     Over one plane by Hammerstad and Jensen (1980), eq. 1 and 2, with Hammerstad's permittivity (1975). Between two by
@@ -29,7 +29,7 @@ def rough_impedance_ohm(site: LineSite, width_mm: float, gap_mm: float | None = 
     return single if gap_mm is None else 2 * single * (1 - coupling)
 
 
-def height_and_dk(sheets: tuple[Sheet, ...]) -> tuple[float, float]:
+def height_and_dk(sheets: tuple[DielectricSheet, ...]) -> tuple[float, float]:
     """Return the distance and the permittivity of sheets in series.
 
     Raises:

@@ -25,7 +25,7 @@ from stackup_lib.field_solver.sections import GeometryError, Section
 from stackup_lib.field_solver.solver import LADDER, TOLERANCE, solve, solve_once
 from stackup_lib.transmission_lines.normal_quadratic import NormalQuadratic, Real
 from stackup_lib.transmission_lines.process import Process, ProcessError
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 from stackup_lib.transmission_lines.variation import VariedLine
 
 NODE = math.sqrt(3.0)
@@ -146,7 +146,7 @@ class Response:
 
 
 def spread(
-    site: LineSite,
+    site: TraceEnvironment,
     width_mm: float,
     gap_mm: float | None,
     process: Process,
@@ -209,7 +209,7 @@ def spread(
 
 
 def sensitivities(
-    site: LineSite,
+    site: TraceEnvironment,
     width_mm: float,
     gap_mm: float | None = None,
     coplanar_gap_mm: float | None = None,

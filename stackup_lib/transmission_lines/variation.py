@@ -12,7 +12,7 @@ from dataclasses import replace
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask, Section
 from stackup_lib.transmission_lines.process import LengthTolerance, Process, Tolerance
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 
 @record
@@ -36,7 +36,7 @@ class Variable:
 class VariedLine:
     """A line on a site, and the process that makes it; lengths in mm."""
 
-    site: LineSite
+    site: TraceEnvironment
     width_mm: float
     gap_mm: float | None
     coplanar_gap_mm: float | None
@@ -71,7 +71,7 @@ class VariedLine:
         """
         apart = {name: 1 + k * 1e-9 for k, name in enumerate(_rows(self.site))}
 
-        def stepped(sheets: tuple[Sheet, ...]) -> tuple[Sheet, ...]:
+        def stepped(sheets: tuple[DielectricSheet, ...]) -> tuple[DielectricSheet, ...]:
             return tuple(s.model_copy(update={"dk": s.dk * apart[s.name]}) for s in sheets)
 
         site = self.site.model_copy(update={"below": stepped(self.site.below), "above": stepped(self.site.above)})
@@ -107,7 +107,9 @@ class VariedLine:
         coplanar = None if self.coplanar_gap_mm is None else self.coplanar_gap_mm - toward_ground
         return varied.section(self.width_mm + wider, gap, coplanar)
 
-    def _sheet(self, sheet: Sheet, row: Sequence[Sheet], shares: Mapping[str, float]) -> Sheet:
+    def _sheet(
+        self, sheet: DielectricSheet, row: Sequence[DielectricSheet], shares: Mapping[str, float]
+    ) -> DielectricSheet:
         """Return a sheet with its part of what its row is off by."""
         share = shares.get(f"thickness {sheet.name}", 0.0)
         dk = sheet.dk * (1 + shares.get(f"dk {sheet.name}", 0.0))
@@ -122,7 +124,7 @@ class VariedLine:
                 dk *= (thickness / sheet.thickness_mm) ** self.process.prepreg_dk_per_thickness
         return sheet.model_copy(update={"thickness_mm": thickness, "dk": dk})
 
-    def _of_kind(self, sheet: Sheet) -> LengthTolerance:
+    def _of_kind(self, sheet: DielectricSheet) -> LengthTolerance:
         return self.process.core_thickness if sheet.kind == "core" else self.process.prepreg_thickness
 
     @staticmethod
@@ -135,15 +137,15 @@ def _ratio(name: str, nominal: float, tolerance: Tolerance) -> Variable:
     return Variable(name, nominal, tolerance.sigma, tolerance.sigmas)
 
 
-def _rows(site: LineSite) -> dict[str, list[Sheet]]:
+def _rows(site: TraceEnvironment) -> dict[str, list[DielectricSheet]]:
     """Return the sheets of each stackup row, from y = 0 up."""
-    rows: dict[str, list[Sheet]] = {}
+    rows: dict[str, list[DielectricSheet]] = {}
     for sheet in site.sheets:
         rows.setdefault(sheet.name, []).append(sheet)
     return rows
 
 
-def _plies(row: Sequence[Sheet]) -> list[Sheet]:
+def _plies(row: Sequence[DielectricSheet]) -> list[DielectricSheet]:
     """Return the sheets of a row that are plies of it, and not the gaps of copper that it fills."""
     return [sheet for sheet in row if not sheet.gap_layer]
 

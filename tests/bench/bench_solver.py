@@ -29,7 +29,7 @@ from stackup_lib.field_solver.sections import Mask, Section  # noqa: E402
 from stackup_lib.field_solver.shapes import microstrip, stripline  # noqa: E402
 from stackup_lib.field_solver.solver import solve  # noqa: E402
 from stackup_lib.transmission_lines.inverse import GapPerWidth, Target, WidthLimits, solve_pair, solve_width  # noqa: E402
-from stackup_lib.transmission_lines.site import LineSite, Sheet  # noqa: E402
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment  # noqa: E402
 
 EXACT_ZDIFF_AIR_OHM = 97.4459895647 * 4.2**0.5
 """Pair of 0.12/0.15 mm, 0.015 mm thick, midway between planes 0.4 mm apart: Schwarz-Christoffel, in air."""
@@ -89,14 +89,14 @@ def table_s() -> float:
     return time.perf_counter() - begin
 
 
-def _site(layer: int) -> LineSite:
+def _site(layer: int) -> TraceEnvironment:
     """One of 28 layers, two of them outside under mask."""
-    below = (Sheet(name="core", kind="core", thickness_mm=0.10 + 0.002 * layer, dk=3.4),)
+    below = (DielectricSheet(name="core", kind="core", thickness_mm=0.10 + 0.002 * layer, dk=3.4),)
     if layer in (0, 27):
         mask = Mask(er=3.5, on_laminate_mm=0.03, on_trace_mm=0.015, between_mm=0.03)
-        return LineSite(layer="F", reference_below="P", below=below, copper_mm=0.04, taper_mm=0.02, mask=mask)
-    above = (Sheet(name="prepreg", kind="prepreg", thickness_mm=0.11 + 0.003 * layer, dk=3.2),)
-    return LineSite(
+        return TraceEnvironment(layer="F", reference_below="P", below=below, copper_mm=0.04, taper_mm=0.02, mask=mask)
+    above = (DielectricSheet(name="prepreg", kind="prepreg", thickness_mm=0.11 + 0.003 * layer, dk=3.2),)
+    return TraceEnvironment(
         layer=f"In{layer}", reference_below="P", reference_above="Q", below=below, above=above, copper_mm=0.0152,
         taper_mm=0.0152,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from drc_rules.engine.check import check_board, find_config
 from drc_rules.engine.missing_inputs import unproven
-from drc_rules.explain.explain_trace import ClauseWorkings, Decided, workings
+from drc_rules.explain.explain_trace import ClauseTrace, Decided, trace_clauses
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value, nominal
 from drc_rules.report.model import Finding, Headline, Report, Verdict
@@ -43,15 +43,15 @@ def cases_of(rule: Rule) -> list[Loaded]:
     return [loaded for loaded in CASES if find_rule(loaded.defect.replace("_", "-")) is rule]
 
 
-def told(path: Path, kinds: Iterable[str] | None = None, **options: str | None) -> tuple[ClauseWorkings, ...]:
+def told(path: Path, kinds: Iterable[str] | None = None, **options: str | None) -> tuple[ClauseTrace, ...]:
     """The clauses of a board with what is shown of them; of all kinds unless some are chosen."""
     chosen = None if kinds is None else frozenset(kinds)
     line = Overrides(**options)  # type: ignore[arg-type]
-    found = workings(read_board(path), find_config(path, None), line, lambda c: chosen is None or c.kind in chosen)
+    found = trace_clauses(read_board(path), find_config(path, None), line, lambda c: chosen is None or c.kind in chosen)
     return found.answers
 
 
-def beyond(answers: Iterable[ClauseWorkings]) -> Iterator[str]:
+def beyond(answers: Iterable[ClauseTrace]) -> Iterator[str]:
     """Whatever is called passed, of an object or of a clause, next to a measure beyond its limit."""
     for answer in answers:
         formula = answer.rule.formula if answer.rule else None
@@ -59,7 +59,7 @@ def beyond(answers: Iterable[ClauseWorkings]) -> Iterator[str]:
             if one.verdict is Verdict.PASSED and formula:
                 yield from (
                     f"{answer.clause.id}: {working.what} is past {criterion}"
-                    for working in one.workings
+                    for working in one.steps
                     for criterion in _missed(formula, working.numbers)
                 )
             if answer.verdict is Verdict.PASSED:
@@ -82,7 +82,7 @@ def _was_decided_on(finding: Finding, one: Decided, formula: Formula | None) -> 
     value = finding.measured.value if finding.measured else None
     if formula is None or not isinstance(value, float | int):
         return False
-    shown = [formula.complete(working.numbers) for working in one.workings]
+    shown = [formula.complete(working.numbers) for working in one.steps]
     numbers = [nominal(number) for values in shown for number in values.values()]
     return any(math.isclose(value, number, rel_tol=ROUNDED) for number in numbers)
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from drc_rules.engine.check import check_board, find_config
-from drc_rules.explain.explain_trace import BoardWorkings, Decided, workings
+from drc_rules.explain.explain_trace import BoardTrace, Decided, trace_clauses
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, read_formula, substituted
 from drc_rules.report.model import Finding, Missing, Verdict
@@ -49,11 +49,11 @@ def cases_of(rule: Rule) -> list[Loaded]:
     return [loaded for loaded in CASES if find_rule(loaded.defect.replace("_", "-")) is rule]
 
 
-def worked(loaded: Loaded, rule: Rule, folder: Path) -> BoardWorkings:
+def worked(loaded: Loaded, rule: Rule, folder: Path) -> BoardTrace:
     """Work out a rule's clauses on the board of a case."""
     path = mini_file(folder, loaded.board)
     options = Overrides(profile=loaded.case.profile, form=loaded.case.form)
-    return workings(read_board(path), find_config(path, None), options, lambda clause: clause.kind in rule.kinds)
+    return trace_clauses(read_board(path), find_config(path, None), options, lambda clause: clause.kind in rule.kinds)
 
 
 Judged = Callable[[Rule], list[tuple[str, Decided]]]
@@ -73,7 +73,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
 
 def values_of(formula: Formula, one: Decided) -> list[dict[str, Value]]:
     """The numbers of an object, one set for each that it shows."""
-    return [formula.complete(working.numbers) for working in one.workings]
+    return [formula.complete(working.numbers) for working in one.steps]
 
 
 @pytest.mark.slow
@@ -89,18 +89,18 @@ def test_what_a_formula_shows_is_what_was_decided(rule: Rule, judged: Judged) ->
     seen, open_ones = set(), set[bool]()
     for case, one in judged(rule):
         shown = values_of(formula, one)
-        for working, values in zip(one.workings, shown, strict=True):
+        for working, values in zip(one.steps, shown, strict=True):
             assert working.numbers.keys() <= names, case
             assert set(values) == names, f"{case} does not show {names - set(values)}"
             for name, right in formula.definitions:
                 assert evaluate(right, values) == pytest.approx(nominal(values[name]), rel=1e-9), case
         if shown and one.verdict in (Verdict.FAILED, Verdict.PASSED):
             held = [formula.holds(criterion, values) for values in shown for criterion in formula.criteria]
-            assert all(held) is (one.verdict is Verdict.PASSED), f"{case}: {one.workings}"
+            assert all(held) is (one.verdict is Verdict.PASSED), f"{case}: {one.steps}"
             seen.add(one.verdict)
         if shown and formula.failures:
             fails = [formula.holds(failure, values) for values in shown for failure in formula.failures]
-            assert any(fails) is (one.verdict is Verdict.FAILED), f"{case}: {one.workings}"
+            assert any(fails) is (one.verdict is Verdict.FAILED), f"{case}: {one.steps}"
             open_ones.add(one.verdict is Verdict.NOT_VERIFIABLE)
     assert not formula.failures or True in open_ones, f"no case in which {rule.code} is open shows its numbers"
     assert Verdict.FAILED in seen, f"no case in which {rule.code} fires shows its numbers"
@@ -139,7 +139,7 @@ def test_what_is_explained_is_what_a_check_finds(board: str) -> None:
     path = BOARDS / board / f"{board}.kicad_pcb"
     report = check_board(path, overrides=Overrides(suppress=False))
 
-    found = workings(read_board(path), find_config(path, None), Overrides(), lambda _clause: True)
+    found = trace_clauses(read_board(path), find_config(path, None), Overrides(), lambda _clause: True)
 
     assert {a.clause.id: a.verdict for a in found.answers} == {v.clause.id: v.verdict for v in report.verdicts}
     explained = [finding.key for a in found.answers for one in a.objects for finding in one.findings]
@@ -315,7 +315,7 @@ def to_the_letter() -> jsonschema.Draft202012Validator:
 def test_the_json_of_every_rule_follows_the_schema_to_the_letter(name: str) -> None:
     """No key beyond the schema's, of any rule: with findings, with open questions, and where nothing is concerned."""
     path = BOARDS / name / f"{name}.kicad_pcb"
-    found = workings(read_board(path), find_config(path, None), Overrides(), lambda _: True)
+    found = trace_clauses(read_board(path), find_config(path, None), Overrides(), lambda _: True)
     assert {Verdict.PASSED, Verdict.NOT_APPLICABLE} < {answer.verdict for answer in found.answers}
     for rule in RULES:
         data = json.loads(json.dumps(as_data(path, Asked(rule, None), replace(found, answers=()))))
@@ -448,7 +448,9 @@ def test_the_numbers_of_each_tier_are_shown_where_it_is_decided(code: str, tmp_p
     board = MiniBoard.model_validate({"size_mm": [60, 40], "copper_layers": 4, **TIERED[code]})
     path = write(board, tmp_path, "board")
 
-    found = workings(read_board(path), find_config(path, None), Overrides(), lambda clause: clause.kind in rule.kinds)
+    found = trace_clauses(
+        read_board(path), find_config(path, None), Overrides(), lambda clause: clause.kind in rule.kinds
+    )
 
     measures = []
     for answer in found.answers:
@@ -456,7 +458,7 @@ def test_the_numbers_of_each_tier_are_shown_where_it_is_decided(code: str, tmp_p
             for finding in one.findings:
                 assert finding.measured is not None
                 assert finding.limit is not None
-                pairs = [sorted(nominal(value) for value in shown.numbers.values()) for shown in one.workings]
+                pairs = [sorted(nominal(value) for value in shown.numbers.values()) for shown in one.steps]
                 stated = sorted(float(str(value)) for value in (finding.measured.value, finding.limit.value))
                 assert any(pair == pytest.approx(stated, abs=SMALL) for pair in pairs), (finding.title, pairs)
                 measures.append(finding.measured.value)

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Finding, Place
+from drc_rules.report.model import Finding, Location
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
 from stackwright.kicad import button, live
@@ -343,7 +343,7 @@ def real_finding() -> Finding:
     return check_board(BOARD).findings[0]
 
 
-def finding(severity: Severity, *places: Place, title: str = "a stub") -> Finding:
+def finding(severity: Severity, *places: Location, title: str = "a stub") -> Finding:
     """A finding like it."""
     return real_finding().model_copy(update={"severity": severity, "places": places, "title": title})
 
@@ -359,10 +359,10 @@ def test_informations_get_no_marker() -> None:
 def test_a_marker_says_what_in_one_line_and_points_at_the_items() -> None:
     """At the first place that has a position; an item once."""
     places = (
-        Place(layer="F.Cu"),
-        Place(uuid="u1", x_mm=3.5, y_mm=4),
-        Place(uuid="u2", x_mm=9, y_mm=9),
-        Place(uuid="u1"),
+        Location(layer="F.Cu"),
+        Location(uuid="u1", x_mm=3.5, y_mm=4),
+        Location(uuid="u2", x_mm=9, y_mm=9),
+        Location(uuid="u1"),
     )
     marker = markers_of([finding(Severity.ERROR, *places, title="net\n\x1b[31mX: too long")])[0]
 

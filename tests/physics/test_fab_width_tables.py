@@ -21,7 +21,7 @@ from drc_rules.requirements.fabs.stackups.model import NamedStackup
 from drc_rules.settings.config_process import ProcessDeclaration
 from stackup_lib.field_solver.solver import solve
 from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +56,7 @@ class PublishedWidth(NamedTuple):
         return 100 * (self.solved_ohm / self.stated_ohm - 1)
 
 
-def site(stackup: NamedStackup, index: int, above: int | None, below: int | None) -> LineSite:
+def site(stackup: NamedStackup, index: int, above: int | None, below: int | None) -> TraceEnvironment:
     """The surroundings of a copper layer between named reference layers, in the fab's own process."""
     finish = declared_finish(ProcessDeclaration(preset=stackup.edition.process or None))
     outer = index in (0, stackup.copper_layers - 1)

@@ -31,7 +31,7 @@ from stackup_lib.transmission_lines.materials.dielectric_models import (
 from stackup_lib.transmission_lines.materials.foil_roughness import FoilFace, RzInterval, face_roughness
 from stackup_lib.transmission_lines.materials.laminate_models import through_point
 from stackup_lib.transmission_lines.materials.roughness import Gradient, Roughness, cannonball
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from stackup_lib.validation.cases import section_of_case, value_of_quantity
 from tests.support.closed_forms import ConstantDielectric
 
@@ -119,10 +119,10 @@ def solved(line_id: str, dk: float | None = None, taper_mm: float | None = None)
     size = LINES[line_id]["parameters_mm"]
     if taper_mm is None:
         taper_mm = size.get("taper", OUTER_TAPER_PER_COPPER * size["t"])
-    site = LineSite(
+    site = TraceEnvironment(
         layer="F.Cu",
         reference_below="GND",
-        below=(Sheet(name="laminate", kind="core", thickness_mm=size["h"], dk=dk or size["er"]),),
+        below=(DielectricSheet(name="laminate", kind="core", thickness_mm=size["h"], dk=dk or size["er"]),),
         copper_mm=size["t"],
         taper_mm=taper_mm,
     )

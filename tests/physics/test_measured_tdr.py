@@ -13,7 +13,7 @@ from stackup_lib.transmission_lines.loss import loss_per_length
 from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials, line_of, solve_line
 from stackup_lib.transmission_lines.materials.laminate_models import through_point
 from stackup_lib.transmission_lines.materials.roughness import Smooth
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from stackup_lib.transmission_lines.two_port import in_a_row, line_chain, s_of_chain, step_impedance_ohm
 
 FILE = Path(__file__).parents[2] / "fixtures" / "reference" / "measured_tdr_cases.toml"
@@ -34,10 +34,10 @@ def stepped_ohm() -> dict[str, tuple[float, float, float]]:
         plane_copper_mm=(CASE["t"], CASE["t"]),
         finish=None,
     )
-    site = LineSite(
+    site = TraceEnvironment(
         layer="F.Cu",
         reference_below="GND",
-        below=(Sheet(name="laminate", kind="core", thickness_mm=CASE["h"], dk=CASE["er"]),),
+        below=(DielectricSheet(name="laminate", kind="core", thickness_mm=CASE["h"], dk=CASE["er"]),),
         copper_mm=CASE["t"],
         taper_mm=CASE["taper"],
     )

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from drc_rules.engine.check import CheckUp, check_up
-from drc_rules.report.model import ObjectRows, Place
+from drc_rules.report.model import Location, ObjectRows
 from stackwright.drawing import board_map as drawing
 from stackwright.drawing import map_payload, map_pins
 from stackwright.drawing.board_map import BoardMap, board_map
@@ -161,7 +161,7 @@ def test_a_place_draws_every_object_of_its_finding(card: CheckUp) -> None:
     """Also those beyond the places that the finding lists, as many as it says; and all of them are in its window."""
     board = card.context.board
     vias = tuple(range(len(board.vias)))
-    listed = Place(uuid=str(board.vias.uuid[0]), x_mm=float(board.vias.x_mm[0]), y_mm=float(board.vias.y_mm[0]))
+    listed = Location(uuid=str(board.vias.uuid[0]), x_mm=float(board.vias.x_mm[0]), y_mm=float(board.vias.y_mm[0]))
     finding = card.report.findings[0].model_copy(update={"places": (listed,), "every": ObjectRows(vias=vias)})
     found = board_map(card.context, [finding])
     assert found is not None
@@ -177,7 +177,7 @@ def test_a_place_draws_every_object_of_its_finding(card: CheckUp) -> None:
 def test_a_finding_that_lists_the_first_of_many_says_so(card: CheckUp) -> None:
     """Twenty places without the rest are not all of them."""
     vias = card.context.board.vias
-    places = tuple(Place(uuid=str(vias.uuid[k]), x_mm=0.0, y_mm=0.0) for k in range(20))
+    places = tuple(Location(uuid=str(vias.uuid[k]), x_mm=0.0, y_mm=0.0) for k in range(20))
     finding = card.report.findings[0].model_copy(update={"places": places, "every": None})
     found = board_map(card.context, [finding])
     assert found is not None
@@ -203,7 +203,7 @@ def test_a_finding_of_a_net_draws_its_tracks_on_the_layer_it_names(card: CheckUp
     board = card.context.board
     row = int(np.argmax(board.tracks.length_mm))
     net, layer = board.nets[int(board.tracks.net[row])], int(board.tracks.layer[row])
-    place = Place(net=net, layer=board.copper_layers[layer].name)
+    place = Location(net=net, layer=board.copper_layers[layer].name)
     finding = card.report.findings[0].model_copy(update={"places": (place,)})
     found = board_map(card.context, [finding])
     assert found is not None
@@ -219,11 +219,11 @@ def test_a_finding_names_a_net_that_is_not_fast(card: CheckUp) -> None:
     """Its tracks are drawn too, but for ground and rails, which are seen as planes."""
     board = card.context.board
     slow = next(n for n, name in enumerate(board.nets) if name and n not in set(card.context.nets_of("pcie5").tolist()))
-    finding = card.report.findings[0].model_copy(update={"places": (Place(net=board.nets[slow]),)})
+    finding = card.report.findings[0].model_copy(update={"places": (Location(net=board.nets[slow]),)})
     poured = set(board.zones.net.tolist())
     titles = drawing._titles(card.context, [finding])
     assert (slow in titles) is (slow not in poured)
-    ground = card.report.findings[0].model_copy(update={"places": (Place(net="GND"),)})
+    ground = card.report.findings[0].model_copy(update={"places": (Location(net="GND"),)})
     assert board.net_index["GND"] not in drawing._titles(card.context, [ground])
 
 

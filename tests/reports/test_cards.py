@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.kicad.read.title_block import TitleBlock
 from stackwright.drawing.words import millimetres
@@ -13,10 +13,10 @@ from stackwright.results.checked import Checked
 from tests.reports.test_reporters import finding, report
 
 FINDINGS = (
-    finding("/TX0_P", key="a", code="VIA001").model_copy(update={"places": (Place(layer="In10.Cu", net="/TX0_P"),)}),
-    finding("/TX1_P", key="b", code="VIA001").model_copy(update={"places": (Place(layer="In2.Cu", net="/TX1_P"),)}),
+    finding("/TX0_P", key="a", code="VIA001").model_copy(update={"places": (Location(layer="In10.Cu", net="/TX0_P"),)}),
+    finding("/TX1_P", key="b", code="VIA001").model_copy(update={"places": (Location(layer="In2.Cu", net="/TX1_P"),)}),
     finding("/CLK", key="c", code="MAT001", severity=Severity.WARNING).model_copy(
-        update={"title": "another kind", "places": (Place(layer="In2.Cu", net="/CLK"),)}
+        update={"title": "another kind", "places": (Location(layer="In2.Cu", net="/CLK"),)}
     ),
 )
 CLASSES = {"/TX0_P": "PCIe", "/TX1_P": "PCIe", "/CLK": "Default"}

@@ -13,7 +13,7 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Accepted, Place, Report, RuleCrash, StaleSuppression, TakenAs
+from drc_rules.report.model import Accepted, Location, Report, RuleCrash, StaleSuppression, TakenAs
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import Confidence
@@ -313,7 +313,7 @@ def hostile_report(text: str) -> Report:
             "headline_why": text,
             "findings": (
                 finding().model_copy(
-                    update={"title": text, "fix": text, "places": (Place(layer=text, net=text, line=3),)}
+                    update={"title": text, "fix": text, "places": (Location(layer=text, net=text, line=3),)}
                 ),
             ),
             "taken_as": (

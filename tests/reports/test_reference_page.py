@@ -15,7 +15,7 @@ import pytest
 
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.field_solver.solver import solve
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from stackup_lib.validation.case_files import read_cases
 from stackup_lib.validation.compare import CaseOutcome, validate
 from tests.physics.test_measured_loss import (
@@ -227,23 +227,23 @@ MASKS = {
 }
 
 
-def thor_site(side: str, mask: Mask | None, near_mm: float | None = None) -> LineSite:
+def thor_site(side: str, mask: Mask | None, near_mm: float | None = None) -> TraceEnvironment:
     """Return the site of In2.Cu or F.Cu as the board's stackup states it; `near_mm` changes its prepreg."""
     if side == "inner":
-        return LineSite(
+        return TraceEnvironment(
             layer="In2.Cu",
             reference_below="In3.Cu",
             reference_above="In1.Cu",
-            below=(Sheet(name="prepreg", kind="prepreg", thickness_mm=near_mm or 0.14, dk=3.96),),
-            above=(Sheet(name="core", kind="core", thickness_mm=0.2, dk=4.3),),
+            below=(DielectricSheet(name="prepreg", kind="prepreg", thickness_mm=near_mm or 0.14, dk=3.96),),
+            above=(DielectricSheet(name="core", kind="core", thickness_mm=0.2, dk=4.3),),
             copper_mm=0.018,
             taper_mm=TAPER_MM[side],
             base="upper",
         )
-    return LineSite(
+    return TraceEnvironment(
         layer="F.Cu",
         reference_below="In1.Cu",
-        below=(Sheet(name="prepreg", kind="prepreg", thickness_mm=near_mm or 0.12, dk=4.1),),
+        below=(DielectricSheet(name="prepreg", kind="prepreg", thickness_mm=near_mm or 0.12, dk=4.1),),
         copper_mm=0.035,
         taper_mm=TAPER_MM[side],
         mask=mask,

@@ -31,9 +31,9 @@ from drc_rules.report.model import (
     Finding,
     FindingLimit,
     Headline,
+    Location,
     Measured,
     Missing,
-    Place,
     Report,
     RuleCrash,
     TakenAs,
@@ -67,7 +67,7 @@ def finding(net: str = "/TX0_P", **changes: object) -> Finding:
         "fix": "backdrill from B.Cu up to the layer next to In1.Cu",
         "measured": Measured(value=1.36, unit="mm"),
         "limit": FindingLimit(value=0.25, unit="mm", source="A guide, Table 3, row Backdrill"),
-        "places": (Place(layer="B.Cu", net=net, uuid="u-1", x_mm=20.0, y_mm=10.5),),
+        "places": (Location(layer="B.Cu", net=net, uuid="u-1", x_mm=20.0, y_mm=10.5),),
         "key": f"VIA001-{net}",
     }
     return Finding.model_validate({**known, **changes})
@@ -257,7 +257,9 @@ def test_the_published_schema_is_a_schema() -> None:
     "made",
     [
         report(),
-        report(findings=(finding(measured=None, limit=None, places=(Place(layer="F.Cu"),)),), profile=None, form=None),
+        report(
+            findings=(finding(measured=None, limit=None, places=(Location(layer="F.Cu"),)),), profile=None, form=None
+        ),
         report(crashes=(RuleCrash(code="VIA001", name="x", error="KeyError: 1"),), notes=("odd",)),
         report(impedances=(LINK, UNKNOWN_LINK), backdrills=(DEPTH,), backdrills_missing=(NEEDS_FOIL,)),
         report(losses=(LOSS, RESONANT, UNROUTED, SHARELESS)),
@@ -468,7 +470,7 @@ def test_the_worst_of_like_findings_speaks_for_all_and_the_rest_is_in_human_orde
     def on(layer: str, aside: str, stub_mm: float) -> Finding:
         title = f"dielectric beside {layer}{aside}: {stub_mm} mm"
         return finding(
-            title=title, places=(Place(layer=layer),), measured=Measured(value=stub_mm, unit="mm"), key=layer
+            title=title, places=(Location(layer=layer),), measured=Measured(value=stub_mm, unit="mm"), key=layer
         )
 
     group = groups([on("In10.Cu", "", 0.5), on("In2.Cu", " (FR4)", 0.5), on("In3.Cu", ", ply 2", 0.9)])
@@ -493,7 +495,7 @@ def test_like_facts_that_block_the_same_clauses_are_one_line() -> None:
 
 def test_findings_that_differ_in_more_than_names_and_numbers_stay_apart() -> None:
     """Grouping must hide no second defect, and no severity."""
-    other = finding(title="/TX1_P: no reference plane", places=(Place(net="/TX1_P"),))
+    other = finding(title="/TX1_P: no reference plane", places=(Location(net="/TX1_P"),))
     milder = finding("/TX2_P", severity=Severity.WARNING)
 
     assert [len(g.findings) for g in groups([finding(), other, milder])] == [1, 1, 1]

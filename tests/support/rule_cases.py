@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.engine.decide import Outcome, run
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Finding, Place, Report, Verdict
+from drc_rules.report.model import Finding, Location, Report, Verdict
 from drc_rules.rules.rule import Rule, all_rules
 from stackup_lib.kicad import read_board
 from tests.support.mini import mini_file
@@ -167,6 +167,6 @@ def _near(values: list[float | str]) -> list[object]:
     return [pytest.approx(value) if isinstance(value, float | int) else value for value in values]
 
 
-def _in_words(place: Place) -> str:
+def _in_words(place: Location) -> str:
     point = f"{place.x_mm:g},{place.y_mm:g}" if place.x_mm is not None and place.y_mm is not None else None
     return " ".join(part for part in (place.layer, place.net, point, "item" if place.uuid else None) if part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import CopperMap
@@ -47,7 +47,7 @@ def between(board: Board, spaces: Spaces) -> str:
     return words
 
 
-def place(copper: CopperMap, spaces: Spaces, row: int) -> Place:
+def place(copper: CopperMap, spaces: Spaces, row: int) -> Location:
     """Return the middle of a space; net and item are those of the piece that is no fill."""
     import shapely  # noqa: PLC0415 - heavy, and only a finding needs it
 
@@ -61,7 +61,7 @@ def place(copper: CopperMap, spaces: Spaces, row: int) -> Place:
     ]
     # along parallels the space is as narrow everywhere: what is half-way from both has its middle there
     x, y = shapely.get_coordinates(shapely.centroid(shapely.intersection(*near)))[0].tolist()
-    return Place(
+    return Location(
         layer=board.copper_layers[spaces.layer].name,
         net=board.nets[int(one.net[0])] or None,
         uuid=uuid_of(board, one) or uuid_of(board, other),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from stackup_lib.board.board import Board
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps
@@ -35,13 +35,13 @@ def at_holes(ctx: Context, *, with_fills: bool) -> CutGaps:
     return found.least_of(found.cut)
 
 
-def copper_place(board: Board, found: CutGaps, row: int) -> Place:
+def copper_place(board: Board, found: CutGaps, row: int) -> Location:
     """Return where one piece of copper comes near a cut."""
     kind, item = int(found.kind[row]), int(found.row[row])
     uuids = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
     named = uuids.get(CopperShape(kind))
     at = complex(found.at[row])
-    return Place(
+    return Location(
         layer=board.copper_layers[int(found.layer[row])].name,
         net=board.nets[int(found.net[row])] or None,
         uuid=(str(named[item]) or None) if named is not None else None,

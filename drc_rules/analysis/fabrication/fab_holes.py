@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from drc_rules.report.model import ObjectRows, Place
+from drc_rules.report.model import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
@@ -90,7 +90,7 @@ class HoleSet:
             name = f"hole diameter of {self.counted(unsized)} (the file states less than {NO_DIAMETER_MM} mm)"
             raise MissingFact(name, ENTER_DIAMETER)
 
-    def places(self, board: Board, chosen: Ints) -> tuple[Place, ...]:
+    def places(self, board: Board, chosen: Ints) -> tuple[Location, ...]:
         """Where some of them are (positions in this set), the first of many."""
         found = []
         for position in chosen[:PLACES_SHOWN].tolist():

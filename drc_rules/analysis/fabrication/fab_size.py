@@ -20,6 +20,6 @@ def sides_mm(ctx: Context) -> tuple[float, float]:
     return min(size), max(size)
 
 
-def in_words(sides: tuple[float, float]) -> str:
+def describe(sides: tuple[float, float]) -> str:
     """Return e.g. `180 x 100 mm`, the longer side first, to 0.01 mm."""
     return f"{round(sides[1], 2):g} x {round(sides[0], 2):g} mm"

@@ -21,7 +21,7 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.normal_quadratic import NormalQuadratic
 from stackup_lib.transmission_lines.process import Process
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 from stackup_lib.transmission_lines.tolerance import CENTRAL, respond
 from stackup_lib.transmission_lines.variation import VariedLine
 
@@ -107,7 +107,7 @@ class TargetSpread(Frozen):
 
 
 Asked = tuple[float, Literal["single", "differential"], float]
-Shape = tuple[LineSite, float, float | None, bool]
+Shape = tuple[TraceEnvironment, float, float | None, bool]
 """Surroundings, width, gap, and whether it is a trace of a pair that runs alone."""
 
 

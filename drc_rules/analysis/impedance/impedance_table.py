@@ -31,7 +31,7 @@ from stackup_lib.transmission_lines.inverse import (
     solve_width,
 )
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread
 
 WIDEST_MM = 5.0
@@ -122,9 +122,9 @@ class ImpedanceTable:
     """Solves targets on layers; equal surroundings, mirror images among them, are solved once."""
 
     lines: Lines
-    _found: dict[tuple[LineSite, LineTarget, WidthLimits], tuple[Solved, ImpedanceSpread] | StackwrightError] = field(
-        default_factory=dict
-    )
+    _found: dict[
+        tuple[TraceEnvironment, LineTarget, WidthLimits], tuple[Solved, ImpedanceSpread] | StackwrightError
+    ] = field(default_factory=dict)
 
     def rows(
         self,
@@ -193,7 +193,7 @@ class ImpedanceTable:
         except (MissingFact, StackwrightError):
             return None
 
-    def _solve(self, site: LineSite, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
+    def _solve(self, site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
         key = (site.canonical(), target, limits)
         return answer_once(self._found, key, lambda: _solved(key[0], target, limits))
 
@@ -214,7 +214,7 @@ class ImpedanceTable:
             return None, str(error), ""
 
 
-def _solved(site: LineSite, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
+def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
     if target.target.kind == "single":
         solved = solve_width(site, target.target, limits=limits, tolerance=LINE_TOLERANCE)
     else:
@@ -231,7 +231,7 @@ def _solved(site: LineSite, target: LineTarget, limits: WidthLimits) -> tuple[So
     return solved, production
 
 
-def _pair(site: LineSite, target: LineTarget, limits: WidthLimits) -> Solved:
+def _pair(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> Solved:
     rules: list[PairRule] = [GapPerWidth(ratio=ratio) for ratio in GAPS_PER_WIDTH]
     if target.gap_mm is not None:
         rules = [KeepGap(gap_mm=max(target.gap_mm, limits.min_gap_mm))]

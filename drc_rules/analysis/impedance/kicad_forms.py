@@ -21,7 +21,7 @@ from stackup_lib.transmission_lines.closed_forms import (
     stripline_ohm,
 )
 from stackup_lib.transmission_lines.inverse import Target
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 from stackup_lib.transmission_lines.starting import height_and_dk
 
 DIGITS = 4
@@ -134,7 +134,9 @@ def closed_form_lines(lines: Lines, rows: Iterable[ImpedanceRow]) -> Iterator[Cl
             )
 
 
-def calculator_ohm(site: LineSite, copper_mm: float, width_mm: float, gap_mm: float | None) -> tuple[str, float] | None:
+def calculator_ohm(
+    site: TraceEnvironment, copper_mm: float, width_mm: float, gap_mm: float | None
+) -> tuple[str, float] | None:
     """Return the closed form that a calculator has for a line, and its answer; None for an embedded microstrip.
 
     Args:

@@ -1,4 +1,4 @@
-"""Where lines run on this board: the `LineSite` of a copper layer, with what had to be assumed for it."""
+"""Where lines run on this board: the `TraceEnvironment` of a copper layer, with what had to be assumed for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 
 
 @record
@@ -29,7 +29,7 @@ class BoardSite:
         assumptions: what no file states, one phrase each.
     """
 
-    site: LineSite
+    site: TraceEnvironment
     index: int
     plies: tuple[DielectricPly, ...]
     above: int | None

@@ -20,7 +20,7 @@ from stackup_lib.transmission_lines.material_range import LineCopper, Models, ma
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricSample
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ, laminate_model, samples_of
 from stackup_lib.transmission_lines.process import Process
-from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.site import TraceEnvironment
 
 LINE_TOLERANCE = 1e-3
 """Relative accuracy of the solver for tables and rules: a tenth of what the mask's outline alone is worth."""
@@ -218,7 +218,7 @@ def _solved(
     return ctx.get(_image, site.canonical(), width_mm, gap_mm).on(site, site.section(width_mm, gap_mm))
 
 
-def _image(_ctx: Context, site: LineSite, width_mm: float, gap_mm: float | None) -> SolvedLine:
+def _image(_ctx: Context, site: TraceEnvironment, width_mm: float, gap_mm: float | None) -> SolvedLine:
     """Solve a line on a canonical site: layers that mirror one another share the solution."""
     return solve_line(site, width_mm, gap_mm, tolerance=LINE_TOLERANCE)
 

@@ -23,7 +23,7 @@ from stackup_lib.field_solver.sections import Mask
 from stackup_lib.field_solver.solver import LADDER, solve_once
 from stackup_lib.power.rail_drop.spread import OUTER_PLATING_UM
 from stackup_lib.transmission_lines.finish import USUAL_MASK
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 DK_KNOWN_TO = 0.02
 """How well a Dk without its frequency holds for an impedance: laminates lose 1 to 3 % of Dk from 1 to 10 GHz, and
@@ -147,7 +147,7 @@ Shape = tuple[float, float | None, float | None]
 class Uncertainties:
     """Works out uncertainties; equal cross sections, mirror images too, are solved once."""
 
-    _logs: dict[tuple[LineSite, Shape], float] = field(default_factory=dict)
+    _logs: dict[tuple[TraceEnvironment, Shape], float] = field(default_factory=dict)
 
     def of_line(
         self, process: BoardProcess, where: BoardSite, shape: Shape, solver_pct: float = 0.0
@@ -177,7 +177,7 @@ class Uncertainties:
             found.append(_both(Cause.SOLVER, solver_pct))
         return LineUncertainty(contributions=tuple(sorted(found, key=lambda one: -one.pct)))
 
-    def _change(self, site: LineSite, shape: Shape) -> Callable[[dict[str, object]], float]:
+    def _change(self, site: TraceEnvironment, shape: Shape) -> Callable[[dict[str, object]], float]:
         """Return a function from changed parts of the site to the change of the impedance in percent."""
 
         def change(update: dict[str, object]) -> float:
@@ -189,7 +189,7 @@ class Uncertainties:
 
         return change
 
-    def _log(self, site: LineSite, shape: Shape) -> float:
+    def _log(self, site: TraceEnvironment, shape: Shape) -> float:
         """Return ln Z on the solver's coarsest rung, whose error hardly moves over a few percent of geometry."""
         key = site.canonical(), shape
         if key not in self._logs:
@@ -206,7 +206,7 @@ def _of_dk(where: BoardSite, change: Change) -> Iterator[Contribution]:
     if not doubtful:
         return
 
-    def raised(sheets: tuple[Sheet, ...]) -> tuple[Sheet, ...]:
+    def raised(sheets: tuple[DielectricSheet, ...]) -> tuple[DielectricSheet, ...]:
         return tuple(
             s.model_copy(update={"dk": s.dk * (1 + DK_KNOWN_TO)}) if s.label in doubtful else s for s in sheets
         )

@@ -72,7 +72,7 @@ class Share(Frozen):
         return Interval(low=self.db - parts.high, nominal=self.db - parts.nominal, high=self.db - parts.low)
 
     @property
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """`9.5 dB of an add-in card`."""
         kind = "declared" if self.role == "declared" else f"for role {self.role}"
         return f"{self.db:g} dB {kind}"

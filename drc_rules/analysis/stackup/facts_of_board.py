@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
-from drc_rules.analysis.via.build_up import build_up, in_words
+from drc_rules.analysis.via.build_up import build_up, describe
 from drc_rules.facts.context import Context
 from drc_rules.report.model import BoardFacts
 from drc_rules.report.process_rows import ProcessView
@@ -42,7 +42,7 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
         f"layers:  {order}  (S signal, G ground, P power, X both; from filled copper and tracks)",
         f"copper:  {copper}",
         f"vias:    {_vias(board, _through_mm(ctx, thickness))}",
-        f"hdi:     {in_words(built, len(board.vias))}",
+        f"hdi:     {describe(built, len(board.vias))}",
     )
     return BoardFacts(
         path=board.path.as_posix() if board.path else "",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_thermal import HotPart
@@ -88,10 +88,10 @@ class HotPartOnBoard:
         """The holes in all of its pads, each once."""
         return tuple({(hole.x_mm, hole.y_mm): hole for pad in self.pads for hole in pad.holes}.values())
 
-    def place(self) -> Place:
+    def place(self) -> Location:
         """The part itself."""
         parts = self.board.footprints
-        return Place(
+        return Location(
             layer=self.board.copper_layers[self.layer].name,
             uuid=str(parts.uuid[self.footprint]),
             x_mm=float(parts.x_mm[self.footprint]),

@@ -88,7 +88,7 @@ def _class(built: BuildUps, mechanical: int) -> str:
     return built.name
 
 
-def in_words(built: BuildUp, vias: int) -> str:
+def describe(built: BuildUp, vias: int) -> str:
     """Return one line: class, lamination cycles, stacks, and the BGAs with what their pitch usually takes."""
     text = built.hdi_class if vias else "no vias"
     if not built.presses_at_least:

@@ -8,7 +8,7 @@ import numpy as np
 
 from drc_rules.analysis.targets.configured_geometries import design_rules_of, leading_somewhere, readable_rules
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.report.places import place_in
 from stackup_lib.board.board import Ints, ViaKind
 from stackup_lib.board.design_rules import DesignRules
@@ -115,7 +115,7 @@ def routed_like(ctx: Context, nets: tuple[int, ...] | None, size_mm: tuple[float
     return np.flatnonzero(same if nets is None else same & np.isin(vias.net, nets))
 
 
-def places_of(ctx: Context, rows: Ints) -> tuple[Place, ...]:
+def places_of(ctx: Context, rows: Ints) -> tuple[Location, ...]:
     """Where some vias are, the first of many."""
     return tuple(place_in(ctx.board, ctx.board.vias, row) for row in rows[:PLACES_SHOWN].tolist())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from stackup_lib.board.board import NO_LAYER, Ints
 from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole, plated_holes
@@ -52,10 +52,10 @@ def _drilled_nets(ctx: Context) -> Ints:
     return np.unique(np.concatenate(found))
 
 
-def place_of(ctx: Context, drilled: DrilledHole, layer: int) -> Place:
+def place_of(ctx: Context, drilled: DrilledHole, layer: int) -> Location:
     """Where a backdrilled hole is, on one layer."""
     hole = drilled.hole
-    return Place(
+    return Location(
         layer=ctx.board.copper_layers[layer].name,
         net=ctx.board.nets[hole.net] or None,
         uuid=hole.uuid or None,

@@ -12,7 +12,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.facts.net_interfaces import NetRole
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.requirements.fabs.holes import drilled_one_mm
 from drc_rules.requirements.interfaces import Interface, families, family, interface
 from drc_rules.requirements.interfaces.names import complements, normalise
@@ -265,12 +265,12 @@ def describe_nets(ctx: Context, group: StubGroup) -> str:
     return name if holes == 1 else f"{name}, {holes} holes"
 
 
-def places_of(ctx: Context, group: StubGroup) -> tuple[Place, ...]:
+def places_of(ctx: Context, group: StubGroup) -> tuple[Location, ...]:
     """Where the holes are, the first of many."""
     names = [layer.name for layer in ctx.board.copper_layers]
     layer = names[group.stubs[0].side] if group.stubs else None
     return tuple(
-        Place(layer=layer, net=ctx.board.nets[h.net], uuid=h.uuid or None, x_mm=h.x_mm, y_mm=h.y_mm)
+        Location(layer=layer, net=ctx.board.nets[h.net], uuid=h.uuid or None, x_mm=h.x_mm, y_mm=h.y_mm)
         for h in group.holes[:PLACES_SHOWN]
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import hole_sets
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import ObjectRows, Place
+from drc_rules.report.model import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import HoleKind, drilled_one_mm
 from stackup_lib.board.board import Board, Floats, Ints, ViaKind
@@ -48,12 +48,12 @@ class HoleGroup:
         return self.drill_mm if self.kind == "microvia" else drilled_one_mm(self.drill_mm)
 
     @property
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """How many of what."""
         noun = "plated hole" if self.are_pads else "microvia" if self.kind == "microvia" else "via"
         return count(len(self.rows), noun)
 
-    def places(self, board: Board) -> tuple[Place, ...]:
+    def places(self, board: Board) -> tuple[Location, ...]:
         """Where they are, the first of many."""
         table = board.pads if self.are_pads else board.vias
         layer = board.copper_layers[self.top].name

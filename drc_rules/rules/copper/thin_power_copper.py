@@ -39,7 +39,7 @@ import numpy as np
 
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
@@ -197,5 +197,5 @@ def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterat
         ids=plane.layers,
         measured=Measured(value=plane.weight_oz, unit="oz"),
         limit_value=least if too_thin else most,
-        places=tuple(Place(layer=name) for name in plane.layers),
+        places=tuple(Location(layer=name) for name in plane.layers),
     )

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import LayerUse, board_area_mm2
@@ -90,7 +90,7 @@ def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Ite
             ids=(pair.upper.name, pair.lower.name),
             measured=Measured(value=round(abs(upper - lower), 1), unit="%"),
             limit_value=allowed,
-            places=(Place(layer=pair.upper.name), Place(layer=pair.lower.name)),
+            places=(Location(layer=pair.upper.name), Location(layer=pair.lower.name)),
         )
 
 

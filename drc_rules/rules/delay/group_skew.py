@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.delay.group_skew import SkewGroup, net_groups, worst_group_skew
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.delay._skew_parts import spent_on
@@ -91,7 +91,7 @@ def _draft(ctx: Context, group: SkewGroup, worst: PairSkew) -> DraftFinding:
         limit_value=round(group.limit_ps, 2),
         limit_unit="ps",
         places=tuple(
-            Place(
+            Location(
                 layer=ctx.board.copper_layers[worst.layer].name if worst.layer is not None else "",
                 net=ctx.board.nets[net],
             )

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import Interface
@@ -155,7 +155,7 @@ def _draft(
         measured=Measured(value=round(skew, 2), unit="ps"),
         limit_value=round(limit.ps, 2),
         places=tuple(
-            Place(
+            Location(
                 layer=ctx.board.copper_layers[one.layer].name if one.layer is not None else "", net=ctx.board.nets[net]
             )
             for one in over[:PLACES_SHOWN]

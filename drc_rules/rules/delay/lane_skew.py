@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.delay.lane_skew import LanePort, lane_ports, worst_lane_skew
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.delay._skew_parts import spent_on
@@ -101,7 +101,7 @@ def _draft(ctx: Context, port: LanePort, worst: PairSkew) -> DraftFinding:
         measured=Measured(value=round(skew_ps, 2), unit="ps"),
         limit_value=round(port.limit_ps, 2),
         places=tuple(
-            Place(
+            Location(
                 layer=ctx.board.copper_layers[worst.layer].name if worst.layer is not None else "",
                 net=ctx.board.nets[net],
             )

@@ -33,7 +33,7 @@ from collections.abc import Iterator, Mapping
 
 from drc_rules.analysis.nets.memory_data import MemoryBus, bytes_of, data_route, inner_layer, memory_buses
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, rule
@@ -99,6 +99,6 @@ def _draft(ctx: Context, kind: str, bus: MemoryBus, largest: float, measured: Ma
         ids=(bus.of.id, bus.sheet or "/", kind),
         measured=Measured(value=most, unit=unit),
         limit_value=largest,
-        places=tuple(Place(net=name) for name in wrong[:PLACES_SHOWN] if name in ctx.board.net_index),
+        places=tuple(Location(net=name) for name in wrong[:PLACES_SHOWN] if name in ctx.board.net_index),
         source=source,
     )

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.delay.pair_layers import PairLayers, layers_of
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 
@@ -84,7 +84,7 @@ def _draft(ctx: Context, group: HighSpeedGroup, over: list[PairLayers]) -> Draft
         measured=Measured(value=round(worst.apart_mm, 2), unit="mm"),
         limit_value=round(limit, 2),
         places=tuple(
-            Place(layer=board.copper_layers[layer].name, net=board.nets[net])
+            Location(layer=board.copper_layers[layer].name, net=board.nets[net])
             for one in over[:PLACES_SHOWN]
             for layer, net in zip(one.layers or (), one.nets, strict=False)
         ),

@@ -44,7 +44,7 @@ from drc_rules.analysis.fabrication.fab_limits import your_fab
 from drc_rules.analysis.fabrication.glass_weave import WeaveSkew, unit_interval_ps, unnamed_plies, weave_skews
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface, interface
 from drc_rules.rules.rule import DraftFinding, rule
@@ -130,5 +130,5 @@ def _layers(ctx: Context, nets: Ints) -> Ints:
     return np.unique(tracks.layer[np.isin(tracks.net, nets)].astype(np.int64))
 
 
-def _places(ctx: Context, skewed: list[WeaveSkew]) -> tuple[Place, ...]:
-    return tuple(Place(net=ctx.board.nets[one.nets[0]]) for one in skewed[:PLACES_SHOWN])
+def _places(ctx: Context, skewed: list[WeaveSkew]) -> tuple[Location, ...]:
+    return tuple(Location(net=ctx.board.nets[one.nets[0]]) for one in skewed[:PLACES_SHOWN])

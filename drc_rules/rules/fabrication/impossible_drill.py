@@ -31,7 +31,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, PLACES_SHOWN
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, ObjectRows, Place
+from drc_rules.report.model import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Ints, Pads, Vias
@@ -89,8 +89,8 @@ def _counted(count: int, noun: str) -> str:
     )
 
 
-def _places(board: Board, table: Vias | Pads, rows: Ints) -> Iterator[Place]:
+def _places(board: Board, table: Vias | Pads, rows: Ints) -> Iterator[Location]:
     order = np.lexsort((table.x_mm[rows], table.y_mm[rows], table.uuid[rows].astype(str)))
     for row in rows[order][:PLACES_SHOWN].tolist():
         net, uuid = board.nets[int(table.net[row])] or None, str(table.uuid[row]) or None
-        yield Place(net=net, uuid=uuid, x_mm=float(table.x_mm[row]), y_mm=float(table.y_mm[row]))
+        yield Location(net=net, uuid=uuid, x_mm=float(table.x_mm[row]), y_mm=float(table.y_mm[row]))

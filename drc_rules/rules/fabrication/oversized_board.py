@@ -29,9 +29,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.fabrication.fab_limits import OWN, bar, is_replaced, your_fab
-from drc_rules.analysis.fabrication.fab_size import in_words, sides_mm
+from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import max_board_mm
@@ -84,13 +84,13 @@ def _large(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
     told = largest if is_own else (round(largest[0]), round(largest[1]))  # inches, which end in tenths of mm
     worst = max(range(2), key=lambda k: sides[k] / largest[k])
     yield DraftFinding(
-        title=f"board size {in_words(sides)}, maximum {in_words(told)} ({who})",
+        title=f"board size {describe(sides)}, maximum {describe(told)} ({who})",
         why="Lamination, drilling and plating lines take panels of one size",
         fix="Ask the fab first, or split the board",
         ids=("size",),
         measured=Measured(value=round(sides[worst], 3), unit="mm"),
         limit_value=largest[worst],
-        places=(Place(layer="Edge.Cuts"),),
+        places=(Location(layer="Edge.Cuts"),),
     )
 
 

@@ -37,7 +37,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.clearance_places import uuid_of
 from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
@@ -155,9 +155,9 @@ def _words(board: Board, pieces: CopperShapes, row: int) -> str:
     return " ".join(word for word in ("pad", number, f"of {part}" if part else "", f"({net})") if word)
 
 
-def _place(board: Board, shorts: Spaces, row: int) -> Place:
+def _place(board: Board, shorts: Spaces, row: int) -> Location:
     rows = np.array([row])
     one, other = shorts.one.where(rows), shorts.other.where(rows)
     x, y = overlap_middles(board, one, other).round(6)[0].tolist()
     name = board.copper_layers[shorts.layer].name
-    return Place(layer=name, net=board.nets[int(one.net[0])], uuid=uuid_of(board, one), x_mm=x, y_mm=y)
+    return Location(layer=name, net=board.nets[int(one.net[0])], uuid=uuid_of(board, one), x_mm=x, y_mm=y)

@@ -36,7 +36,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind
@@ -91,11 +91,11 @@ def _first(ctx: Context, found: OtherNetItems) -> str:
     return f"a {NOUNS[kind]} of {nets[int(found.net[0])] or 'no net'}"
 
 
-def _place(ctx: Context, found: OtherNetItems, k: int) -> Place:
+def _place(ctx: Context, found: OtherNetItems, k: int) -> Location:
     board, kind, row = ctx.board, Item(int(found.kind[k])), int(found.row[k])
     tables = {Item.TRACK: board.tracks.uuid, Item.VIA: board.vias.uuid, Item.FILL: None}
     table = tables.get(kind, board.pads.uuid)
-    return Place(
+    return Location(
         layer=board.copper_layers[int(found.layer[k])].name,
         net=board.nets[max(int(found.net[k]), 0)] or None,
         uuid=None if table is None else str(table[row]) or None,

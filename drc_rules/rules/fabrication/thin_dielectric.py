@@ -37,7 +37,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -106,7 +106,7 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
         ids=(of.least.tier or of.least.who, *(rows[k] for k in thin)),
         measured=Measured(value=round(of.gaps_mm[worst], 4), unit="mm"),
         limit_value=of.least.value,
-        places=tuple(Place(layer=rows[k]) for k in thin),
+        places=tuple(Location(layer=rows[k]) for k in thin),
         is_covered=is_covered,
         defect="dielectrics",
     )

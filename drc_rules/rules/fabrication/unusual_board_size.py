@@ -28,9 +28,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.fabrication.fab_size import in_words, sides_mm
+from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import Form, load_form
 from drc_rules.requirements.profiles.profile import load_profile
@@ -73,11 +73,11 @@ def unusual_board_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[
         return
     is_small = sides[0] < low - ROUNDING_MM
     yield DraftFinding(
-        title=f"board size {in_words(sides)}; usual for this workload: {clause.title}",
+        title=f"board size {describe(sides)}; usual for this workload: {clause.title}",
         why="An unusual size is more often a wrong profile than a wrong board",
         fix="Check profile and form factor. Where both are right, change nothing",
         ids=("size",),
         measured=Measured(value=round(sides[0] if is_small else sides[1], 3), unit="mm"),
         limit_value=low if is_small else high,
-        places=(Place(layer="Edge.Cuts"),),
+        places=(Location(layer="Edge.Cuts"),),
     )

@@ -29,9 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.fabrication.fab_size import in_words, sides_mm
+from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import load_form
 from drc_rules.rules.rule import DraftFinding, rule
@@ -73,11 +73,11 @@ def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Dra
         return
     worst = max(range(2), key=lambda k: (is_off[k], abs(over[k])))
     yield DraftFinding(
-        title=f"board size {in_words(sides)}; required: {clause.title}",
+        title=f"board size {describe(sides)}; required: {clause.title}",
         why="Mounting holes, connectors and guides are where the form factor puts them",
         fix="Change the outline, or name the intended form factor",
         ids=("size",),
         measured=Measured(value=round(sides[worst], 3), unit="mm"),
         limit_value=asked[worst],
-        places=(Place(layer="Edge.Cuts"),),
+        places=(Location(layer="Edge.Cuts"),),
     )

@@ -52,7 +52,7 @@ from drc_rules.analysis.targets.controlled import (
     unjudged,
 )
 from drc_rules.facts.context import NO_PLANE, Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import FORMULA, judged, line_numbers, target_ids
@@ -124,7 +124,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         ids=(*target_ids(target), names[line.layer], f"{line.width_mm:g}{gap}", *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=target.ohm,
-        places=tuple(Place(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
+        places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
     )
 

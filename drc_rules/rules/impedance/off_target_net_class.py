@@ -39,7 +39,7 @@ from collections.abc import Iterable, Iterator
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.configured_geometries import Intent, configured_geometries
 from drc_rules.facts.context import NO_PLANE, Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import FORMULA, judged, line_numbers, target_ids
@@ -99,7 +99,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
         ids=(*names, layer, *target_ids(target)),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=target.ohm,
-        places=(Place(layer=layer),),
+        places=(Location(layer=layer),),
         severity=Severity.INFO if found.is_followed or _is_guess(found) else None,
         inferred=target.inferred,
     )

@@ -35,7 +35,7 @@ from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.analysis.targets.controlled import Unjudged, unjudged
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import LinkImpedance
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.record import record
@@ -134,5 +134,5 @@ def _worst(row: LinkImpedance) -> str:
     return f"; the worst section is {row.worst.impedance_ohm:.0f} ohm for {row.worst.length_mm:.1f} mm"
 
 
-def _places(rows: list[LinkImpedance]) -> tuple[Place, ...]:
-    return tuple(Place(net=row.nets[0]) for row in rows[:PLACES_SHOWN])
+def _places(rows: list[LinkImpedance]) -> tuple[Location, ...]:
+    return tuple(Location(net=row.nets[0]) for row in rows[:PLACES_SHOWN])

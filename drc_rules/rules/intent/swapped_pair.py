@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.nets.pair_polarity import SwappedPair, pair_polarity
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import family
@@ -67,7 +67,7 @@ def _draft(ctx: Context, of: Family, found: list[SwappedPair]) -> DraftFinding:
         why=f"{corrected}{'The receiver does not correct it' if is_wrong else 'It works; it should be meant'}",
         fix=f"Swap {nets[0]} and {nets[1]} at one end" + ("" if is_wrong else ", or accept it"),
         ids=(of.id,),
-        places=tuple(Place(net=net) for net in nets[: 2 * PLACES_SHOWN]),
+        places=tuple(Location(net=net) for net in nets[: 2 * PLACES_SHOWN]),
         severity=None if is_wrong else Severity.INFO,
         inferred=not all(ctx.assignment.is_declared(one.links[0].nets[0]) for one in found),
         fails=is_wrong,

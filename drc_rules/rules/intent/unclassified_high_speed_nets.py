@@ -34,7 +34,7 @@ import numpy as np
 from drc_rules.analysis.targets.configured_geometries import design_rules_of, leading_somewhere
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import Family, families
 from drc_rules.rules.advice import lacks_project
@@ -93,7 +93,7 @@ def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: HighSpeedN
         ids=(found.family.id,),
         measured=Measured(value=len(loose), unit="nets"),
         limit_value=0,
-        places=tuple(Place(net=name) for name in loose[:SHOWN]),
+        places=tuple(Location(net=name) for name in loose[:SHOWN]),
         inferred=not any(ctx.assignment.is_declared(net) for net in found.nets.tolist()),
     )
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
@@ -61,6 +61,6 @@ def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator
             ids=(family,),
             measured=Measured(value=len(nets), unit="nets"),
             limit_value=0,
-            places=tuple(Place(net=name) for name in first),
+            places=tuple(Location(net=name) for name in first),
             inferred=not any(ctx.assignment.is_declared(net) for net in nets.tolist()),
         )

@@ -34,7 +34,7 @@ import numpy as np
 from drc_rules.analysis.targets.controlled import BREAKOUT_MM
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
@@ -78,7 +78,7 @@ def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[
         ids=(FAMILY,),
         measured=Measured(value=count, unit="layers"),
         limit_value=least if few else most,
-        places=tuple(Place(layer=name) for name in layers),
+        places=tuple(Location(layer=name) for name in layers),
         inferred=not any(ctx.assignment.is_declared(net) for net in nets.tolist()),
     )
 

@@ -58,7 +58,7 @@ from drc_rules.analysis.targets.configured_geometries import leading_somewhere
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import SAME_FREQUENCY
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, rule
@@ -166,7 +166,7 @@ def _undeclared(ctx: Context, link: LinkLoss) -> tuple[str, ...]:
 def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> None:
     """Show where the decibels of the worst link go."""
     ctx.shows(
-        f"{found.interface.title}, {worst.name}, budget {share.in_words}",
+        f"{found.interface.title}, {worst.name}, budget {share.describe}",
         A=_charged(worst, share),
         A_d=worst.dielectric_db,
         A_c=worst.copper_db,
@@ -208,7 +208,7 @@ def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss],
     board_db = share.board_db.nominal
     return DraftFinding(
         title=(
-            f"insertion loss {_db(charged.nominal)} at {one.nyquist_ghz:g} GHz, budget {share.in_words}: "
+            f"insertion loss {_db(charged.nominal)} at {one.nyquist_ghz:g} GHz, budget {share.describe}: "
             f"{one.title}, {worst.name}, {worst.length_mm:.0f} mm{others}"
         ),
         why=". ".join((_parts(worst, share), _sources(share, charged), *_notes(worst))),
@@ -301,6 +301,6 @@ def _ends(charged: Interval) -> tuple[float, float]:
     return charged.low, charged.high
 
 
-def _place(ctx: Context, link: LinkLoss) -> Place:
+def _place(ctx: Context, link: LinkLoss) -> Location:
     layer = ctx.board.copper_layers[link.sections[0].key[0]].name
-    return Place(layer=layer, net=link.name)
+    return Location(layer=layer, net=link.name)

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply
@@ -95,7 +95,7 @@ def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[
             ids=(ply.label,),
             measured=Measured(value=dk, unit="Dk"),
             limit_value=f"{low:g}-{high:g}",
-            places=(Place(layer=ply.row),),
+            places=(Location(layer=ply.row),),
         )
     elif laminate.generic:
         raise MissingFact(f"laminate of {ply.label} (any {laminate.family} may have a Dk of {dk:g})", _name_it(ply))

@@ -41,7 +41,7 @@ from drc_rules.analysis.loss.df_limit import ALLOWANCE_PCT, is_above, meets
 from drc_rules.analysis.loss.loss_needs import physics_except_df
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import bare_df_above, is_named, note_of_untouched, severity_of_bare
 from drc_rules.rules.rule import DraftFinding, rule
@@ -105,7 +105,7 @@ def _finding(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float, what: 
         measured=Measured(value=df, unit="Df"),
         limit_value=clause.limit.max,
         limit_unit=f"Df at {clause.limit.at_ghz:g} GHz",
-        places=(Place(layer=ply.row), *(Place(layer=layer.name) for layer in fast.layers)),
+        places=(Location(layer=ply.row), *(Location(layer=layer.name) for layer in fast.layers)),
         inferred=fast.inferred,
     )
 

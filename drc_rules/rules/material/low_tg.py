@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply
@@ -76,7 +76,7 @@ def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFi
             measured=Measured(value=tg.value_c, unit=f"C ({tg.method.value})"),
             limit_value=least,
             limit_unit="C",
-            places=(Place(layer=ply.row),),
+            places=(Location(layer=ply.row),),
         )
 
 

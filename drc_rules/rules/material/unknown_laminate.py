@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply
@@ -51,7 +51,7 @@ def unknown_laminate(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterat
         fix=f'Name the laminate in the stackup, or under [declared.dielectric."{ply.row}"] in stackwright.toml',
         ids=(ply.label,),
         measured=Measured(value=ply.stated),
-        places=(Place(layer=ply.row),),
+        places=(Location(layer=ply.row),),
     )
 
 

@@ -38,7 +38,7 @@ from dataclasses import replace
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import CLEARLY_ABOVE, bare_df_above, is_named, note_of_untouched, severity_of_bare
 from drc_rules.rules.rule import DraftFinding, rule
@@ -84,6 +84,6 @@ def _finding(clause: Clause, fast: HighSpeedPly, wanted: LossClass, found: LossC
         ids=(ply.label,),
         measured=Measured(value=found.label, unit="loss class"),
         limit_value=wanted.label,
-        places=(Place(layer=ply.row), *(Place(layer=layer.name) for layer in fast.layers)),
+        places=(Location(layer=ply.row), *(Location(layer=layer.name) for layer in fast.layers)),
         inferred=fast.inferred,
     )

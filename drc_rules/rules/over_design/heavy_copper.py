@@ -35,7 +35,7 @@ from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import CopperLoss
 from drc_rules.analysis.power.rail_doubt import LEAST_SHARE
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import demands
 from drc_rules.rules.rule import DraftFinding, rule
@@ -180,5 +180,5 @@ def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Dr
         ids=need.layers,
         measured=Measured(value=need.weight_oz, unit="oz"),
         limit_value=need.lighter_oz,
-        places=tuple(Place(layer=name) for name in need.layers),
+        places=tuple(Location(layer=name) for name in need.layers),
     )

@@ -38,7 +38,7 @@ from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import LinkRoom, class_for, demands, df_that_would_do, rooms
 from drc_rules.rules.rule import DraftFinding, rule
@@ -136,5 +136,5 @@ def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -
         ids=tuple(ply.label for ply in need.plies),
         measured=Measured(value=need.has.label, unit="loss class"),
         limit_value=enough.label,
-        places=tuple(Place(layer=ply.row) for ply in need.plies),
+        places=tuple(Location(layer=ply.row) for ply in need.plies),
     )

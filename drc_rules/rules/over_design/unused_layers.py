@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import demands
 from drc_rules.rules.rule import DraftFinding, rule
@@ -94,5 +94,5 @@ def unused_layers(ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[Dr
         ids=need.empty,
         measured=Measured(value=need.has, unit="layers"),
         limit_value=need.would_do,
-        places=tuple(Place(layer=name) for name in need.empty),
+        places=tuple(Location(layer=name) for name in need.empty),
     )

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_reach import rail_reach
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -89,5 +89,5 @@ def distant_regulator(ctx: Context, clause: Clause, number: int) -> Iterator[Dra
             ids=(row.net,),
             measured=Measured(value=round(found.nominal, 4), unit="mOhm"),
             limit_value=round(target, 4),
-            places=(Place(net=row.net),),
+            places=(Location(net=row.net),),
         )

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
 from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -82,7 +82,7 @@ def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -
         ids=(row.net, peak.layer),
         measured=Measured(value=round(peak.a_per_mm2, 3), unit="A/mm2"),
         limit_value=limit,
-        places=(Place(layer=peak.layer, net=row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),),
+        places=(Location(layer=peak.layer, net=row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),),
         inferred=solved.confidence is not Confidence.HIGH,
     )
 

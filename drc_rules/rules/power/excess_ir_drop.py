@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, WholeDrop
 from drc_rules.analysis.power.rail_doubt import sharper, unsure
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -194,6 +194,6 @@ def _fix(whole: WholeDrop, load: int) -> str:
     return f"Add copper on {worst}, where {share:.0f} % of it is lost, or move the source closer to the load"
 
 
-def _places(solved: SolvedRail) -> tuple[Place, ...]:
+def _places(solved: SolvedRail) -> tuple[Location, ...]:
     peak = solved.drop.peak
-    return (Place(layer=peak.layer, net=solved.row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),)
+    return (Location(layer=peak.layer, net=solved.row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),)

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
@@ -62,6 +62,6 @@ def open_ground_return(ctx: Context, clause: Clause, row: RailDeclaration) -> It
         why="The current returns by a path that is not in the file, or not at all",
         fix="Connect the grounds by copper and vias, and fill the zones",
         ids=(row.net, back.net),
-        places=(Place(net=back.net),),
+        places=(Location(net=back.net),),
         inferred=bool(back.inferred),
     )

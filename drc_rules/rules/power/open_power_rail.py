@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
@@ -50,5 +50,5 @@ def open_power_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Itera
             why="No current flows there, or it flows through something that is not in the file",
             fix="Route it and fill the zones. Where a part is between, declare two rails",
             ids=(row.net,),
-            places=(Place(net=row.net),),
+            places=(Location(net=row.net),),
         )

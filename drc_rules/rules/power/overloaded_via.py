@@ -34,7 +34,7 @@ from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_doubt import unsure
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -91,7 +91,7 @@ def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         measured=Measured(value=round(worst.current_a, 4), unit="A"),
         limit_value=limit,
         places=tuple(
-            Place(layer=hole.from_layer, net=row.net, uuid=hole.uuid or None, x_mm=hole.x_mm, y_mm=hole.y_mm)
+            Location(layer=hole.from_layer, net=row.net, uuid=hole.uuid or None, x_mm=hole.x_mm, y_mm=hole.y_mm)
             for hole in over
         ),
         inferred=solved.confidence is not Confidence.HIGH,

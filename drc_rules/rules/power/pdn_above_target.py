@@ -42,7 +42,7 @@ from dataclasses import replace
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.analysis.power.rail_doubt import sharper, unsure
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.power._impedance_over_frequency import need_pass, not_judged, range_words, worst_of
@@ -122,7 +122,7 @@ def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draf
         ids=(row.net,),
         measured=Measured(value=round(value, 5), unit="mOhm"),
         limit_value=limit,
-        places=(Place(net=row.net),),
+        places=(Location(net=row.net),),
     )
 
 
@@ -136,6 +136,6 @@ def _remark(row: RailDeclaration, own_mohm: float, limit: float) -> DraftFinding
         ids=(row.net, "own target"),
         measured=Measured(value=round(own_mohm, 5), unit="mOhm"),
         limit_value=limit,
-        places=(Place(net=row.net),),
+        places=(Location(net=row.net),),
         fails=False,
     )

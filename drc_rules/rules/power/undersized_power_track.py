@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
 from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
@@ -117,7 +117,7 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
         measured=Measured(value=round(over[0].rise_c, 1), unit="degrees C"),
         limit_value=limit,
         places=tuple(
-            Place(layer=t.layer, net=row.net, uuid=t.uuid or None, x_mm=t.x_mm, y_mm=t.y_mm)
+            Location(layer=t.layer, net=row.net, uuid=t.uuid or None, x_mm=t.x_mm, y_mm=t.y_mm)
             for t in (one.track for one in over)
         ),
         severity=Severity.WARNING if row.max_rise_c is not None else Severity.INFO,

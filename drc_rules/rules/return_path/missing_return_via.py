@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.return_path.plane_changes import layer_crossings, plane_changes
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, HighSpeedGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, ObjectRows, Place
+from drc_rules.report.model import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.return_path.layer_changes import LayerChange
@@ -150,10 +150,10 @@ def _joining(ctx: Context, change: LayerChange) -> str:
     return ctx.board.nets[change.shared_net] if change.shared_net is not None else "ground"
 
 
-def _places(ctx: Context, changes: list[LayerChange]) -> tuple[Place, ...]:
+def _places(ctx: Context, changes: list[LayerChange]) -> tuple[Location, ...]:
     vias = ctx.board.vias
     return tuple(
-        Place(net=ctx.board.nets[one.net], uuid=str(vias.uuid[one.via]) or None, x_mm=one.x_mm, y_mm=one.y_mm)
+        Location(net=ctx.board.nets[one.net], uuid=str(vias.uuid[one.via]) or None, x_mm=one.x_mm, y_mm=one.y_mm)
         for one in changes[:PLACES_SHOWN]
     )
 

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import documents
 from drc_rules.rules.return_path._pair_neighbours import (
@@ -127,7 +127,8 @@ def _draft(ctx: Context, clause: Clause, found: Crowd, victim: Victim, coupling:
         limit_value=clause.limit.max,
         limit_unit=clause.limit.unit,
         places=tuple(
-            Place(layer=layer, net=board.nets[int(pairs.positive[run.first])]) for _, run in found.runs[:PLACES_SHOWN]
+            Location(layer=layer, net=board.nets[int(pairs.positive[run.first])])
+            for _, run in found.runs[:PLACES_SHOWN]
         ),
         severity=None if asked else Severity.INFO,
         inferred=not part.group.declared,

@@ -42,7 +42,7 @@ from drc_rules.analysis.return_path.return_paths import (
     too_long,
 )
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
@@ -155,7 +155,7 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
         measured=Measured(value=round(widest.way_mm, 2), unit="mm"),
         limit_value=round(group.lumped_mm[-1], 2),
         places=tuple(
-            Place(layer=layer, net=board.nets[gap.net], x_mm=round(gap.x_mm, 4), y_mm=round(gap.y_mm, 4))
+            Location(layer=layer, net=board.nets[gap.net], x_mm=round(gap.x_mm, 4), y_mm=round(gap.y_mm, 4))
             for gap in sorted(gaps, key=lambda gap: (gap is not worst, -gap.length_mm, board.nets[gap.net]))[
                 :PLACES_SHOWN
             ]
@@ -179,7 +179,7 @@ def _without_plane(ctx: Context, part: Referenced) -> Iterator[DraftFinding]:
         ids=(part.group.id, layer, "no plane"),
         measured=Measured(value=round(length, 2), unit="mm"),
         limit_value=round(part.group.lumped_mm[-1], 2),
-        places=tuple(Place(layer=layer, net=name) for name in names[:PLACES_SHOWN]),
+        places=tuple(Location(layer=layer, net=name) for name in names[:PLACES_SHOWN]),
         inferred=not part.group.declared,
     )
 

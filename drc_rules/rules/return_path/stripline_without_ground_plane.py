@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced, ReturnPaths
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
@@ -164,7 +164,7 @@ def _draft(ctx: Context, clause: Clause, line: HighSpeedStripline, side: Side) -
         ids=(layer, side.word),
         measured=Measured(value=round(share, 1), unit="%"),
         limit_value=100 * ALLOWED_SHARE,
-        places=tuple(Place(layer=layer, net=board.nets[net]) for net in nets[:PLACES_SHOWN]),
+        places=tuple(Location(layer=layer, net=board.nets[net]) for net in nets[:PLACES_SHOWN]),
         severity=min(Severity.WARNING, clause.severity, key=lambda s: s.rank) if side.rails else None,
         inferred=line.inferred,
     )

@@ -39,7 +39,7 @@ from itertools import islice
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.row_faults import dk_is_possible
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import StackupLayer
@@ -112,7 +112,7 @@ def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[D
             "confirm it",
             ids=(first.name, second.name, what),
             measured=Measured(value=difference),
-            places=(Place(layer=first.name), Place(layer=second.name)),
+            places=(Location(layer=first.name), Location(layer=second.name)),
             left_to=_left_to(pair) if what == "Dk" else None,
         )
 

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.row_faults import df_is_possible, limit_of
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
@@ -72,5 +72,5 @@ def impossible_df(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[
         ids=(ply.label,),
         measured=Measured(value=df, unit="Df"),
         limit_value=f"{low:g}-{high:g}",
-        places=(Place(layer=ply.row),),
+        places=(Location(layer=ply.row),),
     )

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.row_faults import correct, dk_is_possible, limit_of
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind
@@ -83,5 +83,5 @@ def impossible_dk(ctx: Context, clause: Clause, found: StatedDk) -> Iterator[Dra
         ids=(found.label,),
         measured=Measured(value=found.dk, unit="Dk"),
         limit_value=f"{low:g}-{high:g}",
-        places=(Place(layer=found.row),),
+        places=(Location(layer=found.row),),
     )

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind, StackupLayer
@@ -77,7 +77,7 @@ def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Itera
             fix=f"Fill in {row.name} under File > Board Setup > Physical Stackup and save",
             ids=(row.name, *(lacks or ["Dk"])),
             severity=None if lacks else Severity.INFO,
-            places=(Place(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
+            places=(Location(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
         )
 
 

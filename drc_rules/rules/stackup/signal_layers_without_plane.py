@@ -36,7 +36,7 @@ import numpy as np
 
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, HighSpeedLayer, fast_layers
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Floats
@@ -149,6 +149,6 @@ def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[M
             ids=(upper, lower),
             measured=Measured(value=round(worst.length_mm, 2), unit="mm"),
             limit_value=round(worst.lumped_mm, 2),
-            places=(Place(layer=worst.fast.name, net=net), Place(layer=other)),
+            places=(Location(layer=worst.fast.name, net=net), Location(layer=other)),
             inferred=all(one.fast.inferred for one in found),
         )

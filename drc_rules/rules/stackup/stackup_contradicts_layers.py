@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
@@ -66,5 +66,5 @@ def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> It
         ids=("stackup", *odd),
         measured=Measured(value=len(in_stackup), unit="layers"),
         limit_value=len(in_table),
-        places=tuple(Place(layer=name) for name in odd),
+        places=tuple(Location(layer=name) for name in odd),
     )

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.row_faults import correct, limit_of, mask_is_possible
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind, StackupLayer
@@ -61,5 +61,5 @@ def thick_mask(ctx: Context, clause: Clause, row: StackupLayer) -> Iterator[Draf
         ids=(row.name,),
         measured=Measured(value=thickness, unit="mm"),
         limit_value=most,
-        places=(Place(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
+        places=(Location(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
     )

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.row_faults import correct, limit_of, sheet_is_possible
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind
@@ -68,5 +68,5 @@ def thick_prepreg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[
         ids=(ply.label,),
         measured=Measured(value=thickness, unit="mm"),
         limit_value=most,
-        places=(Place(layer=ply.row),),
+        places=(Location(layer=ply.row),),
     )

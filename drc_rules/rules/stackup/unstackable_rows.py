@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.row_faults import IN_KICAD, unstackable
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
@@ -56,5 +56,5 @@ def unstackable_rows(ctx: Context, clause: Clause, board: Board) -> Iterator[Dra
             measured=Measured(value=f"{len(fault.rows)} rows" if len(fault.rows) > 1 else "1 row"),
             severity=None if fault.is_certain else Severity.INFO,
             fails=fault.is_certain,
-            places=tuple(Place(layer=row) for row in fault.rows),
+            places=tuple(Location(layer=row) for row in fault.rows),
         )

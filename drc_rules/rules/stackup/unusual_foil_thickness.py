@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.row_faults import correct, is_plated
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.record import record
@@ -72,5 +72,5 @@ def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> It
         fix=f"{correct(row.name, 'the copper thickness')}: 0.0175 mm is 0.5 oz, 0.035 mm is 1 oz",
         ids=(row.name,),
         measured=Measured(value=round(row.thickness_mm, 5), unit="mm"),
-        places=(Place(layer=row.name, line=row.line),),
+        places=(Location(layer=row.name, line=row.line),),
     )

@@ -133,6 +133,6 @@ def _nearest_plane(ctx: Context, part: HotPartOnBoard, sink: int) -> int | None:
     return min(between, key=lambda layer: abs(layer - part.layer), default=None)
 
 
-def in_words(k_per_w: float) -> str:
+def describe(k_per_w: float) -> str:
     """Return a resistance with two or three digits, never as a power of ten."""
     return f"{k_per_w:.0f}" if k_per_w >= 10 else f"{k_per_w:.2g}"

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.thermal.exposed_pads import ExposedPad, exposed_pads
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 
@@ -66,7 +66,7 @@ def bare_exposed_pad(ctx: Context, _clause: Clause, pad: ExposedPad) -> Iterator
         measured=Measured(value=0, unit="vias"),
         limit_value=1,
         places=tuple(
-            Place(
+            Location(
                 layer=board.copper_layers[-1 if board.footprints.back[pad.footprint] else 0].name,
                 net=net,
                 uuid=str(board.pads.uuid[row]),

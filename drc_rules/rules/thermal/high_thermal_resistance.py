@@ -40,7 +40,7 @@ from drc_rules.report.model import Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from drc_rules.rules.thermal._thermal_path import HeatPath, heat_path, in_words, sink_of
+from drc_rules.rules.thermal._thermal_path import HeatPath, describe, heat_path, sink_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
 
@@ -93,14 +93,14 @@ def _words(part: HotPartOnBoard, path: HeatPath) -> str:
     found = path.k_per_w
     if not path.holes:
         return f"{part.reference}: {figure(found.nominal)} K/W, as declared, to {path.sink_name}"
-    ends = f"{in_words(found.low)} to {in_words(found.high)}"
-    return f"{part.reference}: {in_words(found.nominal)} ({ends}) K/W through {path.holes} vias to {path.sink_name}"
+    ends = f"{describe(found.low)} to {describe(found.high)}"
+    return f"{part.reference}: {describe(found.nominal)} ({ends}) K/W through {path.holes} vias to {path.sink_name}"
 
 
 def _least(path: HeatPath) -> str:
     if path.least_k_per_w >= path.k_per_w.low:
         return ""
-    least = f"the path to {path.plane_name} has at least {in_words(path.least_k_per_w)} K/W"
+    least = f"the path to {path.plane_name} has at least {describe(path.least_k_per_w)} K/W"
     return f". Planes between spread the heat as well; {least}"
 
 

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.thermal.hot_parts import PLACES_SHOWN, HotPartOnBoard, PadHole, required_hot_parts
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 
@@ -87,6 +87,6 @@ def _state(holes: list[PadHole]) -> str:
     return "filled but not capped" if filled else "capped but not filled" if capped else "neither filled nor capped"
 
 
-def _place(ctx: Context, part: HotPartOnBoard, hole: PadHole) -> Place:
+def _place(ctx: Context, part: HotPartOnBoard, hole: PadHole) -> Location:
     layer = ctx.board.copper_layers[part.layer].name
-    return Place(layer=layer, net=ctx.board.nets[hole.net], uuid=hole.uuid, x_mm=hole.x_mm, y_mm=hole.y_mm)
+    return Location(layer=layer, net=ctx.board.nets[hole.net], uuid=hole.uuid, x_mm=hole.x_mm, y_mm=hole.y_mm)

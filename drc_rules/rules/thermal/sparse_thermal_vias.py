@@ -41,7 +41,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
-from drc_rules.rules.thermal._thermal_path import heat_path, in_words
+from drc_rules.rules.thermal._thermal_path import describe, heat_path
 from stackup_lib.core.facts import MissingFact
 
 LARGE_COPPER = 20
@@ -146,9 +146,9 @@ def _resistance(ctx: Context, part: HotPartOnBoard) -> str:
     if path is None:
         return ""
     found, near, watt = path.k_per_w, path.to_plane_k_per_w, part.declared.through_board_w
-    text = f", {in_words(found.nominal)} ({in_words(found.low)} to {in_words(found.high)}) K/W to {path.sink_name}"
+    text = f", {describe(found.nominal)} ({describe(found.low)} to {describe(found.high)}) K/W to {path.sink_name}"
     if near is not None:
-        text += f", {in_words(near.nominal)} to {path.plane_name}, which spreads heat too"
+        text += f", {describe(near.nominal)} to {path.plane_name}, which spreads heat too"
     elif watt:
         text += f", {found.nominal * watt:.0f} C at {watt:g} W"
     return text

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import Location
 from drc_rules.report.places import place_in
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -99,7 +99,7 @@ def _in_words(ctx: Context, span: Span) -> str:
     return f"{vias} L{span.top + 1} to L{span.bottom + 1} ({names[span.top]} to {names[span.bottom]})"
 
 
-def _places(ctx: Context, span: Span) -> Iterator[Place]:
+def _places(ctx: Context, span: Span) -> Iterator[Location]:
     vias = ctx.board.vias
     same = (vias.start_layer == span.top) & (vias.end_layer == span.bottom) & (lasered(ctx.board) == span.is_laser)
     for row in np.flatnonzero(same)[:PLACES_EACH].tolist():

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.vias.build_ups import BuildUps, Stack, build_ups, microvias
@@ -71,6 +71,6 @@ def excess_stacked_microvias(ctx: Context, clause: Clause, built: BuildUps) -> I
     )
 
 
-def _place(ctx: Context, stack: Stack) -> Place:
+def _place(ctx: Context, stack: Stack) -> Location:
     layer = ctx.board.copper_layers[stack.top].name
-    return Place(layer=layer, net=ctx.board.nets[stack.net] or None, x_mm=stack.x_mm, y_mm=stack.y_mm)
+    return Location(layer=layer, net=ctx.board.nets[stack.net] or None, x_mm=stack.x_mm, y_mm=stack.y_mm)

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.via.build_up import ROUNDING_MM, class_name, usual_build_ups
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.vias.build_ups import Bga, any_inside, bgas, build_ups, microvias
@@ -98,6 +98,6 @@ def _too_few(ctx: Context, bga: Bga, reference: str) -> Iterator[DraftFinding]:
         )
 
 
-def _place(ctx: Context, bga: Bga) -> Place:
+def _place(ctx: Context, bga: Bga) -> Location:
     parts, row = ctx.board.footprints, bga.footprint
-    return Place(uuid=str(parts.uuid[row]) or None, x_mm=float(parts.x_mm[row]), y_mm=float(parts.y_mm[row]))
+    return Location(uuid=str(parts.uuid[row]) or None, x_mm=float(parts.x_mm[row]), y_mm=float(parts.y_mm[row]))

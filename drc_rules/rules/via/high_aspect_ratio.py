@@ -91,7 +91,7 @@ a_max: maximum of the tier; 12 for through holes up to finished 0.15 + 0.001 mm,
 def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[DraftFinding]:
     """Yield a finding when a group of like holes is past the clause's tier."""
     if group.drill_mm < NO_DIAMETER_MM:
-        name = f"hole diameter of {group.in_words} (the file states less than {NO_DIAMETER_MM} mm)"
+        name = f"hole diameter of {group.describe} (the file states less than {NO_DIAMETER_MM} mm)"
         raise MissingFact(name, ENTER_DIAMETER)
     limit = _limit(ctx, clause, group)
     largest = limit.value
@@ -109,7 +109,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     )
     largest = FINE_RATIO if is_fine and at_precision(drilled, 1) <= largest else largest
     ctx.shows(
-        f"{group.in_words} of {group.drill_mm:g} mm, {limit.who}",
+        f"{group.describe} of {group.drill_mm:g} mm, {limit.who}",
         a=finished if is_doubtful else drilled,
         h=depth,
         d=group.drill_mm,
@@ -125,7 +125,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     yield DraftFinding(
         title=(
             f"aspect ratio {_ratios(group, finished, drilled, is_doubtful=is_doubtful)}, maximum {largest:g}:1 "
-            f"({_who(limit, largest)}): {group.in_words}, {span}, {depth:.2f} mm deep"
+            f"({_who(limit, largest)}): {group.describe}, {span}, {depth:.2f} mm deep"
         ),
         why="Plating is thinnest in the middle of a deep narrow hole, and cracks there",
         fix=f"Widen the holes to {wider:.2f} mm or more, or reduce the depth",

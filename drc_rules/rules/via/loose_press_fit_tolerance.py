@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.via.press_fit import press_fit_parts
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
@@ -79,6 +79,6 @@ def loose_press_fit_tolerance(ctx: Context, clause: Clause, board: Board) -> Ite
         )
 
 
-def _place(board: Board, row: int) -> Place:
+def _place(board: Board, row: int) -> Location:
     parts = board.footprints
-    return Place(uuid=str(parts.uuid[row]), x_mm=float(parts.x_mm[row]), y_mm=float(parts.y_mm[row]))
+    return Location(uuid=str(parts.uuid[row]), x_mm=float(parts.x_mm[row]), y_mm=float(parts.y_mm[row]))

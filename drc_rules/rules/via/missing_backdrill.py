@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
@@ -147,7 +147,7 @@ def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: floa
         measured=Measured(value=round(length, 4), unit="mm"),
         limit_value=allowed_mm,
         places=tuple(
-            Place(
+            Location(
                 layer=names[s.stub.side],
                 net=net.name,
                 uuid=s.stub.hole.uuid,

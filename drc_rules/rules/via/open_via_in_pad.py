@@ -32,7 +32,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind
@@ -120,7 +120,7 @@ def _stated(ctx: Context, part: BgaWithVias, what: str, stated: int) -> Fact[boo
     return unknown(title, "# in KiCad 10: Filling and Capping in the properties of the vias")
 
 
-def _place(ctx: Context, via: int) -> Place:
+def _place(ctx: Context, via: int) -> Location:
     vias = ctx.board.vias
     net = ctx.board.nets[int(vias.net[via])]
-    return Place(net=net, uuid=str(vias.uuid[via]), x_mm=float(vias.x_mm[via]), y_mm=float(vias.y_mm[via]))
+    return Location(net=net, uuid=str(vias.uuid[via]), x_mm=float(vias.x_mm[via]), y_mm=float(vias.y_mm[via]))

@@ -95,7 +95,7 @@ def loss_chart(curve: LossCurve, ident: str, patterns: str) -> str:
     parts = [
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="{ident}title" aria-describedby="{ident}told">',
-        *named(ident, title, in_words(curve)),
+        *named(ident, title, describe(curve)),
         f'<clipPath id="{ident}plot"><path d="M{LEFT} {TOP}H{WIDTH - RIGHT}V{HEIGHT - BOTTOM}H{LEFT}z"/></clipPath>',
         *_grid(chart),
         f'<g clip-path="url(#{ident}plot)">',
@@ -135,7 +135,7 @@ def loss_key(patterns: str) -> str:
     return "\n".join([*found, "</svg>"])
 
 
-def in_words(curve: LossCurve) -> str:
+def describe(curve: LossCurve) -> str:
     """Return what a chart shows in sentences."""
     said = [f"{p.frequency_ghz:g} GHz: {total_words(p)}" for p in curve.figures]
     chart = _Chart(curve, "", "")

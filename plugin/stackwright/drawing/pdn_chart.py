@@ -79,7 +79,7 @@ def pdn_chart(row: PdnRow, ident: str, *, alone: bool = False) -> str:
     parts = [
         f'<svg {space}class="chart pdn" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="{ident}title" aria-describedby="{ident}told">',
-        *named(ident, f"Impedance of {row.net} over frequency at {row.load}", in_words(row)),
+        *named(ident, f"Impedance of {row.net} over frequency at {row.load}", describe(row)),
         *([f"<style>{STYLE}</style>"] if alone else []),
         *_grid(chart),
         f'<path class="band" d="{between(chart.line("low"), chart.line("high"))}"/>',
@@ -106,7 +106,7 @@ def no_chart(net: str, what: str) -> str:
     )
 
 
-def in_words(row: PdnRow) -> str:
+def describe(row: PdnRow) -> str:
     """Return what the chart shows in sentences."""
     said = [f"{frequency(one.hz)}: {figure(one.mohm.nominal)} mOhm" for one in decades(row)]
     said += [f"peak of {figure(one.mohm.nominal)} mOhm at {frequency(one.hz)}, {one.cause}" for one in row.peaks]

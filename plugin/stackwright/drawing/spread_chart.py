@@ -57,7 +57,7 @@ def spread_chart(target: TargetSpread, ident: str) -> str:
     parts = [
         f'<svg class="chart spread" viewBox="0 0 {WIDTH} {chart.height}" role="img" '
         f'aria-labelledby="{ident}title" aria-describedby="{ident}told">',
-        *named(ident, f"Impedance in production, {asked(target)}", "; ".join(in_words(line) for line in lines)),
+        *named(ident, f"Impedance in production, {asked(target)}", "; ".join(describe(line) for line in lines)),
         "<defs>",
         f'<pattern id="{ident}outside" width="6" height="6" patternUnits="userSpaceOnUse">'
         '<path d="M0 0h6v6H0z" class="out"/><path d="M0 6L6 0M-1 1L1 -1M5 7L7 5" class="out-line"/></pattern>',
@@ -75,7 +75,7 @@ def asked(target: TargetSpread) -> str:
     return f"{target.target_ohm:g} ohm +-{target.tolerance_pct:g} %{kind}"
 
 
-def in_words(line: LineSpread) -> str:
+def describe(line: LineSpread) -> str:
     """Return `In2.Cu, 0.094/0.13 mm: 87.8 ohm, 63 % inside, 42 to 75 % if the model is off`."""
     found = f"{share(line)} inside, {share_range(line)} if the model is off"
     return f"{layers(line)}, {geometry(line)}: {line.nominal_ohm:.1f} ohm, {found}"

@@ -75,8 +75,8 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
         return {
             "words": list(found.changes[0].words),
             **_tables(project.context, found, copy),
-            "now": found.checked_now.in_words if found.checked_now else "",
-            "then": found.checked_then[0].in_words,
+            "now": found.checked_now.describe if found.checked_now else "",
+            "then": found.checked_then[0].describe,
             "unsafe": proposal.is_unsafe,
             "remarks": list(proposal.remarks),
             "files": [

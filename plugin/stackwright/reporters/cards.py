@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from drc_rules.report.model import Finding, Place
+from drc_rules.report.model import Finding, Location
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import all_rules
 from stackup_lib.core.record import record
@@ -109,14 +109,14 @@ def card_id(group: Group, ident: str = "") -> str:
     return f"{ident}f-{group.first.key}"
 
 
-def places(found: Iterable[Place], most: int = 3) -> str:
+def places(found: Iterable[Location], most: int = 3) -> str:
     """Return places as text: layer and net, and coordinates where there are any."""
     every = list(dict.fromkeys(_place(place) for place in found))
     rest = f"; and {len(every) - most} more" if len(every) > most else ""
     return "; ".join(text for text in every[:most] if text) + rest
 
 
-def _place(place: Place) -> str:
+def _place(place: Location) -> str:
     at = f"x {place.x_mm:.3f} mm, y {place.y_mm:.3f} mm" if place.x_mm is not None and place.y_mm is not None else ""
     line = f"line {place.line}" if place.line else ""
     return ", ".join(part for part in (place.layer, place.net, at, line) if part)

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from drc_rules.report.model import Finding, Place
+from drc_rules.report.model import Finding, Location
 from stackup_lib.core.errors import StackwrightError
 from stackwright.reporters.entries import Entry, Level, entries
 from stackwright.results.checked import Checked, Unchecked
@@ -63,7 +63,7 @@ def _violation(entry: Entry, finding: Finding | None) -> dict[str, object]:
     }
 
 
-def _item(place: Place) -> dict[str, object]:
+def _item(place: Location) -> dict[str, object]:
     words = [f"{kind} {name}" for kind, name in (("net", place.net), ("layer", place.layer)) if name]
     return {
         "uuid": place.uuid if place.uuid and _UUID.fullmatch(place.uuid) else NO_UUID,

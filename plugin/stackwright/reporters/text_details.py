@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.text import Text
 
-from drc_rules.report.model import ClauseVerdict, Finding, Place, Report, TakenAs, Verdict
+from drc_rules.report.model import ClauseVerdict, Finding, Location, Report, TakenAs, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import documents
 from stackup_lib.core.facts import Confidence, Origin
@@ -125,7 +125,7 @@ def _grounds(finding: Finding) -> Iterator[tuple[Text, str]]:
         yield styled("at", "dim"), at
 
 
-def _place(places: tuple[Place, ...]) -> str:
+def _place(places: tuple[Location, ...]) -> str:
     """Return where to click: only places with a position or a line; layers and nets are in the title."""
     located = [place for place in places if place.x_mm is not None and place.y_mm is not None]
     if not located:

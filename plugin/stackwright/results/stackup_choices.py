@@ -21,7 +21,7 @@ class Count:
     rules_out: frozenset[str] = frozenset()
 
     @property
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """`2 failed, 1 not verifiable, 12 passed`."""
         return f"{len(self.failed)} failed, {len(self.not_verifiable)} not verifiable, {self.passed} passed"
 

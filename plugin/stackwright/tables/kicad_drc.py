@@ -53,7 +53,7 @@ def groups(drc: KicadDrc, shown: int = SHOWN) -> Iterator[ViolationGroup]:
             type=row.type,
             severity=Severity(row.severity),
             title=f"{counted(violations)} ({row.type})",
-            places=tuple(map(in_words, violations[:shown])),
+            places=tuple(map(describe, violations[:shown])),
             more=max(len(violations) - shown, 0),
         )
 
@@ -64,7 +64,7 @@ def others(drc: KicadDrc, shown: int = 6) -> str:
     return some((f"{row.count}{' or more' if row.is_capped else ''} {row.type}" for row in rows), shown)
 
 
-def in_words(violation: KicadViolation) -> str:
+def describe(violation: KicadViolation) -> str:
     """Return what KiCad says of a violation, its items, and where the first of them is that is no zone."""
     if not violation.items:
         return violation.description

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from drc_rules.explain.explain_trace import BoardWorkings, CalculationStep, ClauseWorkings, Decided, FactUsed, workings
+from drc_rules.explain.explain_trace import BoardTrace, CalculationStep, ClauseTrace, Decided, FactUsed, trace_clauses
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, substituted
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.clauses import Clause
@@ -76,7 +76,7 @@ def explain_board(typed: Path, request: ExplainRequest) -> int:
     request.check_file(typed, path)
     asked = _asked(request.word)
     with watched(path.name):
-        found = workings(read_board(path), request.config_of(path), request.overrides, asked.wants)
+        found = trace_clauses(read_board(path), request.config_of(path), request.overrides, asked.wants)
     asked = _known(asked, found)
     if request.format == JSON:
         text = json.dumps(as_data(path, asked, found), indent=2, ensure_ascii=True) + "\n"
@@ -91,7 +91,7 @@ def _asked(word: str) -> Asked:
     return Asked(rule, None) if rule else Asked(None, word.lower())
 
 
-def _known(asked: Asked, found: BoardWorkings) -> Asked:
+def _known(asked: Asked, found: BoardTrace) -> Asked:
     """Find the rule of a clause; raises `ConfigError` where neither this board nor any profile has the clause."""
     if asked.rule is not None:
         return asked
@@ -110,7 +110,7 @@ def _known(asked: Asked, found: BoardWorkings) -> Asked:
 # ---------------------------------------------------------------------------------------------- text
 
 
-def _page(path: Path, asked: Asked, found: BoardWorkings, *, show_all: bool) -> Page:
+def _page(path: Path, asked: Asked, found: BoardTrace, *, show_all: bool) -> Page:
     page = Page()
     rule = asked.rule
     page.line(styled(f"{rule.code} {rule.name}" if rule else asked.clause or "", "bold"), f"  {path.as_posix()}")
@@ -137,7 +137,7 @@ def _formula(page: Page, formula: Formula) -> None:
         page.line(*([styled("passes where  ", "dim")] if line in formula.criteria else []), line, indent=2)
 
 
-def _clause(page: Page, answer: ClauseWorkings, *, show_all: bool) -> None:
+def _clause(page: Page, answer: ClauseTrace, *, show_all: bool) -> None:
     clause = answer.clause
     page.heading(clause.id)
     rows = [
@@ -160,14 +160,14 @@ def _clause(page: Page, answer: ClauseWorkings, *, show_all: bool) -> None:
         page.line(styled(f"and {count(len(answer.objects) - telling, 'object')} that passed", "dim"), indent=2)
 
 
-def _shown(answer: ClauseWorkings, *, show_all: bool) -> Sequence[Decided]:
+def _shown(answer: ClauseTrace, *, show_all: bool) -> Sequence[Decided]:
     """The objects that are shown in full: the first ones with anything to show."""
-    telling = [one for one in answer.objects if one.workings or one.findings or one.missing]
+    telling = [one for one in answer.objects if one.steps or one.findings or one.missing]
     amiss = sum(one.verdict is not Verdict.PASSED for one in telling)
     return telling if show_all else telling[: max(1, min(amiss, AMISS_SHOWN))]
 
 
-def _tally(answer: ClauseWorkings) -> Text:
+def _tally(answer: ClauseTrace) -> Text:
     verdict = answer.verdict
     text = styled(verdict.value, VERDICT_STYLE[verdict])
     if answer.rule is None:
@@ -181,35 +181,35 @@ def _tally(answer: ClauseWorkings) -> Text:
     return text.append(f": of {count(len(verdicts), 'object')} {', '.join(parts)}")
 
 
-def _why_not(answer: ClauseWorkings) -> str:
+def _why_not(answer: ClauseTrace) -> str:
     """Why nothing on the board is concerned."""
     about = answer.rule.section("What it checks").split("\n\n", maxsplit=1)[0] if answer.rule else ""
     first = " ".join(about.split()).split(". ")[0].rstrip(".")
     return f"nothing on the board is concerned. What is looked at: {first[:1].lower()}{first[1:]}"
 
 
-def _object(page: Page, answer: ClauseWorkings, one: Decided) -> None:
+def _object(page: Page, answer: ClauseTrace, one: Decided) -> None:
     """One object: its numbers, the formula with them, and what follows."""
     formula = answer.rule.formula if answer.rule else None
     page.gap()
     sure = styled(f", {one.confidence.value} confidence", "dim") if one.missing is None else styled("")
-    if not one.workings or formula is None:
+    if not one.steps or formula is None:
         what = one.findings[0].title if one.findings else one.missing.fact if one.missing else ""
         page.line(_styled_verdict(one.verdict), sure, f"  {what}", indent=2)
-    for working in one.workings if formula else ():
+    for working in one.steps if formula else ():
         page.line(
             _styled_verdict(_verdict_of(formula, one, working)), sure, "  ", styled(working.what, "bold"), indent=2
         )
         _working(page, formula, working)
     for finding in one.findings:
-        if one.workings and formula:
+        if one.steps and formula:
             page.line(f"{finding.severity.value}: {finding.title}", indent=4)
         elif finding.measured and finding.limit and finding.limit.value is not None:
             limit = f"{_plain(finding.limit.value)} {finding.limit.unit}".strip()
             page.line(f"found {_plain(finding.measured.value)} {finding.measured.unit}, asked {limit}", indent=4)
         page.line(styled(f"fix: {finding.fix}", "dim"), indent=4)
     if one.missing:
-        if one.workings and formula:
+        if one.steps and formula:
             page.line(f"not known: {one.missing.fact}", indent=4)
         page.line("to decide it, give:", indent=4)
         page.verbatim(one.missing.how_to_give.splitlines(), indent=6)
@@ -221,7 +221,7 @@ def _styled_verdict(verdict: Verdict) -> Text:
 
 def _verdict_of(formula: Formula | None, one: Decided, working: CalculationStep) -> Verdict:
     """The verdict of one working: an object fails by one of several, and what is met is not called failed."""
-    if formula is None or one.verdict is not Verdict.FAILED or len(one.workings) == 1:
+    if formula is None or one.verdict is not Verdict.FAILED or len(one.steps) == 1:
         return one.verdict
     values = formula.complete(working.numbers)
     holds = formula.criteria and all(formula.holds(criterion, values) for criterion in formula.criteria)
@@ -299,7 +299,7 @@ def _with_range(value: Value, unit: str) -> str:
     return f"{number(nominal(value))} {unit}".strip()
 
 
-def _used(found: BoardWorkings, *, show_all: bool) -> list[FactUsed]:
+def _used(found: BoardTrace, *, show_all: bool) -> list[FactUsed]:
     """The facts behind what is shown; where those were settled earlier, e.g. of a line solved before, those of all."""
     shown = [one for answer in found.answers for one in _shown(answer, show_all=show_all)]
     everything = [one for answer in found.answers for one in answer.objects]
@@ -322,7 +322,7 @@ def _facts(page: Page, known: Sequence[FactUsed], *, show_all: bool) -> None:
         page.line(styled(f"and {count(len(known) - len(shown), 'further fact')}: --all shows them", "dim"), indent=2)
 
 
-def _not_asked(page: Page, asked: Asked, found: BoardWorkings) -> None:
+def _not_asked(page: Page, asked: Asked, found: BoardTrace) -> None:
     """Say why it does not apply to this board, and where it applies."""
     shipped = [s for s in shipped_clauses() if asked.wants(s.clause)]
     by = list(dict.fromkeys(name for one in shipped for name in one.asked_by))
@@ -338,7 +338,7 @@ def _not_asked(page: Page, asked: Asked, found: BoardWorkings) -> None:
 # ---------------------------------------------------------------------------------------------- JSON
 
 
-def as_data(path: Path, asked: Asked, found: BoardWorkings) -> dict[str, object]:
+def as_data(path: Path, asked: Asked, found: BoardTrace) -> dict[str, object]:
     """Return everything that the text tells, and what it leaves out, for machines."""
     rule = asked.rule
     return {
@@ -361,7 +361,7 @@ def _formula_data(formula: Formula) -> dict[str, object]:
     }
 
 
-def _clause_data(answer: ClauseWorkings) -> dict[str, object]:
+def _clause_data(answer: ClauseTrace) -> dict[str, object]:
     formula = answer.rule.formula if answer.rule else None
     return {
         "clause": answer.clause.model_dump(mode="json"),
@@ -372,7 +372,7 @@ def _clause_data(answer: ClauseWorkings) -> dict[str, object]:
             {
                 "verdict": one.verdict.value,
                 "confidence": one.confidence.value,
-                "workings": [_working_data(formula, working) for working in one.workings if formula],
+                "workings": [_working_data(formula, working) for working in one.steps if formula],
                 "findings": [finding.model_dump(mode="json") for finding in one.findings],
                 "missing": one.missing.model_dump(mode="json") if one.missing else None,
                 "facts": [_fact_data(fact) for fact in one.facts],

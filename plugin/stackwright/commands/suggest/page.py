@@ -73,7 +73,7 @@ def _changes(page: Page, result: Suggested) -> None:
         return
     page.heading("least change", result.board.name)
     if result.checked_now:
-        page.line(f"check now: {result.checked_now.in_words}", indent=2)
+        page.line(f"check now: {result.checked_now.describe}", indent=2)
         for clause in result.checked_now.failed:
             page.line(styled(f"failed {clause}", "yellow"), indent=4)
     if result.why_no_change:
@@ -84,7 +84,7 @@ def _changes(page: Page, result: Suggested) -> None:
         words = "; ".join(one.words) or "nothing: the stackup meets the goals as it stands"
         page.line(styled(f"{index}  ", "bold"), words, indent=2)
         if index <= len(result.checked_then):
-            page.line(f"check then: {result.checked_then[index - 1].in_words}", indent=5)
+            page.line(f"check then: {result.checked_then[index - 1].describe}", indent=5)
             for clause in result.checked_then[index - 1].failed:
                 page.line(styled(f"fails {clause}", "yellow"), indent=5)
     _partial(page, result)
@@ -106,7 +106,7 @@ def _partial(page: Page, result: Suggested) -> None:
     page.line("helps, and makes nothing worse:", indent=2)
     for words in result.partial.words:
         page.line(words, indent=4)
-    page.line(f"check then: {result.partial.then.in_words}", indent=5)
+    page.line(f"check then: {result.partial.then.describe}", indent=5)
     if result.partial.still_open:
         page.line(styled(f"still open: {', '.join(result.partial.still_open)}", "yellow"), indent=5)
     if result.partial.plan.rows:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from drc_rules.report.model import Finding, Place
+from drc_rules.report.model import Finding, Location
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.record import record
 from stackwright.drawing.board_view.shapes import UNITS_PER_MM, Steps, ViewShapes, boxes, discs, lines, steps, units
@@ -81,7 +81,7 @@ class Finder:
             for place in finding.places:
                 self._add_place(rows, place)
 
-    def _add_place(self, rows: _Rows, place: Place) -> None:
+    def _add_place(self, rows: _Rows, place: Location) -> None:
         name, row = self._by_uuid.get(place.uuid or "", ("", -1))
         if name:
             getattr(rows, name).append(row)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from drc_rules.analysis.fabrication.fab_holes import PLACES_SHOWN, hole_sets
-from drc_rules.analysis.fabrication.fab_size import in_words, sides_mm
+from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
 from drc_rules.stackup_design.stackup_tg import tg_steps
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import TgMethod, catalogue
@@ -98,7 +98,7 @@ def test_the_places_of_a_finding_are_the_first_twenty_vias_before_pins(tmp_path:
 def test_the_sides_of_a_board_are_told_the_longer_first(tmp_path: Path) -> None:
     """60 x 40 mm, whichever way it lies; hundredths are kept."""
     assert sides_mm(context(tmp_path)) == pytest.approx((40, 60))
-    assert in_words((40.0, 60.254)) == "60.25 x 40 mm"
+    assert describe((40.0, 60.254)) == "60.25 x 40 mm"
 
 
 @pytest.mark.parametrize("x_mm,y_mm", [([], []), ([5.0, 5.0], [0.0, 40.0]), ([0.0, 60.0], [7.0, 7.0])])

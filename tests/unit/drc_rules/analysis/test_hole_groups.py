@@ -63,7 +63,7 @@ def test_holes_of_one_kind_span_and_diameter_are_one_group_and_pads_come_last(tm
         ("through", 0, 5, 1.0, 2),
     ]
     assert [g.are_pads for g in found] == [False] * 5 + [True]
-    assert {g.in_words for g in found} == {"2 vias", "1 via", "1 microvia", "2 plated holes"}
+    assert {g.describe for g in found} == {"2 vias", "1 via", "1 microvia", "2 plated holes"}
     assert [(p.layer, p.net) for p in found[-1].places(board)] == [("F.Cu", "/A"), ("F.Cu", None)]
 
 
@@ -72,7 +72,7 @@ def test_of_many_holes_the_first_twenty_are_shown(tmp_path: Path) -> None:
     board = context(tmp_path, vias=[via(10, grid=[10, 3], pitch_mm=1.5)]).board
     (group,) = hole_groups(board)
 
-    assert group.in_words == "30 vias"
+    assert group.describe == "30 vias"
     assert len(group.places(board)) == PLACES_SHOWN == 20
 
 

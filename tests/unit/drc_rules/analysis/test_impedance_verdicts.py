@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board, find_config
-from drc_rules.explain.explain_trace import workings
+from drc_rules.explain.explain_trace import trace_clauses
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import nominal
 from drc_rules.report.model import ClauseVerdict, Headline, Report, Verdict
@@ -111,10 +111,10 @@ def test_the_same_board_at_its_own_target_stays_fit(tmp_path: Path) -> None:
 
 def passed_numbers(board: Path) -> Iterator[tuple[str, str, dict[str, float | Interval]]]:
     """Rule, what was judged, and the numbers, of everything that passed."""
-    told = workings(read_board(board), find_config(board, None), Overrides(), lambda clause: clause.kind in KINDS)
+    told = trace_clauses(read_board(board), find_config(board, None), Overrides(), lambda clause: clause.kind in KINDS)
     for answer in told.answers:
         for one in answer.objects:
-            for working in one.workings if one.verdict is Verdict.PASSED else ():
+            for working in one.steps if one.verdict is Verdict.PASSED else ():
                 yield answer.rule.code if answer.rule else "", working.what, working.numbers
 
 

@@ -7,11 +7,11 @@ import pytest
 from stackup_lib.field_solver.perturbation import perturb
 from stackup_lib.field_solver.solver import solve
 from stackup_lib.transmission_lines.lossy import solve_line
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
-CORE = Sheet(name="core", kind="core", thickness_mm=0.10, dk=3.3)
-PREPREG = Sheet(name="prepreg", kind="prepreg", thickness_mm=0.16, dk=3.7)
-SITE = LineSite(
+CORE = DielectricSheet(name="core", kind="core", thickness_mm=0.10, dk=3.3)
+PREPREG = DielectricSheet(name="prepreg", kind="prepreg", thickness_mm=0.16, dk=3.7)
+SITE = TraceEnvironment(
     layer="In2.Cu",
     reference_below="In3.Cu",
     reference_above="In1.Cu",

@@ -21,7 +21,7 @@ from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Basis, Clause, Severity, Source
-from drc_rules.rules.thermal._thermal_path import connected_layers, heat_path, in_words
+from drc_rules.rules.thermal._thermal_path import connected_layers, describe, heat_path
 from drc_rules.settings.config import parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -240,4 +240,4 @@ def test_heat_goes_through_the_board_unless_the_lid_is_cooled() -> None:
 
 def test_resistances_are_told_without_powers_of_ten() -> None:
     """Two digits below ten, whole numbers above."""
-    assert [in_words(x) for x in (0.944, 7.68, 12.4, 151.2)] == ["0.94", "7.7", "12", "151"]
+    assert [describe(x) for x in (0.944, 7.68, 12.4, 151.2)] == ["0.94", "7.7", "12", "151"]

@@ -16,7 +16,7 @@ import pytest
 from drc_rules.engine.baseline import Baseline, board_name, gate, load_baseline, rewrite
 from drc_rules.engine.check import check_board
 from drc_rules.engine.decide import finish
-from drc_rules.report.model import Accepted, KnownFinding, Measured, Place, Report, StaleSuppression, Verdict
+from drc_rules.report.model import Accepted, KnownFinding, Location, Measured, Report, StaleSuppression, Verdict
 from drc_rules.rules.rule import DraftFinding, all_rules
 from drc_rules.settings.config import CheckOptions
 from stackup_lib.core.errors import ConfigError
@@ -203,7 +203,7 @@ def test_no_two_findings_of_a_board_share_a_key(name: str) -> None:
 
 def test_a_key_depends_on_what_a_finding_is_about_and_on_nothing_else() -> None:
     def key(*ids: str, title: str = "t", measured: float = 1.0, of: str = "a.clause") -> str:
-        draft = DraftFinding(title, "w", "f", ids, measured=Measured(value=measured), places=(Place(layer=title),))
+        draft = DraftFinding(title, "w", "f", ids, measured=Measured(value=measured), places=(Location(layer=title),))
         return finish(draft, clause(name=of), all_rules()[0], Confidence.HIGH).key
 
     assert key("a", "b") == key("b", "a") == key("a", "b", title="other words", measured=2.0)

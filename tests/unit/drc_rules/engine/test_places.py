@@ -8,7 +8,7 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.engine.finding_lines import with_lines
-from drc_rules.report.model import Finding, Place
+from drc_rules.report.model import Finding, Location
 from stackup_lib.kicad import read_board
 from tests.reports.test_reporters import finding
 
@@ -32,14 +32,14 @@ def located(name: str, *findings: Finding) -> list[tuple[str, list[str | None]]]
 
 
 def test_a_dielectric_is_found_in_the_stackup_and_a_layer_in_its_row() -> None:
-    about = finding(objects=("dielectric 5",), places=(Place(layer="In4.Cu"),))
+    about = finding(objects=("dielectric 5",), places=(Location(layer="In4.Cu"),))
     assert located("training_b200_lossy_prepreg", about) == [('(layer "dielectric 5"', ['(layer "In4.Cu"'])]
     ply = finding(objects=("dielectric 5, ply 2",), places=())
     assert located("training_b200_lossy_prepreg", ply)[0][0] == '(layer "dielectric 5"'
 
 
 def test_without_a_stackup_a_layer_is_found_in_the_layer_table() -> None:
-    ((line, places),) = located("no_stackup", finding(objects=(), places=(Place(layer="B.Cu"),)))
+    ((line, places),) = located("no_stackup", finding(objects=(), places=(Location(layer="B.Cu"),)))
     assert places == ['(2 "B.Cu" signal)']
     assert line == '(2 "B.Cu" signal)'
 
@@ -64,14 +64,16 @@ def test_an_item_is_found_by_its_uuid_and_a_net_by_its_first_item() -> None:
     item = "\n".join(text[place.line - 1 : place.line + 40])
     assert text[place.line - 1].strip() == "(via"
     assert f'(uuid "{place.uuid}")' in item[: item.index("\n\t)")]
-    net = with_lines([finding(objects=(), places=(Place(net=via.places[0].net),))], read_board(path), path.read_bytes())
+    net = with_lines(
+        [finding(objects=(), places=(Location(net=via.places[0].net),))], read_board(path), path.read_bytes()
+    )
     assert net[0].line is not None
     assert f'(net "{via.places[0].net}")' in "\n".join(text[net[0].line - 1 : net[0].line + 12])
 
 
 def test_a_board_that_names_nothing_gets_line_one() -> None:
     path = board_file("no_stackup")
-    (done,) = with_lines([finding(objects=(), places=(Place(net="/nowhere"),))], read_board(path), b"")
+    (done,) = with_lines([finding(objects=(), places=(Location(net="/nowhere"),))], read_board(path), b"")
     assert (done.line, done.places[0].line) == (1, None)
 
 
@@ -83,8 +85,8 @@ def test_a_track_on_a_layer_is_mended_at_the_track_and_a_net_begins_with_its_fir
     pads = [int(offset) for offset, net in zip(board.pads.offset, board.pads.net, strict=True) if net == of_net]
     assert pads, "the net has no pad"
     assert min(pads) < board.tracks.offset[0]
-    track = finding(objects=("F.Cu",), places=(Place(layer="F.Cu", uuid=str(board.tracks.uuid[0])),))
-    net = finding(objects=(), places=(Place(net=board.nets[of_net]),))
+    track = finding(objects=("F.Cu",), places=(Location(layer="F.Cu", uuid=str(board.tracks.uuid[0])),))
+    net = finding(objects=(), places=(Location(net=board.nets[of_net]),))
     done = with_lines([track, net], board, data)
     assert done[0].line == board.line_of(int(board.tracks.offset[0]))
     assert done[1].line == board.line_of(min(pads))

@@ -12,7 +12,7 @@ import pytest
 from drc_rules.engine.check import check_board
 from drc_rules.engine.suppressions import accept
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Headline, Place, Report, Verdict
+from drc_rules.report.model import Headline, Location, Report, Verdict
 from drc_rules.settings.config import CheckOptions, parse_config
 from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import ConfigError
@@ -115,7 +115,7 @@ def test_what_could_not_be_decided_makes_no_suppression_stale() -> None:
 
 
 def test_every_layer_and_net_of_a_finding_has_to_be_meant() -> None:
-    both = finding(places=(Place(layer="In4.Cu", net="/TX0_P"), Place(layer="In23.Cu", net="/TX0_N")))
+    both = finding(places=(Location(layer="In4.Cu", net="/TX0_P"), Location(layer="In23.Cu", net="/TX0_N")))
     assert not entry(net=(), layer="In4.Cu").covers(both)
     assert entry(net=(), layer=("In4.Cu", "In23.Cu")).covers(both)
     assert not entry(net="/TX0_P").covers(both)

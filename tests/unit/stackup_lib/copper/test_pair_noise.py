@@ -9,7 +9,7 @@ import pytest
 
 from stackup_lib.copper.crosstalk_weights import mutual, near_end, pair_mutual, power_sum
 from stackup_lib.transmission_lines.pair_crosstalk import pair_coupling
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 
 def images(apart_mm: float, height_mm: float, other_mm: float, count: int = 4000) -> float:
@@ -42,10 +42,10 @@ def test_pairs_far_apart_couple_by_nothing_and_do_not_overflow() -> None:
 @pytest.mark.parametrize(("sheets", "most"), [("stripline", 0.1), ("microstrip", 0.2)])
 def test_the_ratio_of_two_distances_is_the_solvers(sheets: str, most: float) -> None:
     """0.2 and 0.3 mm from pair to pair, 0.12/0.13 mm traces, 0.14 mm over the plane in a Dk of 4."""
-    above = (Sheet(name="upper", kind="prepreg", thickness_mm=0.2, dk=4.0),) if sheets == "stripline" else ()
-    below = (Sheet(name="lower", kind="core", thickness_mm=0.14, dk=4.0),)
+    above = (DielectricSheet(name="upper", kind="prepreg", thickness_mm=0.2, dk=4.0),) if sheets == "stripline" else ()
+    below = (DielectricSheet(name="lower", kind="core", thickness_mm=0.14, dk=4.0),)
     plane = "In3.Cu" if above else None
-    site = LineSite(
+    site = TraceEnvironment(
         layer="In2.Cu", reference_below="In1.Cu", reference_above=plane, below=below, above=above, copper_mm=0.015
     )
     near, far = (pair_coupling(site, 0.12, (0.13, 0.13), gap) for gap in (0.2, 0.3))

@@ -12,7 +12,7 @@ from stackup_lib.transmission_lines.closed_forms import (
     microstrip_ohm,
     stripline_ohm,
 )
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 
 def test_a_coupled_microstrip_is_what_another_program_says() -> None:
@@ -34,8 +34,8 @@ def test_microstrips_agree_with_the_solver(
     width_mm: float, gap_mm: float | None, copper_mm: float, within: float
 ) -> None:
     """Ideal lines 0.2 mm over a plane, Dk 4.4: 0.5 % for thin copper, 3 % for a thick pair."""
-    sheet = Sheet(name="core", kind="core", thickness_mm=0.2, dk=4.4)
-    site = LineSite(layer="L1", reference_below="L2", below=(sheet,), copper_mm=copper_mm)
+    sheet = DielectricSheet(name="core", kind="core", thickness_mm=0.2, dk=4.4)
+    site = TraceEnvironment(layer="L1", reference_below="L2", below=(sheet,), copper_mm=copper_mm)
     solved = solve(site.section(width_mm, gap_mm), 1e-3)
     if gap_mm is None:
         assert microstrip_ohm(width_mm, 0.2, copper_mm, 4.4) == pytest.approx(solved.z0_ohm, rel=within)
@@ -59,9 +59,9 @@ def test_striplines_agree_with_the_solver(
     width_mm: float, gap_mm: float | None, above_mm: float, copper_mm: float, within: float
 ) -> None:
     """Ideal lines 0.2 mm above a plane, Dk 4.1; off centre, two halves in parallel are up to 6 % off."""
-    lower = Sheet(name="core", kind="core", thickness_mm=0.2, dk=4.1)
-    upper = Sheet(name="prepreg", kind="prepreg", thickness_mm=above_mm, dk=4.1)
-    site = LineSite(
+    lower = DielectricSheet(name="core", kind="core", thickness_mm=0.2, dk=4.1)
+    upper = DielectricSheet(name="prepreg", kind="prepreg", thickness_mm=above_mm, dk=4.1)
+    site = TraceEnvironment(
         layer="L2", reference_below="L3", reference_above="L1", below=(lower,), above=(upper,), copper_mm=copper_mm
     )
     solved = solve(site.section(width_mm, gap_mm), 1e-3)

@@ -22,30 +22,32 @@ from stackup_lib.transmission_lines.inverse import (
     solve_width,
 )
 from stackup_lib.transmission_lines.remedy import GAP_MATCH, Remedy, gap_for, remedy_for, thickness_for
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from stackup_lib.transmission_lines.starting import rough_impedance_ohm
 
 WIDE = WidthLimits(min_width_mm=0.05, max_width_mm=2.0, min_gap_mm=0.05, max_gap_mm=2.0)
 
 
-def _inner(*, core_mm: float = 0.1, prepreg_mm: float = 0.12, copper_mm: float = 0.0152, dk: float = 3.6) -> LineSite:
-    return LineSite(
+def _inner(
+    *, core_mm: float = 0.1, prepreg_mm: float = 0.12, copper_mm: float = 0.0152, dk: float = 3.6
+) -> TraceEnvironment:
+    return TraceEnvironment(
         layer="In2.Cu",
         reference_below="In3.Cu",
         reference_above="In1.Cu",
-        below=(Sheet(name="dielectric 3", kind="core", thickness_mm=core_mm, dk=dk),),
-        above=(Sheet(name="dielectric 2", kind="prepreg", thickness_mm=prepreg_mm, dk=dk),),
+        below=(DielectricSheet(name="dielectric 3", kind="core", thickness_mm=core_mm, dk=dk),),
+        above=(DielectricSheet(name="dielectric 2", kind="prepreg", thickness_mm=prepreg_mm, dk=dk),),
         copper_mm=copper_mm,
         taper_mm=copper_mm,
     )
 
 
-def _outer(*, masked: bool = True) -> LineSite:
+def _outer(*, masked: bool = True) -> TraceEnvironment:
     mask = Mask(er=3.8, on_laminate_mm=0.0305, on_trace_mm=0.0152, between_mm=0.0305)
-    return LineSite(
+    return TraceEnvironment(
         layer="F.Cu",
         reference_below="In1.Cu",
-        below=(Sheet(name="dielectric 1", kind="prepreg", thickness_mm=0.2104, dk=4.4),),
+        below=(DielectricSheet(name="dielectric 1", kind="prepreg", thickness_mm=0.2104, dk=4.4),),
         copper_mm=0.0406,
         taper_mm=0.02,
         mask=mask if masked else None,
@@ -109,7 +111,7 @@ def test_lines_under_mask_of_another_solver_are_found(
 @pytest.mark.slow
 @pytest.mark.parametrize("ohm", [75, 85, 90, 100])
 @pytest.mark.parametrize("site", [_inner(), _outer(), _outer(masked=False)], ids=["inner", "masked", "bare"])
-def test_what_was_found_solves_forward_to_the_target(site: LineSite, ohm: float) -> None:
+def test_what_was_found_solves_forward_to_the_target(site: TraceEnvironment, ohm: float) -> None:
     """Solved anew, ten times finer, the pair has the impedance that was requested, to the stated tolerance."""
     found = solve_pair(site, _differential(ohm), WIDE, how=GapPerWidth(ratio=1.0), tolerance=1e-3)
     anew = solve(site.section(found.width_mm, found.gap_mm), 1e-4).impedance_ohm
@@ -197,7 +199,7 @@ def test_where_one_side_is_not_enough_both_are_changed() -> None:
     assert solve(five_times).impedance_ohm < 75
 
 
-def _thick_pair() -> LineSite:
+def _thick_pair() -> TraceEnvironment:
     """Heavy copper between planes: at a gap of a third of the width its impedance peaks at a width near 0.25 mm."""
     return _inner(core_mm=0.3, prepreg_mm=0.3, copper_mm=0.06)
 
@@ -221,7 +223,7 @@ def test_a_pair_is_found_beyond_the_peak_of_its_ratio() -> None:
 def test_a_step_of_the_coarse_mesh_does_not_trap_the_search() -> None:
     """Thin copper under mask, far apart: the coarse impedance steps over the target, the fine one decides."""
     mask = Mask(er=3.5, on_laminate_mm=0.034, on_trace_mm=0.0105, between_mm=0.0308)
-    below = (Sheet(name="1", kind="core", thickness_mm=0.14876, dk=2.47),)
+    below = (DielectricSheet(name="1", kind="core", thickness_mm=0.14876, dk=2.47),)
     change = {"below": below, "copper_mm": 0.01243, "taper_mm": 0.00373, "mask": mask}
     limits = WidthLimits(min_width_mm=0.04, max_width_mm=2, max_gap_mm=16)
     for ohm in (45.0, 45.1):

@@ -18,7 +18,7 @@ from stackup_lib.field_solver.solver import LADDER, solve, solve_once
 from stackup_lib.transmission_lines.finish import MASK_DK
 from stackup_lib.transmission_lines.normal_quadratic import NormalQuadratic
 from stackup_lib.transmission_lines.process import LengthTolerance, Process, ProcessError, Tolerance
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from stackup_lib.transmission_lines.tolerance import (
     COARSE_SLOPES,
     ImpedanceSpread,
@@ -61,12 +61,14 @@ def _as_reference(sigmas: float = 3.0) -> Process:
     return _budget(sigmas, etches_coplanar_ground=False, taper_follows_copper=False)
 
 
-def _site_of(case: dict[str, Any]) -> LineSite:
+def _site_of(case: dict[str, Any]) -> TraceEnvironment:
     p = case["parameters_mm"]
     stripline = "h2" in p
-    lower = Sheet(name="1", kind="core", thickness_mm=p["h1" if stripline else "h"], dk=p["dk1" if stripline else "dk"])
-    upper = (Sheet(name="2", kind="prepreg", thickness_mm=p["h2"], dk=p["dk2"]),) if stripline else ()
-    return LineSite(
+    lower = DielectricSheet(
+        name="1", kind="core", thickness_mm=p["h1" if stripline else "h"], dk=p["dk1" if stripline else "dk"]
+    )
+    upper = (DielectricSheet(name="2", kind="prepreg", thickness_mm=p["h2"], dk=p["dk2"]),) if stripline else ()
+    return TraceEnvironment(
         layer="In1.Cu",
         reference_below="In2.Cu",
         reference_above="F.Cu" if stripline else None,
@@ -83,13 +85,13 @@ def _spread_of(case: dict[str, Any], process: Process) -> ImpedanceSpread:
     return spread(_site_of(case), p["base"], p.get("gap"), process, p.get("coplanar_gap"))
 
 
-def _inner(*, row_above: str = "b", dk: float = 3.6, label: str = "") -> LineSite:
-    return LineSite(
+def _inner(*, row_above: str = "b", dk: float = 3.6, label: str = "") -> TraceEnvironment:
+    return TraceEnvironment(
         layer="In1.Cu",
         reference_below="In2.Cu",
         reference_above="F.Cu",
-        below=(Sheet(name="a", kind="core", thickness_mm=0.13, dk=dk),),
-        above=(Sheet(name=row_above, kind="core", thickness_mm=0.13, dk=dk, label=label),),
+        below=(DielectricSheet(name="a", kind="core", thickness_mm=0.13, dk=dk),),
+        above=(DielectricSheet(name=row_above, kind="core", thickness_mm=0.13, dk=dk, label=label),),
         copper_mm=0.0152,
         taper_mm=0.015,
     )
@@ -183,7 +185,7 @@ def test_rows_err_alone_and_plies_of_a_row_together() -> None:
 # --- what moves together ---
 
 
-def _line(site: LineSite, process: Process, coplanar_gap_mm: float | None = None) -> VariedLine:
+def _line(site: TraceEnvironment, process: Process, coplanar_gap_mm: float | None = None) -> VariedLine:
     gap = None if coplanar_gap_mm else 0.15
     return VariedLine(site, 0.1, gap, coplanar_gap_mm, process)
 
@@ -215,7 +217,7 @@ def test_taper_follows_the_copper_at_one_etch_factor() -> None:
 
 def test_errors_of_plies_add_up_within_a_row() -> None:
     """Two plies of +-0.01 mm make a row of +-0.02 mm; one thick ply whose share is larger counts with that."""
-    plies = tuple(Sheet(name="a", kind="prepreg", thickness_mm=t, dk=3.6, label=str(t)) for t in (0.08, 0.05))
+    plies = tuple(DielectricSheet(name="a", kind="prepreg", thickness_mm=t, dk=3.6, label=str(t)) for t in (0.08, 0.05))
     site = _inner().model_copy(update={"below": plies})
     process = Process(prepreg_thickness=LengthTolerance(relative=0.15, absolute_mm=0.01, sigmas=2))
     line = _line(site, process)
@@ -227,7 +229,7 @@ def test_errors_of_plies_add_up_within_a_row() -> None:
 
 def test_copper_of_another_layer_on_the_way_keeps_its_thickness() -> None:
     """What fills its gaps shares the Dk of its row, not the errors of a ply."""
-    sheet = Sheet(name="b", kind="prepreg", thickness_mm=0.1, dk=3.6)
+    sheet = DielectricSheet(name="b", kind="prepreg", thickness_mm=0.1, dk=3.6)
     gaps = sheet.model_copy(update={"thickness_mm": 0.03, "gap_layer": "In3.Cu"})
     site = _inner().model_copy(update={"above": (sheet, gaps)})
     line = _line(site, Process(prepreg_thickness=LengthTolerance(absolute_mm=0.01), prepreg_dk=Tolerance(relative=0.1)))

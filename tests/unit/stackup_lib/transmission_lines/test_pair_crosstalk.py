@@ -12,19 +12,19 @@ import pytest
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
-from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from tests.support.mini import mini_board
 
 
-def sheet(thickness_mm: float, dk: float) -> Sheet:
-    return Sheet(name="a", kind="core", thickness_mm=thickness_mm, dk=dk)
+def sheet(thickness_mm: float, dk: float) -> DielectricSheet:
+    return DielectricSheet(name="a", kind="core", thickness_mm=thickness_mm, dk=dk)
 
 
-def microstrip(height_mm: float, dk: float) -> LineSite:
-    return LineSite(layer="F.Cu", reference_below="In1.Cu", below=(sheet(height_mm, dk),), copper_mm=0.001)
+def microstrip(height_mm: float, dk: float) -> TraceEnvironment:
+    return TraceEnvironment(layer="F.Cu", reference_below="In1.Cu", below=(sheet(height_mm, dk),), copper_mm=0.001)
 
 
-STRIPLINE = LineSite(
+STRIPLINE = TraceEnvironment(
     layer="In2.Cu",
     reference_below="In3.Cu",
     reference_above="In1.Cu",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.via.build_up import build_up, in_words
+from drc_rules.analysis.via.build_up import build_up, describe
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
@@ -118,7 +118,7 @@ def test_the_head_of_a_report_says_that_spans_cross(tmp_path: Path) -> None:
     """No number of lamination cycles is reported."""
     board = board_with(tmp_path, ("blind", 1, 6, 0.2), ("blind", 3, 8, 0.2))
 
-    assert in_words(build_up(board), 2) == (
+    assert describe(build_up(board), 2) == (
         "blind or buried vias, no microvias, crossing spans: no sequence of laminations makes them"
     )
     assert [(a.layers, b.layers) for a, b in impossible(spans(board))] == [((0, 5), (2, 7))]
@@ -128,4 +128,4 @@ def test_packages_of_a_sub_laminated_board_are_counted_as_presses(tmp_path: Path
     """L1 to L4 and L5 to L8, then the whole."""
     board = board_with(tmp_path, ("blind", 1, 4, 0.2), ("blind", 5, 8, 0.2), ("through", 1, 8, 0.3))
 
-    assert in_words(build_up(board), 3) == "blind or buried vias, no microvias, at least 2 lamination cycles"
+    assert describe(build_up(board), 3) == "blind or buried vias, no microvias, at least 2 lamination cycles"
