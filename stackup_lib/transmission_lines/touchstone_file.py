@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.plain_file import read_plain
 from stackup_lib.core.record import record
 
 Real = NDArray[np.float64]
@@ -140,9 +141,7 @@ def read_network(path: Path, ports: tuple[int, ...]) -> PartNetwork:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise StackwrightError(str(path), f"is larger than {MOST_BYTES / 1e6:.0f} MB", "give fewer frequencies")
-        return path.read_text(encoding="latin-1")
+        return read_plain(path, MOST_BYTES).decode("latin-1")
     except OSError as error:
         raise StackwrightError(str(path), error.strerror or "cannot be read", "correct the path in file =") from None
 

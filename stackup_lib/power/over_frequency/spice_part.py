@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.plain_file import read_plain
 from stackup_lib.core.record import record
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch
 
@@ -76,9 +77,7 @@ def _subcircuits(where: str, path: Path) -> Iterator[tuple[str, tuple[list[str],
 def _lines(where: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the words of each statement with the number of its first line; `+` continues one."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise StackwrightError(where, f"is larger than {MOST_BYTES / 1e6:.0f} MB", "give a file of one part")
-        text = path.read_text(encoding="latin-1")
+        text = read_plain(path, MOST_BYTES).decode("latin-1")
     except OSError as error:
         raise StackwrightError(where, error.strerror or "cannot be read", "correct the path in file =") from None
     begun: tuple[int, list[str]] | None = None
