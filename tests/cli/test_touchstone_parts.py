@@ -214,3 +214,38 @@ def test_the_trace_over_time_shows_a_via(tmp_path: Path) -> None:
         rows = (folder / "NVLINK0_RX0_P_tdr.csv").read_text(encoding="ascii").splitlines()[1:]
         lowest.append(min(float(row.split(",")[1]) for row in rows))
     assert lowest[0] < lowest[1] - 10
+
+
+def test_a_trace_on_another_layer_runs_alone(tmp_path: Path) -> None:
+    """N takes 20 mm on the back by two vias: they stand in N only, and modes convert; still passive and reciprocal."""
+    drawn = paired(capacitors=False)
+    drawn["tracks"] = [
+        {"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.15, "path_mm": [[5, 10], [45, 10]]},
+        {"net": "/PCIE_TX0_N", "layer": "F.Cu", "width_mm": 0.15, "path_mm": [[5, 10.3], [15, 10.3], [15, 12]]},
+        {"net": "/PCIE_TX0_N", "layer": "B.Cu", "width_mm": 0.15, "path_mm": [[15, 12], [35, 12]]},
+        {"net": "/PCIE_TX0_N", "layer": "F.Cu", "width_mm": 0.15, "path_mm": [[35, 12], [35, 10.3], [45, 10.3]]},
+    ]
+    drawn["vias"] = [{"net": "/PCIE_TX0_N", "at_mm": [x, 12]} for x in (15, 35)]
+    board = write(MiniBoard.model_validate(drawn), tmp_path, "card")
+    assert run(["touchstone", str(board), "--output", str(tmp_path / "links")]) == 0
+    comments, _, s = read(tmp_path / "links" / "PCIE_TX0_P.s4p")
+    assert "element: 20.000 mm of 0.15 mm on B.Cu, N alone" in comments
+    assert [line for line in comments if line.startswith("element: via")] == [
+        "element: via from F.Cu to B.Cu, 1.500 mm, N alone",
+        "element: via from B.Cu to F.Cu, 1.500 mm, N alone",
+    ]
+    assert "note: N is 3.400 mm longer on tracks" in " ".join(comments)
+    assert np.linalg.svd(s, compute_uv=False).max() <= 1 + 1e-9
+    assert s == pytest.approx(s.transpose(0, 2, 1), abs=1e-9)
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_net_without_a_route_gives_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], kept: int) -> None:
+    """Neither trace, or one of both, is routed: no file, and the net is named."""
+    drawn = paired(capacitors=False)
+    drawn["tracks"] = drawn["tracks"][:kept]
+    board = write(MiniBoard.model_validate(drawn), tmp_path, "card")
+    assert run(["touchstone", str(board), "--output", str(tmp_path / "links")]) == 1
+    net = "/PCIE_TX0_N" if kept else "/PCIE_TX0_P"
+    assert f"no file /PCIE_TX0_P: the whole route of {net} is not known" in " ".join(capsys.readouterr().out.split())
+    assert not list((tmp_path / "links").glob("*.s4p"))

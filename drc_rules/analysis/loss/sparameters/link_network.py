@@ -59,7 +59,7 @@ class LinkNetwork:
             `own_ohm`.
         own_ohm: impedance of the interface, of a pair half of the differential one; `REFERENCE_OHM` where it has none.
         limit_ghz: up to where its lines are quasi-static.
-        skew_mm, skew_ps: by how much P is longer than N; None of a single trace.
+        skew_mm, skew_ps: by how much P is longer than N on tracks; None of a single trace.
         mask: largest loss of the whole channel, for the role that is declared; empty where none is published.
         parts: the elements in order, as text.
         notes: what was assumed or left out.
@@ -270,7 +270,7 @@ class _Built:
         yield from self.chains.parts.notes
         if len(self.link.traces) > 1 and abs(self.skew_mm) > SAME_LEG_MM:
             longer = "P" if self.skew_mm > 0 else "N"
-            yield f"{longer} is {abs(self.skew_mm):.3f} mm longer, {abs(self.skew_ps):.2f} ps"
+            yield f"{longer} is {abs(self.skew_mm):.3f} mm longer on tracks, {abs(self.skew_ps):.2f} ps"
         others = "" if self._connectors else "connectors, "
         yield f"pads, bends, {others}packages and crosstalk to other nets are not in it"
 
