@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from drc_rules.report.model import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
-from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
+from stackup_lib.board.board import Board, Floats, Ints, PadKind, Pads, ViaKind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.core.words import count
@@ -27,6 +27,9 @@ NO_DIAMETER_MM = 0.05
 """Below this a diameter is a typing error or a placeholder: neither a drill nor a laser makes it."""
 
 ENTER_DIAMETER = "in KiCad, enter the diameter of each hole that has none or less than 0.05 mm, and save the board"
+
+NARROW_MM = 0.3
+"""Rings from this on are wide enough for every fab and copper weight."""
 
 NO_RING_MM = 0.001
 """Below this a pad is as large as its hole: no ring is meant."""
@@ -159,4 +162,24 @@ def _via_rings(board: Board, rows: Ints) -> Floats:
 def _pad_rings(board: Board, rows: Ints) -> Floats:
     pads = board.pads
     across = np.minimum(pads.size_x_mm[rows] - pads.drill_x_mm[rows], pads.size_y_mm[rows] - pads.drill_y_mm[rows])
-    return np.where(np.isin(pads.shape[rows], SHAPES_WITHOUT_RING), np.nan, across / 2)
+    ring = np.where(np.isin(pads.shape[rows], SHAPES_WITHOUT_RING), np.nan, across / 2)
+    for at in np.flatnonzero((ring >= NO_RING_MM) & (ring < NARROW_MM)).tolist():
+        ring[at] = max(ring[at], _ring_in_larger_pad(pads, int(rows[at])))
+    return ring
+
+
+def _ring_in_larger_pad(pads: Pads, row: int) -> float:
+    """Return the copper around a hole within a larger pad of its footprint, as around a screw; 0 where there is none.
+
+    Of a pad that is no circle the largest circle in it counts.
+    """
+    others = (
+        (pads.footprint == pads.footprint[row])
+        & (pads.net == pads.net[row])
+        & (pads.layers & pads.layers[row] == pads.layers[row])
+    )
+    others &= np.isfinite(pads.corner_mm)
+    others[row] = False
+    dx, dy = pads.x_mm[others] - pads.x_mm[row], pads.y_mm[others] - pads.y_mm[row]
+    reach = np.minimum(pads.size_x_mm[others], pads.size_y_mm[others]) / 2 - np.hypot(dx, dy)
+    return float(np.max(reach - max(pads.drill_x_mm[row], pads.drill_y_mm[row]) / 2, initial=0.0))

@@ -186,8 +186,8 @@ class _Rules:
         self.blame(RulesFault(line=node.line, what=what))
 
     def file(self, nodes: list[_Node]) -> None:
-        if not nodes or _head(nodes[0]) != "version":
-            self.blame(RulesFault(line=nodes[0].line if nodes else 1, what="does not begin with (version 1)"))
+        if nodes and _head(nodes[0]) != "version":  # an empty file has no rules that KiCad could ignore
+            self.blame(RulesFault(line=nodes[0].line, what="does not begin with (version 1)"))
         for node in nodes:
             head = _head(node)
             if head == "rule" and isinstance(node, _List):
