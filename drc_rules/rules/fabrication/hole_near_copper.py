@@ -40,7 +40,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, no
 from drc_rules.analysis.fabrication.hole_gaps import HoleGaps
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
-from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.stale_fills import fills_out_of_date
@@ -118,11 +118,11 @@ def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[DraftFinding]:
         holes = cuts.hole[np.array(rows)]
         yield DraftFinding(
             title=(
-                f"short: a finished hole cuts {-gap:.3f} mm into copper, minimum distance "
+                f"{'short: ' if own and whose else ''}a finished hole cuts {-gap:.3f} mm into copper, minimum distance "
                 f"{least.value:g} mm ({least.who}): "
                 f"{gaps.holes.counted(holes)}, {own or 'no net'} into {whose or NO_NET} on {layer}"
             ),
-            why="The hole joins the nets on the finished board",
+            why=f"The hole {'joins the nets' if own and whose else 'touches the copper'} on the finished board",
             fix="Move or remove one of the two, or give both the intended net",
             ids=("hole in copper", *nets, least.tier or least.who),
             measured=Measured(value=round(gap, 4), unit="mm"),
@@ -130,6 +130,7 @@ def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[DraftFinding]:
             places=gaps.holes.places(ctx.board, holes),
             every=gaps.holes.object_rows(holes),
             left_to=(SHORT, nets),
+            severity=None if own and whose else Severity.WARNING,  # what has no net joins none
         )
 
 
