@@ -46,7 +46,7 @@ def test_movement_tells_new_gone_and_changed(tmp_path: Path) -> None:
     ("text", "budget"),
     [
         ("", 0),
-        ("Mends the reader.", 0),
+        ("Corrects the reader.", 0),
         ("Why.\n\nFindings that move: 12\n", 12),
         ("- **Findings that move:** 3 (false alarms on castellations)", 3),
         ("No findings that move: 5 is an old count", 0),

@@ -66,8 +66,8 @@ def _seeded(rows: Sequence[recall.Row]) -> Page:
         "The first run, on 25 November 2026, caught 85.6 % of 305 seeds (81.2 to 89.1). It led to three corrections of "
         "rules (STK006, SKW002, FAB018), and seeds that were no defect are drawn otherwise since. The corrected rules "
         "were not tried on boards that had not been used for it.",
-        "Not seeded, for want of a public board with what they need: backdrills, microvias, declared supply rails and "
-        "high-power parts. `tests/boards` seeds those in KiCad's demo boards.",
+        "Not seeded, because no public board was found that has what they need: backdrills, microvias, declared "
+        "supply rails and high-power parts. `tests/boards` seeds those in KiCad's demo boards.",
     )
 
 
