@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from tests.corpus.manifest import write_rows
 from tests.corpus.nets import entry_of
 from tests.corpus.recall import BOARDS, ground_of
 from tests.corpus.run import laid_out
+from tests.corpus.sources import add_source_options
 
 DEFECTS = Path(__file__).with_name("history.toml")
 TOLD = Path(__file__).with_name("history.csv")
@@ -100,9 +100,7 @@ def read_rows(file: Path = TOLD) -> list[Row]:
 def main(words: Sequence[str] | None = None) -> int:
     """Fetch, check and print; exit code 1 where a board could not be had."""
     parser = argparse.ArgumentParser(prog="tests.corpus.history", description=__doc__)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    parser.add_argument("--cache", type=Path, default=home / "stackwright-corpus", metavar="FOLDER")
-    parser.add_argument("--mirrors", type=Path, metavar="FOLDER", help="git repositories in place of the network")
+    add_source_options(parser)
     parser.add_argument("--only", default="", metavar="TEXT", help="defects whose board or description contains this")
     parser.add_argument("--write", action="store_true", help=f"put the rows in place of {TOLD.name}")
     asked = parser.parse_args(words)

@@ -8,7 +8,6 @@ Written are recall and precision by family with Wilson's 95 % intervals, and eve
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
 from tests.corpus.manifest import Entry
 from tests.corpus.run import laid_out
+from tests.corpus.sources import add_source_options
 from tests.support.labelled_nets import Tally
 
 LABELS = Path(__file__).with_name("net_labels.toml")
@@ -42,9 +42,7 @@ def entry_of(row: Mapping[str, Any]) -> Entry:
 def main(words: Sequence[str] | None = None) -> int:
     """Fetch, compare and print; exit code 1 where a board could not be had."""
     parser = argparse.ArgumentParser(prog="tests.corpus.nets", description=__doc__)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    parser.add_argument("--cache", type=Path, default=home / "stackwright-corpus", metavar="FOLDER")
-    parser.add_argument("--mirrors", type=Path, metavar="FOLDER", help="git repositories in place of the network")
+    add_source_options(parser)
     parser.add_argument("--half", choices=HALVES, help="only these boards")
     asked = parser.parse_args(words)
     failed = False

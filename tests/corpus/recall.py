@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 import random
 import shutil
 import subprocess
@@ -46,6 +45,7 @@ from tests.corpus.nets import entry_of
 from tests.corpus.run import laid_out
 from tests.corpus.seeds import copper, harmless, project, signals, stackup, vias
 from tests.corpus.seeds.ground import Ground, Kind, Seed
+from tests.corpus.sources import add_source_options
 from tests.support.labelled_nets import interval_pct
 
 BOARDS = Path(__file__).with_name("recall.toml")
@@ -247,9 +247,7 @@ def why_missed(row: Row) -> str:
 def main(words: Sequence[str] | None = None) -> int:
     """Seed, check and print; exit code 1 where a board could not be had or KiCad does not open a seed."""
     parser = argparse.ArgumentParser(prog="tests.corpus.recall", description=__doc__)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    parser.add_argument("--cache", type=Path, default=home / "stackwright-corpus", metavar="FOLDER")
-    parser.add_argument("--mirrors", type=Path, metavar="FOLDER", help="git repositories in place of the network")
+    add_source_options(parser)
     parser.add_argument("--only", default="", metavar="TEXT", help="boards whose repository or path contains this")
     parser.add_argument("--kind", default="", metavar="TEXT", help="kinds whose name or rule contains this")
     parser.add_argument("--without-kicad", action="store_true", help="do not try whether KiCad opens the seeds")

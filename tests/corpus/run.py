@@ -30,7 +30,7 @@ from typing import Any
 
 from stackup_lib.core.errors import StackwrightError
 from tests.corpus.manifest import Entry, read_manifest
-from tests.corpus.sources import git, mirror_of, names_in, sha256_of
+from tests.corpus.sources import add_source_options, git, mirror_of, names_in, sha256_of
 
 SECONDS = 300
 """A check that takes longer counts as a failure of ours."""
@@ -208,9 +208,7 @@ def stated_budget(text: str) -> int:
 def main(words: Sequence[str] | None = None) -> int:
     """Fetch, check and write; exit code 1 where a board was not checked."""
     parser = argparse.ArgumentParser(prog="tests.corpus.run", description=__doc__)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    parser.add_argument("--cache", type=Path, default=home / "stackwright-corpus", metavar="FOLDER")
-    parser.add_argument("--mirrors", type=Path, metavar="FOLDER", help="git repositories in place of the network")
+    add_source_options(parser)
     parser.add_argument("--output", type=Path, default=Path("build/corpus"), metavar="FOLDER")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--profile", help=f"check against this workload, too; {FITTING}: see above")

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import os
 import subprocess
 from pathlib import Path, PurePosixPath
 
 from stackup_lib.core.errors import StackwrightError
+
+
+def add_source_options(parser: argparse.ArgumentParser) -> None:
+    """Let a command line say where boards are kept, and whether they come from mirrors in place of the network."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    parser.add_argument("--cache", type=Path, default=home / "stackwright-corpus", metavar="FOLDER")
+    parser.add_argument("--mirrors", type=Path, metavar="FOLDER", help="git repositories in place of the network")
 
 
 def git(folder: Path, *arguments: str) -> bytes:

@@ -171,14 +171,17 @@ def _pad_rings(board: Board, rows: Ints) -> Floats:
 def _ring_in_larger_pad(pads: Pads, row: int) -> float:
     """Return the copper around a hole within a larger pad of its footprint, as around a screw; 0 where there is none.
 
-    Of a pad that is no circle the largest circle in it counts.
+    Of a pad that is no circle the largest circle in it counts; pads that are shifted from their place, or that KiCad
+    takes away where nothing joins them, do not.
     """
     others = (
         (pads.footprint == pads.footprint[row])
         & (pads.net == pads.net[row])
         & (pads.layers & pads.layers[row] == pads.layers[row])
     )
-    others &= np.isfinite(pads.corner_mm)
+    others &= (
+        np.isfinite(pads.corner_mm) & (pads.remove_unused == 0) & (np.hypot(pads.shift_x_mm, pads.shift_y_mm) == 0)
+    )
     others[row] = False
     dx, dy = pads.x_mm[others] - pads.x_mm[row], pads.y_mm[others] - pads.y_mm[row]
     reach = np.minimum(pads.size_x_mm[others], pads.size_y_mm[others]) / 2 - np.hypot(dx, dy)

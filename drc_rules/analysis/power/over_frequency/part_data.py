@@ -46,12 +46,13 @@ class PartData:
     table: CapacitorCurve | None = None
     doubt: str = ""
 
-    def branch(  # noqa: PLR0917 - a branch and the values of its part
+    def branch(
         self,
         name: str,
         node: str,
         capacitance_f: float,
         of: tuple[float, float, float],
+        *,
         mounting_h: float,
         count: int = 1,
     ) -> SeriesBranch:

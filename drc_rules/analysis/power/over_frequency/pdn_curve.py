@@ -172,7 +172,9 @@ def _remedy(curve: Curve, where: slice, target: PdnTarget) -> tuple[int, str] | 
     for group in dict.fromkeys(one.group for one in curve.network.capacitors):
         own = min((one for one in curve.network.capacitors if one.group == group), key=lambda c: c.mounting_h.nominal)
         of = own.data.esr_ohm.nominal, own.data.esl_h.nominal, own.data.skin_ohm.nominal
-        branch = own.data.branch(group, REGULATOR, own.data.capacitance_f.nominal, of, own.mounting_h.nominal)
+        branch = own.data.branch(
+            group, REGULATOR, own.data.capacitance_f.nominal, of, mounting_h=own.mounting_h.nominal
+        )
         one = branch.impedance_ohm(curve.hz[where])
         count = next(
             (n for n in range(1, MOST_MORE + 1) if np.max(np.abs(here / (1 + n * here / one))) * 1e3 <= target.mohm),

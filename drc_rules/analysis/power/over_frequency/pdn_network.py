@@ -193,7 +193,7 @@ def _bank(node: str, parts: Sequence[RailCapacitor], corner: Corner) -> SeriesBr
     together = count / sum(1 / (esl + one) for one in inductances)
     of = getattr(part.data.esr_ohm, corner.loss), esl, getattr(part.data.skin_ohm, corner.loss)
     farad = getattr(part.data.capacitance_f, corner.capacitance)
-    return part.data.branch(part.group, node, farad, of, max(together - esl, 0.0), count)
+    return part.data.branch(part.group, node, farad, of, mounting_h=max(together - esl, 0.0), count=count)
 
 
 def _alike(capacitors: Sequence[RailCapacitor]) -> list[list[RailCapacitor]]:

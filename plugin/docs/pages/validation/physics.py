@@ -16,8 +16,8 @@ from functools import cache
 from docs.pages.charts import Mark, chart, group_axis, in_groups, log_axis, percent_axis
 from docs.pages.markdown import Page, folded, link, number, page, prose, table, title, tree
 from docs.pages.project import FUZZING, HONESTY, MUTATION, REFERENCE, taken
-from docs.pages.validation_loss import blocks as loss_blocks
-from docs.pages.validation_misses import blocks as misses
+from docs.pages.validation.loss import blocks as loss_blocks
+from docs.pages.validation.misses import blocks as misses
 from stackup_lib.validation.case_files import ReferenceCase, read_cases
 from stackup_lib.validation.compare import CaseOutcome, summarize, validate
 from tests.physics.test_published_cases import GROUPS, group_of, outcomes
