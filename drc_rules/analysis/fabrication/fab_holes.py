@@ -176,7 +176,7 @@ def _ring_in_larger_pad(pads: Pads, row: int) -> float:
     """
     others = (
         (pads.footprint == pads.footprint[row])
-        & (pads.net == pads.net[row])
+        & ((pads.net == pads.net[row]) | (pads.net[row] == 0))  # of stitching holes the library may name no net
         & (pads.layers & pads.layers[row] == pads.layers[row])
     )
     others &= (
