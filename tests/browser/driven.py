@@ -11,7 +11,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,13 @@ OPTIONS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--remote-debugging-pipe",
 )
+
+
+MOVED = ("Inspected target navigated or closed", "Execution context was destroyed", "Cannot find default execution")
+
+
+class MovedError(AssertionError):
+    """The page went to another document while it was asked."""
 
 
 class Tab:
@@ -51,6 +58,12 @@ class Tab:
     def open(self, url: str) -> None:
         """Go to an address."""
         self._call("Page.navigate", url=url)
+
+    def reload(self) -> None:
+        """Load the document again; what follows is asked of the new one."""
+        self.ask("window.is_old = true")
+        self._call("Page.reload")
+        self.wait_for("!window.is_old && document.readyState === 'complete'")
 
     def prefer(self, scheme: str) -> None:
         """Make the page light or dark, as a reader's system would."""
@@ -78,11 +91,12 @@ class Tab:
         return answer["result"].get("value")
 
     def wait_for(self, expression: str, seconds: float = 120) -> Any:
-        """Wait until an expression is true and return its value."""
+        """Wait until an expression is true, also of the next document, and return its value."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if value := self.ask(expression):
-                return value
+            with suppress(MovedError):
+                if value := self.ask(expression):
+                    return value
             time.sleep(0.2)
         raise AssertionError(f"not within {seconds:g} s: {expression}; the page says: {self.ask('said.textContent')}")
 
@@ -124,6 +138,8 @@ class Tab:
         while True:
             heard = self._message()
             if heard.get("id") == self._last:
+                if heard.get("error", {}).get("message", "").startswith(MOVED):
+                    raise MovedError(heard)
                 assert "error" not in heard, heard
                 result: dict[str, Any] = heard["result"]
                 return result

@@ -77,8 +77,8 @@ def test_the_first_page_offers_a_workload_and_shows_what_ci_would_run(
     tab.wait_for("said.textContent.startsWith('Wrote')")
     assert (board.path.parent / "stackwright.toml").read_text() == 'profile = "edge"\n'
 
-    tab.ask("window.old = true; location.reload()")
-    tab.wait_for(f"!window.old && document.readyState === 'complete' && {DONE.format(run=2)}")
+    tab.reload()
+    tab.wait_for(DONE.format(run=2))
     assert tab.ask("offer.hidden") is True
     assert tab.console == []
 
