@@ -7,6 +7,8 @@ import json
 import os
 import socket
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,10 +42,6 @@ class Serving:
     def report(self) -> bytes:
         """A report."""
         return b"<p>report"
-
-    def style(self) -> str:
-        """A style sheet."""
-        return "p {}"
 
     def state(self) -> Mapping[str, object]:
         """How things stand."""
@@ -792,3 +790,33 @@ def test_idle_connections_are_few_and_do_not_last(server: LiveServer, monkeypatc
         assert asking.getresponse().status == 200
         asking.close()
         time.sleep(0.01)
+
+
+LIGHT = """
+import sys, urllib.request
+from pathlib import Path
+from stackwright.kicad.choices import Choices
+from stackwright.kicad.server import LiveServer
+from stackwright.kicad.session import Session
+
+board = Path(sys.argv[1])
+server = LiveServer(Session(board, None, Choices.of(board)))
+server.start()
+base = f"{server.origin}/{server.door.token}/"
+for name in ("", "live.css", "report.js", "form.js", "live.js", "state"):
+    assert urllib.request.urlopen(base + name).read(), name
+print(*sorted({"numpy", "pydantic", "jinja2", "shapely"} & set(sys.modules)))
+"""
+
+
+def test_the_page_is_served_before_anything_heavy_is_imported(tmp_path: Path) -> None:
+    """What the user sees first must not wait for the libraries of the check."""
+    said = subprocess.run(
+        [sys.executable, "-c", LIGHT, str(SMALL)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+    )
+
+    assert said.stdout.strip() == "", said.stdout

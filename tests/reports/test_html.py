@@ -18,8 +18,8 @@ from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import Confidence
 from stackwright.cli.app import run
+from stackwright.reporters.assets import script, script_hash
 from stackwright.reporters.html import render
-from stackwright.reporters.pages import script, script_hash
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables.counts import ORDER
 from tests.reports.test_reporters import finding, report

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 from drc_rules.report.stackup_rows import StackupRow, StackupView, ViaSpan
@@ -31,40 +32,7 @@ GLASS_STEP, HATCH_STEP = 8.0, 7.0
 LEFT_LETTERS, RIGHT_LETTERS, CAPTION_LETTERS = 22, 66, 150
 BOLD_LETTERS, BOLD_RIGHT_LETTERS = 19, 56
 
-STYLE = """
-.stackup-drawing { --sw-text: #1c2430; --sw-muted: #566172; --sw-paper: #ffffff; --sw-copper: #b8763a;
-  --sw-core: #d9dfc4; --sw-prepreg: #edf0e0; --sw-glass: #a9b48a; --sw-mask: #4f8a63; --sw-unknown: #e4e6ea;
-  --sw-barrel: #8a5222; --sw-hole: #ffffff; --sw-drilled: #b3261e;
-  font: 12px/1 system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; color: var(--sw-text); }
-@media (prefers-color-scheme: dark) { .stackup-drawing { --sw-text: #e4e8ee; --sw-muted: #a3adbb; --sw-paper: #14181f;
-  --sw-copper: #cf8c4e; --sw-core: #4a5138; --sw-prepreg: #363b2a; --sw-glass: #6e7a4d; --sw-mask: #3f7551;
-  --sw-unknown: #2c323c; --sw-barrel: #f0b87f; --sw-hole: #14181f; --sw-drilled: #ff8a80; } }
-@media print { .stackup-drawing { --sw-text: #000; --sw-muted: #444; --sw-paper: #fff; --sw-copper: #b8763a;
-  --sw-core: #d9dfc4; --sw-prepreg: #edf0e0; --sw-glass: #a9b48a; --sw-mask: #4f8a63; --sw-unknown: #e4e6ea;
-  --sw-barrel: #8a5222; --sw-hole: #fff; --sw-drilled: #b3261e; print-color-adjust: exact; } }
-.stackup-drawing text { fill: var(--sw-text); }
-.stackup-drawing .quiet { fill: var(--sw-muted); }
-.stackup-drawing .strong { font-weight: 600; }
-.stackup-drawing .marked { font-weight: 600; fill: var(--sw-drilled); }
-.stackup-drawing .paper { fill: var(--sw-paper); }
-.stackup-drawing .copper { fill: var(--sw-copper); }
-.stackup-drawing .core { fill: var(--sw-core); }
-.stackup-drawing .prepreg { fill: var(--sw-prepreg); }
-.stackup-drawing .mask { fill: var(--sw-mask); }
-.stackup-drawing .other { fill: var(--sw-unknown); }
-.stackup-drawing .unstated { stroke: var(--sw-muted); stroke-dasharray: 4 3; }
-.stackup-drawing .glass { stroke: var(--sw-glass); stroke-width: 1; }
-.stackup-drawing .core-glass { stroke-dasharray: 5 3; }
-.stackup-drawing .prepreg-glass { stroke-dasharray: 2 10; }
-.stackup-drawing .seam { stroke: var(--sw-glass); stroke-width: 0.75; }
-.stackup-drawing .barrel { fill: var(--sw-barrel); }
-.stackup-drawing .hole { fill: var(--sw-hole); }
-.stackup-drawing .pad { fill: var(--sw-barrel); }
-.stackup-drawing .drilled { fill: var(--sw-hole); stroke: var(--sw-drilled); stroke-width: 1; }
-.stackup-drawing .hatch { stroke: var(--sw-drilled); stroke-width: 1.5; }
-.stackup-drawing .row-area { fill: transparent; }
-.stackup-drawing .leader { stroke: var(--sw-muted); stroke-width: 0.75; fill: none; }
-"""
+STYLE = "\n" + Path(__file__).with_name("stackup_drawing.css").read_text(encoding="utf-8")
 
 
 @record

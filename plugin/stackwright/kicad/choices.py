@@ -99,13 +99,13 @@ def equivalents(board: Path, profile: str | None, *, asked: bool) -> Mapping[str
         "settings": _settings(profile) if profile else "",
         "has_settings": has_settings,
         "offer": not asked and not has_settings and not profile,
-        "profiles": _profiles(),
         "ci": CI,
     }
 
 
 @cache
-def _profiles() -> list[dict[str, str]]:
+def profiles() -> list[dict[str, str]]:
+    """Return the workloads that the page offers, by name and title; slow the first time (0.1 s)."""
     from drc_rules.requirements.profiles.profile import load_profile, profile_names
 
     return [{"name": name, "title": load_profile(name).title} for name in profile_names()]

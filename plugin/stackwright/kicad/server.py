@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from stackup_lib.core.errors import StackwrightError
+from stackwright.kicad.choices import profiles
+from stackwright.reporters.assets import report_script, style_sheet
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -66,9 +68,6 @@ class Answering(Protocol):
 
     def report(self) -> bytes:
         """Return the last report as HTML; empty before the first."""
-
-    def style(self) -> str:
-        """Return the style sheet of the report."""
 
     def state(self) -> Value:
         """Return how things stand; the page asks again and again, which also says that it is alive."""
@@ -232,8 +231,9 @@ class _Handler(BaseHTTPRequestHandler):
             "": (HTML, (PAGE / "live.html").read_bytes),
             "live.js": (SCRIPT, (PAGE / "live.js").read_bytes),
             "form.js": (SCRIPT, (PAGE / "form.js").read_bytes),
-            "live.css": (CSS, self._style),
-            "report.js": (SCRIPT, _report_script),
+            "live.css": (CSS, _style),
+            "report.js": (SCRIPT, lambda: report_script().encode()),
+            "profiles": (JSON, lambda: json.dumps(profiles()).encode()),
             "report": (HTML, self.server.session.report),
             "state": (JSON, lambda: json.dumps(self.server.session.state()).encode()),
         }
@@ -242,9 +242,6 @@ class _Handler(BaseHTTPRequestHandler):
             return
         kind, content = getters[rest]
         self._send(200, content(), kind)
-
-    def _style(self) -> bytes:
-        return self.server.session.style().encode() + (PAGE / "live.css").read_bytes()
 
     def do_POST(self) -> None:
         """Do what the page requests."""
@@ -334,7 +331,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
-def _report_script() -> bytes:
-    from stackwright.reporters.pages import report_script
-
-    return report_script().encode()
+def _style() -> bytes:
+    return style_sheet().encode() + (PAGE / "live.css").read_bytes()

@@ -96,12 +96,6 @@ class Session:
         checked = self._checked
         return read_board_bytes(Path(checked.result["page"])) if checked else b""
 
-    def style(self) -> str:
-        """Return the style sheet of the report."""
-        from stackwright.reporters.pages import style_sheet
-
-        return style_sheet()
-
     def state(self) -> Mapping[str, object]:
         """Return how things stand; who asks is the page, so it is alive."""
         self.heard_at = time.monotonic()

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from functools import cache
-from pathlib import Path
 from typing import Protocol
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -13,14 +9,10 @@ from markupsafe import Markup
 
 from stackwright import __version__
 from stackwright.drawing.columns import NARROW, SIGNS, Slot, column
-from stackwright.drawing.svg import STYLE
+from stackwright.reporters.assets import TEMPLATES, script, script_hash, style_sheet
 from stackwright.tables import deltas
 from stackwright.text.words import clean, count, number, some
 
-TEMPLATES = Path(__file__).parent / "templates"
-STYLE_SHEETS = ("report.css", "stackup_box.css", "board_view.css", "charts.css", "side_by_side.css", "print.css")
-SCRIPTS = ("report.js", "board_view.js")
-"""In their order; a page's policy lets these run by the hash of them all, and nothing else."""
 NO_RULE = "no rule yet"
 SYMBOLS = {
     "fit": "\u2713",
@@ -59,28 +51,6 @@ def environment(**names: object) -> Environment:
     made.globals.update(signs=SIGNS, deltas=deltas, drawn=_drawn, some=some, lines_of=lines_of)
     made.globals.update(names)
     return made
-
-
-def style_sheet() -> str:
-    """Return the one style of all pages, drawings included."""
-    return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLE_SHEETS) + STYLE
-
-
-@cache
-def script() -> str:
-    """Return the one script of all pages; it loads nothing, and a page can be read without it."""
-    return report_script() + "showReport(document);\nshowBoardViews(document);\n"
-
-
-@cache
-def script_hash() -> str:
-    """Return the script's name in a Content-Security-Policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script().encode()).digest()).decode("ascii")
-
-
-def report_script() -> str:
-    """Return the script's functions alone: `showReport(element)` and `showBoardViews(element)`."""
-    return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
 def lines_of(text: str) -> Markup:

@@ -2,6 +2,7 @@
 // The live page: asks the session how things stand, shows its report, and tells it what was clicked.
 
 const POLL_MS = 1000;
+const BUSY_POLL_MS = 200; // while something runs, its end is seen soon
 const $ = (id) => document.getElementById(id);
 let shownRun = 0; // the run whose report is on the page
 let state = null;
@@ -61,7 +62,7 @@ async function poll() {
     return;
   }
   await show(next);
-  setTimeout(poll, POLL_MS);
+  setTimeout(poll, next.phase === "idle" ? POLL_MS : BUSY_POLL_MS);
 }
 
 async function show(next) {
@@ -107,15 +108,20 @@ function stale() {
   say("The board or its settings were changed since this check: check again (r).", "mind");
 }
 
+async function offerProfiles(chosen) {
+  const answer = await fetch("profiles");
+  for (const one of answer.ok ? await answer.json() : []) {
+    const option = document.createElement("option");
+    option.value = one.name;
+    option.textContent = `${one.name}: ${one.title}`;
+    $("profile").append(option);
+  }
+  $("profile").value = chosen || "";
+}
+
 function showChoices(next, first) {
   if (first) {
-    for (const one of next.profiles) {
-      const option = document.createElement("option");
-      option.value = one.name;
-      option.textContent = `${one.name}: ${one.title}`;
-      $("profile").append(option);
-    }
-    $("profile").value = next.profile || "";
+    offerProfiles(next.profile).catch(end);
     $("ci").textContent = next.ci;
     if (next.offer) $("offer").hidden = false;
   }
