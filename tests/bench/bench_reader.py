@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,9 @@ RIVALS: Rivals = (
 )
 PEAK_MB = 600.0
 HELP_S = 0.25
+COLUMNS, APART_MM = 4, 450.0
+"""How copies of a board lie side by side: within the 2.1 m that KiCad's coordinates reach."""
+POINT = re.compile(rb"\((at|start|mid|end|center|xy) (-?[\d.]+) (-?[\d.]+)")
 SLOWER_THAN_LINEAR = 1.5
 """Time per byte of the board tiled four times, against the board itself; noise of a shared machine included."""
 
@@ -82,11 +86,29 @@ def largest_demo() -> Path:
 
 
 def tile(board: Path, times: int, target: Path) -> None:
-    """Write the board with its items (footprints, tracks, vias, zones and all) `times` times."""
+    """Write the board with its items (footprints, tracks, vias, zones and all) `times` times, side by side."""
     data = board.read_bytes()
     first = min(at for word in (b"footprint", b"segment", b"via", b"zone") if (at := data.find(b"\n\t(" + word)) >= 0)
     last = data.rindex(b"\n)")
-    target.write_bytes(data[:first] + data[first:last] * times + data[last:])
+    items = re.split(rb"(?=\n\t\()", data[first:last])
+    with target.open("wb") as out:
+        out.write(data[:first])
+        for k in range(times):
+            right_mm, down_mm = k % COLUMNS * APART_MM, k // COLUMNS * APART_MM
+            out.writelines(moved(item, right_mm, down_mm) if k else item for item in items)
+        out.write(data[last:])
+
+
+def moved(item: bytes, right_mm: float, down_mm: float) -> bytes:
+    """Return an item of a board elsewhere; what a footprint holds lies relative to it."""
+
+    def shifted(match: re.Match[bytes]) -> bytes:
+        return b"(%s %.6f %.6f" % (match[1], float(match[2]) + right_mm, float(match[3]) + down_mm)
+
+    if item.startswith(b"\n\t(footprint"):
+        head, at, rest = item.partition(b"\n\t\t(at ")
+        return head + at[:-4] + POINT.sub(shifted, b"(at " + rest, count=1)
+    return POINT.sub(shifted, item)
 
 
 def time_drc(board: Path, folder: Path) -> float | None:

@@ -34,10 +34,6 @@ TWENTY_EIGHT_LAYERS = "training_b200_fit"
 BOARDS = 100
 LINKS = ("--interface", "nvlink5", "--interface", "pcie6")
 
-HEAD = """\
-| work | CPU s, min | median | other, min | median | ratio | goal |
-| --- | --- | --- | --- | --- | --- | --- |
-"""
 
 Command = tuple[str | Path, ...]
 
