@@ -11,6 +11,7 @@ from drc_rules.analysis.impedance.pair_table import MOST_SOLVED, QUICKLY_SOLVED,
 from drc_rules.analysis.impedance.process_view import process_view
 from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.analysis.loss.loss_table import loss_rows
+from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.power.rail_table import rail_rows
 from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
@@ -106,6 +107,7 @@ def check_up(
             outcome.verdicts,
             unknown_pairs=len(context.get(unknown_pairs).names),
             unjudged_pairs=unjudged_pairs(context),
+            coupled_mm=[pair.length_mm for pair in context.get(coupled_nets)],
         ),
         taken_as=context.assignment.taken_as(),
         proofs=proofs(context, outcome),

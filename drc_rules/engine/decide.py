@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from drc_rules.engine.one_finding import Left, Tiered, left_over, once_per_defect, tiered, yielded
@@ -296,11 +296,18 @@ def _excess(finding: Finding) -> float:
     return round(max(ratio, 1 / ratio), 6)
 
 
-def coverage_of(verdicts: Iterable[ClauseVerdict], *, unknown_pairs: int = 0, unjudged_pairs: int = 0) -> Coverage:
+def coverage_of(
+    verdicts: Iterable[ClauseVerdict],
+    *,
+    unknown_pairs: int = 0,
+    unjudged_pairs: int = 0,
+    coupled_mm: Collection[float] = (),
+) -> Coverage:
     """Count the pairs of clause and object that were decided, among those that a rule could decide.
 
     A differential pair of unknown interface is one more that was not: its clauses would apply if it were known. So is
-    a pair with a target that is too short for any rule.
+    a pair with a target that is too short for any rule. Nets that only run like a pair, for `coupled_mm` each, are told
+    and count nowhere: they may be data and clock.
     """
     judged = list(verdicts)
     with_rule = [v for v in judged if v.has_rule]
@@ -310,6 +317,8 @@ def coverage_of(verdicts: Iterable[ClauseVerdict], *, unknown_pairs: int = 0, un
         clauses_without_rule=len(judged) - len(with_rule),
         unknown_pairs=unknown_pairs,
         unjudged_pairs=unjudged_pairs,
+        coupled_pairs=len(coupled_mm),
+        coupled_mm=round(sum(coupled_mm), 1),
     )
 
 

@@ -176,6 +176,8 @@ class Coverage(Frozen):
     Attributes:
         unknown_pairs: differential pairs of unknown interface, of which nothing is required; each counts as undecided.
         unjudged_pairs: pairs with a target of which no section is judged, such as short ones; the same.
+        coupled_pairs: nets that run like pairs by their tracks alone, without an interface; they count nowhere.
+        coupled_mm: routed length of these, of the longer net of each.
     """
 
     decided: int
@@ -183,6 +185,8 @@ class Coverage(Frozen):
     clauses_without_rule: int
     unknown_pairs: int = 0
     unjudged_pairs: int = 0
+    coupled_pairs: int = 0
+    coupled_mm: float = 0.0
 
     @property
     def percent(self) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from drc_rules.analysis.impedance.pair_table import unjudged_pairs
+from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.stackup.facts_of_board import board_facts
 from drc_rules.analysis.stackup.forms_of_board import FormOfBoard, forms_of_size
 from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
@@ -195,6 +196,7 @@ def _judged(
             outcome.verdicts,
             unknown_pairs=len(case.context.get(unknown_pairs).names),
             unjudged_pairs=unjudged_pairs(case.context),
+            coupled_mm=[pair.length_mm for pair in case.context.get(coupled_nets)],
         ),
         taken_as=assignment.taken_as(),
     )

@@ -60,10 +60,11 @@ def side_by_side(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Par
     nearest = np.ones(len(one), dtype=np.bool_)
     nearest[1:] = np.any(keys[1:] != keys[:-1], axis=1)
     one, gap, keys = one[nearest], gap[nearest], keys[nearest]
+    begins = np.flatnonzero(np.any(np.diff(keys[:, :2], axis=0, prepend=-1), axis=1))
     found = []
-    for first, second in np.unique(keys[:, :2], axis=0).tolist():
-        mine = np.flatnonzero((keys[:, 0] == first) & (keys[:, 1] == second))
-        rows = mine[np.argsort(gap[mine], kind="stable")]
+    for begin, gaps in zip(begins.tolist(), np.split(gap, begins[1:]), strict=True):
+        rows = begin + np.argsort(gaps, kind="stable")
+        first, second = keys[begin, :2].tolist()
         found.append(ParallelPairs(first, second, gap[rows], pieces.length_mm[one[rows]], pieces.net[one[rows]]))
     return tuple(found)
 

@@ -318,6 +318,46 @@ def test_a_pair_that_is_known_is_not_asked_about(config: str, nets: tuple[str, s
     assert report.coverage.unknown_pairs == 0
 
 
+def checked_between_parts(folder: Path, one: str, other: str) -> Report:
+    """Check the pair's tracks under other names, with U1 and J1 at their ends."""
+    parts = [
+        {
+            "reference": reference,
+            "at_mm": (0, 0),
+            "pads": [
+                {"number": number, "net": net, "at_mm": (x, y), "size_mm": (0.15, 0.15)}
+                for number, net, y in (("1", one, 10), ("2", other, 10.3))
+            ],
+        }
+        for reference, x in (("U1", 5), ("J1", 45))
+    ]
+    return check_board(mini_file(folder, {**PAIR, "tracks": renamed(one, other), "parts": parts}))
+
+
+def test_nets_that_run_like_a_pair_are_told_and_count_nowhere(tmp_path: Path) -> None:
+    """By their tracks alone: no finding, no pass, no share of the coverage; text, Markdown, page and JSON tell them."""
+    report = checked_between_parts(tmp_path, "/KILO", "/LIMA")
+    cover = report.coverage
+
+    assert (cover.coupled_pairs, cover.coupled_mm) == (1, 40.0)
+    assert cover.total == sum(v.checked + v.undecided for v in report.verdicts if v.has_rule)
+    told = "1 coupled pair, 40 mm routed, belongs to no known interface"
+    assert f"{told}: not counted" in text.page(report, verbose=True, clauses=True).text()
+    assert told in markdown_of(report)
+    assert told in html_of(report)
+    assert report.unknown_pairs == ()
+    assert not any("KILO" in f.title for f in report.findings)
+
+
+@pytest.mark.parametrize("nets", [("/FOO_P", "/FOO_N"), ("/USB_D+", "/USB_D-"), ("/SCL", "/SDA")])
+def test_pairs_by_their_names_are_not_told_twice(nets: tuple[str, str], tmp_path: Path) -> None:
+    report = checked_between_parts(tmp_path, *nets)
+    assert report.coverage.coupled_pairs == 0
+    assert "coupled pair" not in text.page(report, verbose=True, clauses=True).text()
+    assert "coupled pair" not in markdown_of(report)
+    assert "coupled pair" not in html_of(report)
+
+
 def test_no_workload_is_a_headline_of_its_own(tmp_path: Path) -> None:
     """It is neither not proven nor fit, says what to do, and is no failure."""
     report = checked(tmp_path)

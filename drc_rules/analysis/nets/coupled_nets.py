@@ -13,6 +13,7 @@ import numpy as np
 
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces.names import is_generated, is_unconnected
+from stackup_lib.board.board import Flags, Floats
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import side_by_side
 from stackup_lib.core.record import record
@@ -43,12 +44,11 @@ class CoupledNets:
 def coupled_nets(ctx: Context) -> tuple[CoupledNets, ...]:
     """Return nets without an interface that run like pairs, the longest first; get them with `Context.get`."""
     board, tracks = ctx.board, ctx.board.tracks
-    count = len(board.nets)
-    mm = np.bincount(tracks.net, weights=tracks.length_mm, minlength=count)
-    chosen = np.array([net for net in range(count) if mm[net] >= LEAST_MM and _may_be(ctx, net)], dtype=np.int64)
+    mm = np.bincount(tracks.net, weights=tracks.length_mm, minlength=len(board.nets)).astype(np.float64)
+    rows = np.flatnonzero(_may_be(ctx, mm)[tracks.net])
     near: dict[tuple[int, int], float] = {}
-    for layer in np.unique(tracks.layer[np.isin(tracks.net, chosen)]).tolist():
-        pieces = pieces_of(board, np.flatnonzero((tracks.layer == layer) & np.isin(tracks.net, chosen)))
+    for layer in np.unique(tracks.layer[rows]).tolist():
+        pieces = pieces_of(board, rows[tracks.layer[rows] == layer])
         reach = NEAR_WIDTHS * float(pieces.width_mm.min())
         for one in side_by_side(pieces, pieces.net, reach):
             key = one.first, one.second
@@ -62,14 +62,17 @@ def coupled_nets(ctx: Context) -> tuple[CoupledNets, ...]:
         and not _has_third(near, (first, second), mm)
         and _parts(ctx, first) & _parts(ctx, second)
     ]
-    return tuple(sorted(found, key=lambda one: (-one.length_mm, one.first)))
+    return tuple(sorted(found, key=lambda one: (-one.length_mm, one.first, one.second)))
 
 
-def _may_be(ctx: Context, net: int) -> bool:
-    """Tell whether nothing is known of a net, and it joins few pads."""
-    name, pads = ctx.board.nets[net], int((ctx.board.pads.net == net).sum())
-    is_open = ctx.assignment.role_of(net) is None and ctx.pairs.pair_of_net[net] == NO_PAIR
-    return bool(name) and is_open and not is_unconnected(name) and 2 <= pads <= MOST_PADS
+def _may_be(ctx: Context, mm: Floats) -> Flags:
+    """Tell of each net whether nothing is known of it, it is long enough and joins few pads."""
+    board, roles = ctx.board, ctx.assignment.roles
+    pads = np.bincount(board.pads.net, minlength=len(board.nets))
+    may = (mm >= LEAST_MM) & (pads >= 2) & (pads <= MOST_PADS) & (ctx.pairs.pair_of_net == NO_PAIR)
+    for net in np.flatnonzero(may).tolist():
+        may[net] = board.nets[net] and roles[net] is None and not is_unconnected(board.nets[net])
+    return np.asarray(may)
 
 
 def _of_one_bus(first: str, second: str) -> bool:
@@ -77,7 +80,7 @@ def _of_one_bus(first: str, second: str) -> bool:
     return not is_generated(first) and _NUMBER.sub("#", first) == _NUMBER.sub("#", second)
 
 
-def _has_third(near: dict[tuple[int, int], float], both: tuple[int, int], mm: np.ndarray) -> bool:
+def _has_third(near: dict[tuple[int, int], float], both: tuple[int, int], mm: Floats) -> bool:
     """Tell whether another net runs as close to one of two nets for a good part of it, as in a bus."""
     return any(length > ALONE * mm[net] for key, length in near.items() if key != both for net in both if net in key)
 

@@ -45,7 +45,7 @@ from stackwright.reporters.delays import ShownGroup, drawn_links, shown_delays
 from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
-from stackwright.tables.counts import LABELS, ORDER
+from stackwright.tables.counts import LABELS, ORDER, coupled_words
 from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count, number
 
@@ -75,6 +75,7 @@ class _Board:
     asked: str
     facts: tuple[tuple[str, str], ...]
     counts: tuple[tuple[str, int], ...]
+    coupled: str
     findings: tuple[Shown, ...]
     blocked: tuple[tuple[str, tuple[str, ...]], ...]
     sections: tuple[tuple[str, tuple[_Row, ...]], ...]
@@ -157,6 +158,7 @@ def _board(index: int, checked: Checked) -> _Board:
         asked=profile + (f", form {report.form}" if report.form else ""),
         facts=tuple(labelled(line) for line in report.board.lines),
         counts=tuple((LABELS[s], sum(f.severity is s for f in report.findings)) for s in Severity),
+        coupled=coupled_words(report.coverage),
         findings=shown,
         blocked=blocked,
         sections=tuple(_sections(report, shown, keys)),

@@ -11,7 +11,7 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import documents
 from stackup_lib.core.facts import Confidence, Origin
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
-from stackwright.tables.counts import LABELS, severity_counts, tally
+from stackwright.tables.counts import LABELS, coupled_words, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, number, some
@@ -384,6 +384,8 @@ def _coverage(out: Page, report: Report) -> None:
     if cover.unjudged_pairs:
         pairs = count(cover.unjudged_pairs, "differential pair counts", "differential pairs count")
         out.line(f'{pairs} as undecided: impedance not judged, see "Pairs not judged"', indent=2)
+    if coupled := coupled_words(cover):
+        out.line(f"{coupled}: not counted, see stackwright nets", indent=2)
     if cover.clauses_without_rule:
         later = count(cover.clauses_without_rule, "requirement has", "requirements have")
         out.line(f"{later} no rule yet and count nowhere", indent=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from drc_rules.report.model import MET_ON_A_GUESS, ClauseVerdict, Finding
+from drc_rules.report.model import MET_ON_A_GUESS, ClauseVerdict, Coverage, Finding
 from drc_rules.requirements.clauses import Severity
 from stackwright.text.words import count
 
@@ -34,3 +34,12 @@ def tally(verdicts: Iterable[ClauseVerdict]) -> str:
         (count(words[word], word) if word == "remark" else f"{words[word]} {word}") + aside.get(word, "")
         for word in found
     )
+
+
+def coupled_words(cover: Coverage) -> str:
+    """Return what the coverage tells of nets that run like pairs by their tracks alone; empty where there are none."""
+    if not cover.coupled_pairs:
+        return ""
+    pairs = count(cover.coupled_pairs, "coupled pair")
+    belong = "belongs" if cover.coupled_pairs == 1 else "belong"
+    return f"{pairs}, {cover.coupled_mm:.0f} mm routed, {belong} to no known interface"
