@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from stackup_lib.core.interrupts import raise_if_interrupted, watch_interrupts
-from stackwright.run.limits import GARBAGE_EVERY, SINGLE_THREAD
+from stackwright.run.limits import GARBAGE_EVERY, NO_PLUGINS, SINGLE_THREAD
 from stackwright.text.streams import prepare, reader_has_gone
 
 BROKEN = 2
@@ -26,6 +26,7 @@ def main() -> None:
     """Run the command line and exit with its code: 0 nothing to complain about, 1 findings, 2 could not be checked."""
     for name in SINGLE_THREAD:
         os.environ.setdefault(name, "1")
+    os.environ.setdefault(*NO_PLUGINS)
     gc.set_threshold(*GARBAGE_EVERY)
     watch_interrupts()
     prepare()
