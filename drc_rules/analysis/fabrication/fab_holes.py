@@ -163,26 +163,37 @@ def _pad_rings(board: Board, rows: Ints) -> Floats:
     pads = board.pads
     across = np.minimum(pads.size_x_mm[rows] - pads.drill_x_mm[rows], pads.size_y_mm[rows] - pads.drill_y_mm[rows])
     ring = np.where(np.isin(pads.shape[rows], SHAPES_WITHOUT_RING), np.nan, across / 2)
-    for at in np.flatnonzero((ring >= NO_RING_MM) & (ring < NARROW_MM)).tolist():
-        ring[at] = max(ring[at], _ring_in_larger_pad(pads, int(rows[at])))
+    tight = np.flatnonzero((ring >= NO_RING_MM) & (ring < NARROW_MM))
+    ring[tight] = _in_larger_pads(pads, rows[tight], ring[tight])
     return ring
 
 
-def _ring_in_larger_pad(pads: Pads, row: int) -> float:
-    """Return the copper around a hole within a larger pad of its footprint, as around a screw; 0 where there is none.
+def _in_larger_pads(pads: Pads, rows: Ints, ring_mm: Floats) -> Floats:
+    """Return the copper around holes, in mm: their own ring, or that of a larger pad of their footprint if it is wider.
 
-    Of a pad that is no circle the largest circle in it counts; pads that are shifted from their place, or that KiCad
-    takes away where nothing joins them, do not.
+    As around a screw. Of a pad that is no circle the largest circle in it counts; pads that are shifted from their
+    place, or that KiCad takes away where nothing joins them, do not.
     """
-    others = (
-        (pads.footprint == pads.footprint[row])
-        & ((pads.net == pads.net[row]) | (pads.net[row] == 0))  # of stitching holes the library may name no net
-        & (pads.layers & pads.layers[row] == pads.layers[row])
-    )
-    others &= (
-        np.isfinite(pads.corner_mm) & (pads.remove_unused == 0) & (np.hypot(pads.shift_x_mm, pads.shift_y_mm) == 0)
-    )
-    others[row] = False
+    found, radius = ring_mm.copy(), np.minimum(pads.size_x_mm, pads.size_y_mm) / 2
+    needs = ring_mm + np.maximum(pads.drill_x_mm, pads.drill_y_mm)[rows] / 2
+    stays = np.isfinite(pads.corner_mm) & (pads.remove_unused == 0)
+    stays &= np.hypot(pads.shift_x_mm, pads.shift_y_mm) == 0
+    of = pads.footprint[rows]
+    for footprint in np.unique(of).tolist():
+        holes = np.flatnonzero(of == footprint)
+        larger = np.flatnonzero(stays & (pads.footprint == footprint) & (radius > np.min(needs[holes])))
+        for at in holes.tolist() if len(larger) else ():
+            found[at] = max(found[at], _ring_within(pads, int(rows[at]), larger))
+    return found
+
+
+def _ring_within(pads: Pads, row: int, larger: Ints) -> float:
+    """Return the copper around a hole within one of some pads, in mm; 0 where there is none."""
+    others = larger[
+        (larger != row)
+        & ((pads.net[larger] == pads.net[row]) | (pads.net[row] == 0))  # of stitching holes the library may name no net
+        & (pads.layers[larger] & pads.layers[row] == pads.layers[row])
+    ]
     dx, dy = pads.x_mm[others] - pads.x_mm[row], pads.y_mm[others] - pads.y_mm[row]
     reach = np.minimum(pads.size_x_mm[others], pads.size_y_mm[others]) / 2 - np.hypot(dx, dy)
     return float(np.max(reach - max(pads.drill_x_mm[row], pads.drill_y_mm[row]) / 2, initial=0.0))
