@@ -6,9 +6,10 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from drc_rules.report.formula import Formula, read_formula
@@ -84,7 +85,8 @@ class Rule:
         kinds: kinds of clauses that it decides.
         over: gives the objects of a clause; each is decided on its own.
         check: yields a `DraftFinding` for each thing wrong with one object, nothing when it is right.
-        formula: what it computes, in the symbols that it gives to `Context.shows`; None where it computes nothing.
+        module: whose docstring is the rule's page.
+        formula_text: what it computes, as `read_formula` reads it; empty where it computes nothing.
         reads_fills: its answer rests on the stored fills of zones: it is not verifiable while these are out of date.
         gives_way_to: codes of rules whose findings on the same items replace its own.
     """
@@ -97,8 +99,7 @@ class Rule:
     over: Callable[[Context, Clause], Iterable[object]]
     check: Callable[[Context, Clause, object], Iterator[DraftFinding]]
     module: str
-    page: str = field(repr=False)
-    formula: Formula | None = field(default=None, repr=False)
+    formula_text: str = field(default="", repr=False)
     reads_fills: bool = False
     gives_way_to: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
@@ -107,6 +108,16 @@ class Rule:
     def words(self) -> tuple[str, ...]:
         """All that the rule may be called, in lower case: code, name, former names."""
         return self.code.lower(), self.name, *self.aliases
+
+    @cached_property
+    def page(self) -> str:
+        """What there is to know about it; the headings are `PAGE_SECTIONS`."""
+        return inspect.cleandoc(sys.modules[self.module].__doc__ or "")
+
+    @cached_property
+    def formula(self) -> Formula | None:
+        """What it computes, in the symbols that it gives to `Context.shows`; None where it computes nothing."""
+        return read_formula(self.formula_text) if self.formula_text else None
 
     @property
     def summary(self) -> str:
@@ -144,7 +155,6 @@ def rule(
     """
 
     def declare(check: Check[S]) -> Check[S]:
-        module = inspect.getmodule(check)
         path = check.__module__.split(".")
         declared = Rule(
             code=code,
@@ -155,8 +165,7 @@ def rule(
             over=over,
             check=check,  # type: ignore[arg-type]  # over and check agree on S; the engine only passes it along
             module=check.__module__,
-            page=inspect.cleandoc((module.__doc__ if module else None) or ""),
-            formula=read_formula(formula) if formula else None,
+            formula_text=formula,
             reads_fills=reads_fills,
             gives_way_to=gives_way_to,
             aliases=aliases,

@@ -51,7 +51,6 @@ def rule(check: Check, objects: tuple[object, ...] = ("a",)) -> Rule:
         over=lambda _ctx, _clause: objects,
         check=check,
         module="tests",
-        page="",
     )
 
 
