@@ -8,7 +8,7 @@ Lengths are millimetres, angles degrees, in KiCad's axes (y points down). A laye
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.project import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.board.stackup import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
 from stackup_lib.core.files.line_numbers import LineNumbers
+from stackup_lib.core.record import record
 
 __all__ = [
     "NO_LAYER",
@@ -76,7 +77,7 @@ class PadKind(IntEnum):
     CONNECTOR = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tracks:
     """Track segments and arcs, one row each; `mid_*` is NaN for a straight segment."""
 
@@ -97,7 +98,7 @@ class Tracks:
         return len(self.net)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Drilling:
     """Secondary machining of plated holes, one row per hole; sizes are NaN and layers `NO_LAYER` where there is none.
 
@@ -121,7 +122,7 @@ class Drilling:
     back_post_angle_deg: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vias:
     """Vias, one row each; `start_layer` is nearer the top than `end_layer`.
 
@@ -156,7 +157,7 @@ class Vias:
         return len(self.net)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Footprints:
     """Footprints, one row each; `back` is 1 when it sits on B.Cu, `unfitted` 1 when marked "do not populate"."""
 
@@ -175,7 +176,7 @@ class Footprints:
         return len(self.x_mm)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pads:
     """Pads at their board position, one row each.
 
@@ -218,7 +219,7 @@ class Pads:
         return len(self.net)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Zones:
     """Zones and rule areas, one row each, and their stored fills.
 
@@ -248,7 +249,7 @@ class Zones:
         return len(self.net)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outline:
     """Graphics on Edge.Cuts as polylines (arcs and circles in chords); polyline k is `x_mm[start[k]:start[k + 1]]`."""
 
@@ -264,7 +265,7 @@ class Outline:
         return float(np.ptp(self.x_mm)), float(np.ptp(self.y_mm))
 
 
-@dataclass(frozen=True)
+@record
 class Board:
     """One board as its files state it.
 

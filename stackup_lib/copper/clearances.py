@@ -7,7 +7,7 @@ either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ from stackup_lib.copper.shapes import (
 )
 from stackup_lib.copper.shorts import NetTie, at_tie, near_tie, net_ties, overlap_mm, overlaps, same_pin, touches
 from stackup_lib.copper.stale_fills import TOUCH_MM, Item, OtherNetItems, all_other_net, pieces_in_fills
+from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
     from shapely import STRtree
@@ -44,7 +45,7 @@ TIE_MM = 1.0
 Pairs = tuple[Ints, Ints]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Spaces:
     """Spaces on one layer, one row per pair of pieces, the narrowest first.
 
@@ -72,7 +73,7 @@ class Spaces:
         return np.asarray((self.one.kind == CopperShape.FILL) | (self.other.kind == CopperShape.FILL))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class _Measured:
     """What was measured on a layer: spaces proper, overlaps, and what overlaps the edge of a fill."""
 
@@ -81,7 +82,7 @@ class _Measured:
     crossed: OtherNetItems
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class SpaceFinder:
     """Finds the spaces of a board layer by layer.
 

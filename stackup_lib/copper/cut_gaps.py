@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +25,7 @@ from stackup_lib.copper.shapes import (
     track_pieces,
     via_pieces,
 )
+from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
     from shapely import Geometry
@@ -46,7 +46,7 @@ DELIBERATE_MM = 1e-3
 """A pad that comes this near to the edge reaches over it: a castellated hole or an edge connector's finger."""
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class CutGaps(Columns):
     """Every piece of copper within reach of a cut, one row per pair; mm.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
     from shapely import STRtree
@@ -22,7 +22,7 @@ PEN_DRAWN = 20_200_000
 """Boards older than this format hold fills without the pen that draws their edge: the copper is larger than stored."""
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class FillEdges:
     """The edges of all fills of one layer, turned so that copper is on the left (x + iy, y pointing up); mm.
 

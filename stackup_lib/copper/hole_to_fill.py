@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_to_fill import diagonals
+from stackup_lib.core.record import entity
 
 SHORTEST_MM = 1e-6
 """KiCad's resolution: keeps the direction of an edge without length defined."""
@@ -25,7 +26,7 @@ def nearest_of_each(owner: Ints, distance: Floats) -> Ints:
     return np.asarray(rows[np.append(True, owner[rows[1:]] != owner[rows[:-1]])])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class NearEdges:
     """The nearest edge of each other net to each post: post, edge of the layer's fills, mm from its middle."""
 
@@ -34,7 +35,7 @@ class NearEdges:
     distance_mm: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class PostFills:
     """The vias and the pads with a hole, searched for fills of other nets around their middle.
 

@@ -6,7 +6,6 @@ rectangle, that of an arc a curve. Lengths are mm, points x + iy with y downward
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Board, Flags, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns
 from stackup_lib.copper.fill_edges import Complexes, FillEdges
+from stackup_lib.core.record import entity
 
 Mask = NDArray[np.bool_]
 
@@ -30,7 +30,7 @@ class CopperShape(IntEnum):
     FILL = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class CopperShapes(Columns):
     """Pieces of copper, one row each.
 

@@ -7,7 +7,6 @@ overlaps is a short.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.distances import cores
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask, copper_pads, pad_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
+from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ EXACT_MM = 1e-7
 """A tenth of KiCad's grid: what a gap between straight pieces may err by."""
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class NetTie:
     """A group of pads that may join their nets.
 

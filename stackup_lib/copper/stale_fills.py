@@ -7,7 +7,7 @@ fills the zones. What is in a fill all the same was put there, or moved, since. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from stackup_lib.board.columns import Columns
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, copper_pads, pad_pieces
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
     from shapely import Polygon
@@ -38,7 +39,7 @@ class Item(IntEnum):
     HOLE = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class OtherNetItems(Columns):
     """What is in fills of other nets, one row for each item, layer and net of a fill, by layer.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.core.light import LIGHT_M_PER_S
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.field_solver.sections import GeometryError
 
 VACUUM_IMPEDANCE_OHM = 376.730313668
@@ -35,7 +35,7 @@ class ReturnShares:
         return replace(self, plane_below=self.plane_above, plane_above=self.plane_below)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class LineSolution:
     """One solved cross section.
 

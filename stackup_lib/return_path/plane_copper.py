@@ -7,8 +7,6 @@ by which KiCad ties holes to the outline are crossed once each way and cancel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
@@ -18,7 +16,7 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes
 from stackup_lib.copper.stale_fills import REFILL, need_true_fills
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 
 PART_MM = 2.0
 """Long lines are looked at in parts of this length: the box around a slanting one holds half the plane."""
@@ -81,7 +79,7 @@ def refuse_untrue_fills(copper: CopperMap, layer: int) -> None:
     need_true_fills(copper.other_net)
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class PlaneEdges:
     """The filled copper of one layer with its edges."""
 

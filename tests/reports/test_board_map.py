@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import zlib
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -234,7 +234,7 @@ def test_a_board_without_extent_has_no_map(card: CheckUp) -> None:
     bare = replace(
         board,
         outline=replace(board.outline, start=np.zeros(1, dtype=np.int64), x_mm=none, y_mm=none),
-        tracks=replace(board.tracks, **{name: getattr(board.tracks, name)[:0] for name in board.tracks.__slots__}),
+        tracks=replace(board.tracks, **{one.name: getattr(board.tracks, one.name)[:0] for one in fields(board.tracks)}),
     )
     assert board_map(replace(card.context, board=bare)) is None
     text = html.render([Checked(card.report, None, "0")])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from drc_rules.analysis.nets.board_links import board_links, complete_routes
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
 from drc_rules.requirements.interfaces.names import normalise
 from stackup_lib.core.facts import Confidence, least
+from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Route
 
 LIMITS = ("data_length_mm", "data_vias", "byte_layers")
@@ -26,7 +26,7 @@ _DATA = re.compile(r"(?<![A-Z])(?:[LU]?(?:DQS?|DMI?|DBI)|RDQS|WCK|EDC)(?![A-Z]{2
 _BIT = re.compile(r"(?P<head>.*?)(?<![A-Z])DQ_?(?P<bit>\d+)(?P<tail>(?:_[A-Z])?)")
 
 
-@dataclass(frozen=True)
+@record
 class MemoryBus:
     """Data nets of one sheet that were taken for the same generation of memory.
 
@@ -48,7 +48,7 @@ class MemoryBus:
         return f"{self.of.title} of {self.sheet}" if self.sheet else self.of.title
 
 
-@dataclass(frozen=True)
+@record
 class DataRoute:
     """How a data net runs from end to end: length, changes of layer, and length on each layer."""
 

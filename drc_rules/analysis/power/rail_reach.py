@@ -8,13 +8,12 @@ copper is corrected by w/(w + 1.4 h), with the width that its squares and the di
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
 from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.power.copper import sheet_resistance_ohm
 from stackup_lib.transmission_lines.materials.conductor_models import MU0
 from stackup_lib.vias.plated_holes import copper_faces_mm
@@ -32,7 +31,7 @@ LEAST_SHARE = 0.02
 """A layer that loses less of the rail's power than this does not need a plane."""
 
 
-@dataclass(frozen=True)
+@record
 class RailReach:
     """What lies between a regulator and its farthest load.
 

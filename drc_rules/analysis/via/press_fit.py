@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import PadKind
+from stackup_lib.core.record import record
 
 WORD = "pressfit"
 
 
-@dataclass(frozen=True)
+@record
 class PressFitPart:
     """A part with press-fit pins.
 
