@@ -14,7 +14,12 @@ Table = dict[str, Any]  # what tomllib returns; pydantic checks it
 
 def read_toml(name: str) -> Table:
     """Return one data file of this package, by its path inside it."""
-    return tomllib.loads((files("stackup_lib.materials") / name).read_text(encoding="utf-8"))
+    return tomllib.loads(read_text(name))
+
+
+def read_text(name: str) -> str:
+    """Return the text of one data file of this package, by its path inside it."""
+    return (files("stackup_lib.materials") / name).read_text(encoding="utf-8")
 
 
 def laminate_files() -> Iterator[str]:

@@ -1,17 +1,15 @@
-"""The catalogue of laminates: loaded once from the TOML files, iterable, searchable by what people type."""
+"""The catalogue of laminates: iterable, searchable by what people type."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from functools import cache, cached_property
 
 from stackup_lib.core.record import record
-from stackup_lib.materials.data import Table, laminate_files, read_toml, sources_of
+from stackup_lib.materials.data import read_toml
+from stackup_lib.materials.entries import LaminateEntry, laminate_entries
 from stackup_lib.materials.glass import glass_kinds, glass_styles
 from stackup_lib.materials.lookup import AliasIndex, Match, MaterialRemark, resolve
-from stackup_lib.materials.model import Construction, DielectricPoint, Laminate
-from stackup_lib.materials.sources import MaterialSource
+from stackup_lib.materials.model import Laminate
 from stackup_lib.materials.words import Vocabulary, key_of
 
 
@@ -19,13 +17,18 @@ from stackup_lib.materials.words import Vocabulary, key_of
 class Catalogue:
     """All laminates, sorted by maker and family, and the remarks on names that need one."""
 
-    laminates: tuple[Laminate, ...]
+    entries: tuple[LaminateEntry, ...]
     remarks: tuple[MaterialRemark, ...]
     vocabulary: Vocabulary
 
+    @cached_property
+    def laminates(self) -> tuple[Laminate, ...]:
+        """All of them, read in full."""
+        return tuple(entry.laminate for entry in self.entries)
+
     def get(self, family: str) -> Laminate | None:
         """Return a laminate by its exact family name."""
-        return next((x for x in self.laminates if x.family == family), None)
+        return next((entry.laminate for entry in self.entries if entry.family == family), None)
 
     def find(self, text: str) -> Match:
         """Resolve what a user typed into family, glass style and resin content; never guesses silently."""
@@ -48,7 +51,7 @@ class Catalogue:
     @cached_property
     def _index(self) -> AliasIndex:
         return AliasIndex(
-            by_key={key_of(alias): x for x in self.laminates for alias in x.aliases},
+            by_key={key_of(alias): entry for entry in self.entries for alias in entry.aliases},
             remarks={key_of(remark.name): remark for remark in self.remarks},
             vocabulary=self.vocabulary,
         )
@@ -61,16 +64,10 @@ def _words(laminate: Laminate) -> tuple[str, ...]:
 
 @cache
 def catalogue() -> Catalogue:
-    """Return the catalogue; the files are read and validated at the first call."""
-    laminates: list[Laminate] = []
-    for name in laminate_files():
-        data = read_toml(name)
-        sources = sources_of(data)
-        laminates += [_laminate(row, data["maker"], sources) for row in data["laminate"]]
-    laminates.sort(key=lambda x: (x.generic, x.maker.lower(), x.family.lower()))
+    """Return the catalogue; the names in its files are read at the first call, a laminate when it is looked up."""
     names = read_toml("names.toml")
     return Catalogue(
-        laminates=tuple(laminates),
+        entries=tuple(laminate_entries()),
         remarks=tuple(MaterialRemark.model_validate(row) for row in names["remark"]),
         vocabulary=Vocabulary(
             styles=frozenset(glass_styles()),
@@ -80,41 +77,3 @@ def catalogue() -> Catalogue:
             glass_words={word: kind for kind, row in glass_kinds().items() for word in row.words},
         ),
     )
-
-
-def _laminate(row: Table, maker: str, sources: Mapping[str, MaterialSource]) -> Laminate:
-    row = dict(row)
-    points = [p for series in row.pop("points", []) for p in _points(series, sources)]
-    constructions = [_construction(c, sources) for c in row.pop("constructions", [])]
-    tg = [{**t, "source": sources[t["source"]]} for t in row.pop("tg", [])]
-    row["source"] = sources[row["source"]]
-    if "loss_class_source" in row:
-        row["loss_class_source"] = sources[row["loss_class_source"]]
-    return Laminate.model_validate(
-        {"maker": maker, **row, "points": points, "constructions": constructions, "tg": tg},
-    )
-
-
-def _points(series: Table, sources: Mapping[str, MaterialSource]) -> list[DielectricPoint]:
-    """Expand one series: `ghz`, `dk`, `df` are lists of one length; without `ghz` the frequency is not stated."""
-    dk, df = series.get("dk"), series.get("df")
-    length = len(dk or df or ())
-    ghz = series.get("ghz") or [None] * length
-    source = sources[series["source"]]
-    shared = {k: series[k] for k in ("construction", "style", "resin_content_pct", "typical", "design") if k in series}
-    columns = zip(ghz, dk or [None] * length, df or [None] * length, strict=True)
-    return [
-        DielectricPoint(frequency_ghz=f, dk=_value(a), df=_value(b), source=source, **shared) for f, a, b in columns
-    ]
-
-
-def _value(number: float | None) -> float | None:
-    return None if number is None or math.isnan(number) else number
-
-
-def _construction(row: Table, sources: Mapping[str, MaterialSource]) -> Construction:
-    columns: Table = {k: row[k] for k in ("ghz", "dk", "df", "source", "resin_content_pct") if k in row}
-    rest = {k: v for k, v in row.items() if k not in ("ghz", "dk", "df", "source")}
-    has_values = "dk" in row or "df" in row
-    points = tuple(_points(columns, sources)) if has_values else ()
-    return Construction.model_validate({**rest, "points": points, "source": sources[row["source"]]})

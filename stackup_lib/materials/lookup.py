@@ -10,6 +10,7 @@ from typing import Literal
 from stackup_lib.core.facts import Confidence, Fact, Origin, least, unknown
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
+from stackup_lib.materials.entries import LaminateEntry
 from stackup_lib.materials.model import Laminate, Tg, TgMethod
 from stackup_lib.materials.sources import Grade, MaterialSource
 from stackup_lib.materials.words import NamePiece, Vocabulary, Words, key_of, take_apart, without_maker
@@ -108,7 +109,7 @@ class Match(Frozen):
 class AliasIndex:
     """All that `resolve` looks things up in; keys are made by `key_of`."""
 
-    by_key: Mapping[str, Laminate]
+    by_key: Mapping[str, LaminateEntry]
     remarks: Mapping[str, MaterialRemark]
     vocabulary: Vocabulary
 
@@ -121,7 +122,7 @@ class AliasIndex:
 
     def family(self, name: str) -> Laminate | None:
         """Return a laminate by family name."""
-        return next((x for x in self.by_key.values() if x.family == name), None)
+        return next((x.laminate for x in self.by_key.values() if x.family == name), None)
 
 
 @record
@@ -195,8 +196,8 @@ def _narrowest(hits: list[_Hit], index: AliasIndex) -> list[_Hit]:
 
 
 def _is_generic(hit: _Hit, index: AliasIndex) -> bool:
-    laminate = index.by_key.get(hit.key)
-    return laminate is not None and laminate.generic
+    entry = index.by_key.get(hit.key)
+    return entry is not None and entry.generic
 
 
 def _left_over(pieces: tuple[NamePiece, ...], hits: list[_Hit]) -> tuple[list[str], str]:
@@ -228,7 +229,7 @@ def _found(text: str, words: Words, hit: _Hit, extra: list[str], index: AliasInd
     remark = index.remarks.get(hit.key)
     if remark and len(remark.families) != 1:
         return _match(text, words, status="ambiguous", alternatives=remark.families, note=remark.note)
-    laminate = index.family(remark.families[0]) if remark else index.by_key[hit.key]
+    laminate = index.family(remark.families[0]) if remark else index.by_key[hit.key].laminate
     if laminate is None:  # a remark on an unknown family; the tests forbid it
         return _without_family(text, words, index)
     if laminate.generic:
@@ -257,7 +258,7 @@ def _generic(text: str, words: Words, laminate: Laminate, extra: list[str], inde
     if words.tg_c is not None:
         classes = [
             (tg.value_c, x)
-            for x in {x.family: x for x in index.by_key.values() if x.generic}.values()
+            for x in {x.family: x.laminate for x in index.by_key.values() if x.generic}.values()
             for tg in x.tg
             if x.loss_class is laminate.loss_class and tg.value_c <= words.tg_c
         ]

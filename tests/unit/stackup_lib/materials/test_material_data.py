@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Iterable
 from importlib.resources import files
 from itertools import pairwise
@@ -300,3 +301,16 @@ def test_the_bands_of_copper_thickness_do_not_overlap() -> None:
 
     assert all(a[1] <= b[0] for a, b in pairwise(bands))
     assert all(low < high for low, high in bands)
+
+
+def test_names_found_in_the_text_are_those_of_the_data() -> None:
+    """A board's laminate is found by them; only then is the rest of it read."""
+    files = [read_toml(name) for name in laminate_files()]
+    full = {row["family"]: (data["maker"], row) for data in files for row in data["laminate"]}
+
+    assert [entry.family for entry in catalogue().entries] == [one.family for one in LAMINATES]
+    assert full.keys() == {one.family for one in LAMINATES}
+    for entry in catalogue().entries:
+        maker, row = full[entry.family]
+        assert (entry.maker, entry.aliases, entry.generic) == (maker, tuple(row["aliases"]), row.get("generic", False))
+        assert repr(tomllib.loads(entry.text)) == repr(row)  # some values are nan
