@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -90,3 +91,27 @@ def test_wrong_questions_get_one_line(tmp_path: Path) -> None:
         assert (told.code, told.out) == (2, "")
         assert said in told.err
         assert told.err.count("\n") == 1
+
+
+def test_an_eye_is_told_on_request(tmp_path: Path) -> None:
+    """NRZ through a short link is open; stubs close the eye of the same link of PAM4; one line says what is assumed."""
+    for board, net, told in (
+        (CARD, "PCIE_TX0", r"PCIE_TX0_P.s4p +32.00 +2 +6\d +0.9\d"),
+        (TREATED, "PCIE_RX0", r"PCIE_RX0_P.s4p +32.00 +4 +6\d +0.6\d"),
+        (UNTREATED, "PCIE_RX0", r"PCIE_RX0_P.s4p +32.00 +4 +closed +-"),
+    ):
+        words = ("touchstone", board, "--net", net, "--output", "links")
+        assert "eye" not in run_here(*words, cwd=tmp_path).out
+        out = run_here(*words, "--eye", cwd=tmp_path).out
+        assert re.search(told, out), out
+        assert "no package, crosstalk, noise or jitter; edges of 0.32 UI" in out
+
+
+def test_frequencies_below_the_symbol_rate_make_no_eye(tmp_path: Path) -> None:
+    """The files are written; of eyes there is none, and the reason stands once."""
+    words = ("--interface", "pcie5", "--max-ghz", "20", "--eye", "--output", "links")
+    told = run_here("touchstone", CARD, *words, cwd=tmp_path)
+    assert told.code == 0
+    assert told.out.count("no eye") == 1
+    assert "its S-parameters end at 20 GHz, below its symbol rate of 32 GBd" in " ".join(told.out.split())
+    assert len(list(tmp_path.glob("links/*.s4p"))) == 8

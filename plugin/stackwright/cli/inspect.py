@@ -59,6 +59,7 @@ Examples:
   stackwright touchstone card.kicad_pcb --output links
   stackwright touchstone card.kicad_pcb --interface pcie5 --output links
   stackwright touchstone card.kicad_pcb --net PCIE_TX0 --max-ghz 40 --output links -v
+  stackwright touchstone card.kicad_pcb --interface pcie5 --eye --output links
 
 \b
 Exit codes:
@@ -280,6 +281,9 @@ def touchstone(
     tdr: Annotated[
         bool, typer.Option("--tdr", help="For each link also the impedance that a step sees over time, as CSV.")
     ] = False,
+    eye: Annotated[
+        bool, typer.Option("--eye", help="Also show the eye that each link leaves, before any equaliser.")
+    ] = False,
     config: ConfigOption = None,
     verbose: VerboseOption = False,
 ) -> int:
@@ -292,6 +296,7 @@ def touchstone(
         max_ghz=max_ghz,
         mixed_mode=mixed_mode,
         tdr=tdr,
+        eye=eye,
         verbose=verbose,
         config=config,
     )

@@ -17,6 +17,7 @@ from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.inspect.touchstone_eye import Eyes, reason
 from stackwright.commands.inspect.touchstone_text import figures_of, tdr_range_ohm, tdr_text, touchstone_text
 from stackwright.commands.request import BoardRequest
 from stackwright.run.paths import find_board
@@ -44,6 +45,7 @@ class TouchstoneRequest(BoardRequest):
         max_ghz: last frequency; None for twice Nyquist.
         mixed_mode: write pairs between differential and common ports.
         tdr: write the impedance that a step sees as well.
+        eye: say what eye each link leaves.
         verbose: print the elements of every link.
     """
 
@@ -52,6 +54,7 @@ class TouchstoneRequest(BoardRequest):
     max_ghz: float | None = None
     mixed_mode: bool = False
     tdr: bool = False
+    eye: bool = False
     verbose: bool = False
 
 
@@ -89,19 +92,24 @@ def _written(  # noqa: PLR0917 - a board, where to, and what
     make_folder(folder)
     head = f"{board_path.name}, sha256 {hashlib.sha256(read_bytes(board_path)).hexdigest()}"
     written: list[tuple[LinkNetwork, str]] = []
+    eyes = Eyes(ctx, request.max_ghz)
     used: set[str] = set()
     for link in counted(links, len(links), "links written"):
         try:
             network = link_network(ctx, link, _frequencies(link, request.max_ghz))
         except (MissingFact, StackwrightError) as error:
-            missing.append((link.name, _why(error)))
+            missing.append((link.name, reason(error)))
             continue
         name = _file_name(network, used, mixed=request.mixed_mode)
         write_file(folder / name, touchstone_text(network, head, mixed=request.mixed_mode))
         if request.tdr:
             write_file(folder / f"{name.rsplit('.', 1)[0]}_tdr.csv", tdr_text(network))
+        if request.eye:
+            eyes.add(link, name)
         written.append((network, name))
-    show(_page(board_path, folder, written, missing, verbose=request.verbose).text(terminal_console()))
+    page = _page(board_path, folder, written, missing, verbose=request.verbose)
+    eyes.tell(page)
+    show(page.text(terminal_console()))
     return OPEN if missing else DONE
 
 
@@ -118,18 +126,12 @@ def _asked_for(ctx: Context, request: TouchstoneRequest) -> tuple[list[LinkLoss]
             links += [link for link in found.known if _is_named(ctx, link.nets, request.nets)]
             for nets, fact in found.missing:
                 if _is_named(ctx, nets, request.nets):
-                    missing.append((ctx.board.nets[nets[0]], _why(fact)))
+                    missing.append((ctx.board.nets[nets[0]], reason(fact)))
     return links, missing
 
 
 def _is_named(ctx: Context, nets: tuple[int, ...], wanted: tuple[str, ...]) -> bool:
     return not wanted or any(part.lower() in ctx.board.nets[net].lower() for net in nets for part in wanted)
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, MissingFact):
-        return f"{error.name} is not known"
-    return f"{error.where}: {error.what}" if isinstance(error, StackwrightError) else str(error)
 
 
 def _frequencies(link: LinkLoss, max_ghz: float | None) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

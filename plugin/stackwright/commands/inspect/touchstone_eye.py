@@ -1,0 +1,62 @@
+"""What `stackwright touchstone --eye` says: the eye that each link leaves, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from drc_rules.analysis.loss.link_loss import LinkLoss
+from drc_rules.analysis.loss.sparameters.link_eye import LinkEye, link_eye
+from drc_rules.facts.context import Context
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import MissingFact
+from stackwright.text.page import Column, Page, styled
+from stackwright.text.words import some
+
+ASSUMED = (
+    "height: of the distance between two levels sent, for the worst pattern; both ends matched;",
+    "no package, crosstalk, noise or jitter; edges of {edges} UI (10 to 90 %)",
+)
+
+
+@dataclass
+class Eyes:
+    """The eyes of the links of a board, file by file; `max_ghz` is the last frequency, None for what an eye needs."""
+
+    ctx: Context
+    max_ghz: float | None
+    _found: list[tuple[str, LinkEye]] = field(default_factory=list)
+    _missing: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, link: LinkLoss, name: str) -> None:
+        """Work out the eye of a link, whose file has that name."""
+        try:
+            self._found.append((name, link_eye(self.ctx, link, self.max_ghz)))
+        except (MissingFact, StackwrightError) as error:
+            why = error.what if isinstance(error, StackwrightError) else reason(error)
+            self._missing.setdefault(why, []).append(name)
+
+    def tell(self, page: Page) -> None:
+        """Add the table and what it assumes."""
+        if self._found:
+            page.heading("eye, before any equaliser")
+            head = tuple(styled(word, "dim") for word in ("file", "GBd", "levels", "height %", "width UI"))
+            columns = [Column(wraps=True), *(Column(right=True) for _ in head[1:])]
+            page.rows(columns, [head, *(_row(name, one) for name, one in self._found)])
+            edges = " or ".join(sorted({f"{one.edge_ui:.2f}" for _, one in self._found}))
+            for line in ASSUMED:
+                page.line(line.format(edges=edges), indent=2)
+        for why, names in self._missing.items():
+            page.line(styled("no eye", "yellow"), f"  {some(names)}: {why}", indent=2)
+
+
+def _row(name: str, one: LinkEye) -> tuple[str, ...]:
+    eye = one.eye
+    size = (f"{100 * eye.height:.0f}", f"{eye.width_ui:.2f}") if eye.height > 0 else ("closed", "-")
+    return (name, f"{one.symbol_gbd:.2f}", str(one.levels), *size)
+
+
+def reason(error: Exception) -> str:
+    """Return why a link has no file or no eye."""
+    if isinstance(error, MissingFact):
+        return f"{error.name} is not known"
+    return f"{error.where}: {error.what}" if isinstance(error, StackwrightError) else str(error)
