@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
@@ -9,10 +10,11 @@ from functools import cache
 from pathlib import Path
 
 from drc_rules.requirements.clauses import Source
-from drc_rules.requirements.data_files import read_model
+from drc_rules.requirements.data_files import parse_model, read_model, read_text
 from stackup_lib.core.frozen import Frozen
 
 FILE = Path(__file__).with_name("documents.toml")
+_KEY = re.compile(r'^\[document\.("?)(.+)\1\]$', re.MULTILINE)
 
 
 class Trust(StrEnum):
@@ -50,9 +52,23 @@ def documents() -> Mapping[str, Document]:
     return read_model(FILE, _File).document
 
 
+@cache
+def document(key: str) -> Document | None:
+    """Return the document of that key, None where there is none; the others are not read."""
+    text = _tables().get(key)
+    return None if text is None else parse_model(text, Document, f"{FILE}: {key}")
+
+
+@cache
+def _tables() -> Mapping[str, str]:
+    """What stands below each key, as our file is written; a test reads it in full and compares."""
+    _, *parts = _KEY.split(read_text(FILE))
+    return dict(zip(parts[1::3], parts[2::3], strict=True))
+
+
 def cite(source: Source) -> str:
     """Return a source as text: publisher, title, table, row. A key of the user's own is returned as it is."""
-    known = documents().get(source.document)
+    known = document(source.document)
     head = (
         f"{known.publisher}: {known.title}" if known and known.publisher else known.title if known else source.document
     )

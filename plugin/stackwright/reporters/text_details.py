@@ -8,7 +8,7 @@ from rich.text import Text
 
 from drc_rules.report.model import ClauseVerdict, Finding, Location, Report, TakenAs, Verdict
 from drc_rules.requirements.clauses import Severity
-from drc_rules.requirements.documents import documents
+from drc_rules.requirements.documents import document
 from stackup_lib.core.facts import Confidence, Origin
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
 from stackwright.tables.counts import LABELS, coupled_words, severity_counts, tally
@@ -347,7 +347,7 @@ def clauses(out: Page, report: Report) -> None:
 
 def _document(key: str) -> str:
     """Return publisher, title and how far to trust them; a key of the user is returned as it is."""
-    known = documents().get(key)
+    known = document(key)
     if known is None:
         return key
     return f"{': '.join(part for part in (known.publisher, known.title) if part)} ({known.trust.value})"

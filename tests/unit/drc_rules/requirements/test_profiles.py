@@ -11,7 +11,7 @@ from drc_rules.analysis.loss.df_limit import meets
 from drc_rules.explain.accelerators import accelerators
 from drc_rules.explain.workloads import choices_for, workloads
 from drc_rules.requirements.clauses import Clause, Severity, Source
-from drc_rules.requirements.documents import cite, documents
+from drc_rules.requirements.documents import cite, document, documents
 from drc_rules.requirements.fabs import Tier, track_space, track_space_source, track_spaces
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.fabs.cam import CamLimits, cam_limits
@@ -424,6 +424,12 @@ def test_every_document_is_referred_to() -> None:
     used |= {accelerator.source.document for accelerator in accelerators()}
     used |= {row.source.document for word in workloads() for row in choices_for(word, None)}
     assert sorted(set(documents()) - used) == []
+
+
+def test_a_single_document_is_read_as_in_the_whole_file() -> None:
+    """A check cites a few and reads no others."""
+    assert {key: document(key) for key in documents()} == documents()
+    assert document("none") is None
 
 
 def test_documents_are_graded_by_who_wrote_them() -> None:
