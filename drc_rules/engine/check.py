@@ -172,7 +172,7 @@ def find_config(board: Path, given: Path | None = None) -> Config:
     """Load the given settings, else the `stackwright.toml` next to the board, else none."""
     path = config_file(board, given)
     if given is None and not path.exists():
-        return Config()
+        return Config.model_construct()  # nothing to validate
     return with_own_profile(load_config(path), path.parent)
 
 

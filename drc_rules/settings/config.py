@@ -172,11 +172,13 @@ class Config(Declaration):
         profile: workload to check against, one of `stackwright profiles`, or the path of a profile of one's own.
         form: form factor, where it is not the profile's.
         core_on_module: the accelerator sits on a module that makes its own core voltage: no rail here is a core rail.
+
+    What is absent is constructed, not validated: a board without settings pays for no validators.
     """
 
     profile: str | None = None
     form: str | None = None
-    declared: Declared = Field(default_factory=Declared)
+    declared: Declared = Field(default_factory=Declared.model_construct)
     interface: tuple[InterfaceDeclaration, ...] = ()
     impedance: tuple[ImpedanceDeclaration, ...] = ()
     backdrill: tuple[BackdrillDeclaration, ...] = ()
@@ -185,11 +187,11 @@ class Config(Declaration):
     core_on_module: bool = False
     hot_part: tuple[HotPart, ...] = ()
     suppress: tuple[Suppression, ...] = ()
-    check: CheckOptions = Field(default_factory=CheckOptions)
-    goals: GoalChoices = Field(default_factory=GoalChoices)
-    fab: FabDeclaration = Field(default_factory=FabDeclaration)
-    process: ProcessDeclaration = Field(default_factory=ProcessDeclaration)
-    order: OrderDeclaration = Field(default_factory=OrderDeclaration)
+    check: CheckOptions = Field(default_factory=CheckOptions.model_construct)
+    goals: GoalChoices = Field(default_factory=GoalChoices.model_construct)
+    fab: FabDeclaration = Field(default_factory=FabDeclaration.model_construct)
+    process: ProcessDeclaration = Field(default_factory=ProcessDeclaration.model_construct)
+    order: OrderDeclaration = Field(default_factory=OrderDeclaration.model_construct)
 
     _text: str = PrivateAttr(default="")
     _path: Path | None = PrivateAttr(default=None)

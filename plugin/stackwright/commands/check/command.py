@@ -161,7 +161,7 @@ def check_in_context(
     outcome = Checked(
         report,
         config.path.as_posix() if config.path else None,
-        data_digest(),
+        "" if set(request.formats) == {TEXT} else data_digest(),  # people do not read it
         options.fail_on or "error",
         map=_map(checked, report) if draw else None,
         charts=_charts(checked) if draw else None,
