@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
@@ -150,6 +151,11 @@ def hole_sets(board: Board, *, by_laser: bool = False) -> tuple[HoleSet, ...]:
         if len(drill):
             found.append(HoleSet(is_micro, rows, own, drill, ring))
     return tuple(found)
+
+
+def holes_of(ctx: Context, *, by_laser: bool = False) -> tuple[HoleSet, ...]:
+    """Return the `hole_sets` of the board that is checked."""
+    return hole_sets(ctx.board, by_laser=by_laser)
 
 
 def _via_rings(board: Board, rows: Ints) -> Floats:

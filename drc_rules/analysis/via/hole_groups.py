@@ -87,6 +87,11 @@ def hole_groups(board: Board) -> tuple[HoleGroup, ...]:
     return (*of_vias, *of_pads)
 
 
+def groups_of(ctx: Context) -> tuple[HoleGroup, ...]:
+    """Return the `hole_groups` of the board that is checked."""
+    return hole_groups(ctx.board)
+
+
 def _alike(columns: Ints, drill_mm: Floats, drilled_mm: Floats) -> list[tuple[list[int], float, float | None, Ints]]:
     """Rows that agree in all columns and both diameters, to a micrometre; the drilled one where it is not the usual."""
     if not len(drill_mm):

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, hole_sets
+from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, holes_of
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
@@ -50,7 +50,7 @@ LEAST_LAYERS = 4
 
 
 def _drilled(ctx: Context, _clause: Clause) -> Iterator[HoleSet]:
-    for holes in hole_sets(ctx.board) if ctx.board.layer_count >= LEAST_LAYERS else ():
+    for holes in ctx.get(holes_of) if ctx.board.layer_count >= LEAST_LAYERS else ():
         if not holes.is_micro:
             yield holes
 

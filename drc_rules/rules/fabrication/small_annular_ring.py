@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, hole_sets
+from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, holes_of
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
@@ -47,7 +47,7 @@ from stackup_lib.board.board import Ints
 
 def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
     own = your_fab(ctx)
-    for holes in hole_sets(ctx.board):
+    for holes in ctx.get(holes_of):
         found = (
             bar(ctx, clause, "microvia_ring_mm", own.microvia_ring_mm)
             if holes.is_micro

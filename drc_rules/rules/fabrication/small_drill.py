@@ -37,7 +37,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
+from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, holes_of
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
@@ -50,7 +50,7 @@ from stackup_lib.board.board import Floats
 
 
 def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
-    for holes in hole_sets(ctx.board, by_laser=True):
+    for holes in ctx.get(holes_of, by_laser=True):
         found = _bar(ctx, clause, holes)
         if found is not None:
             yield holes, found

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.fabrication.fab_holes import ENTER_DIAMETER, NO_DIAMETER_MM
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, your_fab
-from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
+from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, groups_of, is_wide_for_any_board
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import at_precision
@@ -51,7 +51,7 @@ from stackup_lib.core.facts import MissingFact
 
 
 def _groups(ctx: Context, clause: Clause) -> tuple[HoleGroup, ...]:
-    return tuple(group for group in hole_groups(ctx.board) if not is_replaced(clause, _own(ctx, group)))
+    return tuple(group for group in ctx.get(groups_of) if not is_replaced(clause, _own(ctx, group)))
 
 
 def _own(ctx: Context, group: HoleGroup) -> float | None:
