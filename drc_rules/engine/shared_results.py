@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from drc_rules.engine.decide import Outcome, run
 from drc_rules.facts.context import Context
@@ -67,6 +67,5 @@ class Cases:
         return self._assigned[key]
 
     def _purpose(self, profile: Profile, form: str | None) -> Purpose:
-        stated = {"value": profile.name, "origin": Origin.COMMAND_LINE, "source": "--profile"}
-        named = self.purpose.form if form is None else self.purpose.form.model_copy(update={"value": form})
-        return Purpose(self.purpose.profile.model_copy(update=stated), named)
+        stated = replace(self.purpose.profile, value=profile.name, origin=Origin.COMMAND_LINE, source="--profile")
+        return Purpose(stated, self.purpose.form if form is None else replace(self.purpose.form, value=form))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Concatenate, ParamSpec, TypeVar, cast
@@ -256,7 +256,7 @@ class Context:
         fact = stated or self.declarations.foil
         if fact.value is None:
             return unknown(title, how)
-        return fact.model_copy(update={"name": title, "how_to_give": fact.how_to_give or how})
+        return replace(fact, name=title, how_to_give=fact.how_to_give or how)
 
     def foil(self, index: int) -> Fact[FoilGrade]:
         """Foil grade of a copper layer."""

@@ -120,7 +120,7 @@ class DielectricPly:
             # Df rises with frequency by an unknown amount: the class is the declared one or a lossier one.
             return family
         fact = self.declarations.of_stackup(name, declared, f'dielectric."{self.row}".df') or family
-        return fact.model_copy(update={"confidence": confidence})
+        return replace(fact, confidence=confidence)
 
     def _carried_to_class(self, df: float, ghz: float) -> tuple[float, Confidence]:
         """Return a declared Df near 10 GHz, the way the laminate's own goes; of an unknown way as it is, unsure."""
@@ -139,7 +139,7 @@ class DielectricPly:
         fact = laminate.value.loss_class_fact()
         if not fact.known:
             return unknown(name, laminate.how_to_give)
-        return fact.model_copy(update={"name": name, "confidence": least(fact.confidence, laminate.confidence)})
+        return replace(fact, name=name, confidence=least(fact.confidence, laminate.confidence))
 
     def df_at(self, frequency_ghz: float) -> Fact[float]:
         """Df at a frequency: declared, else from the catalogue; KiCad's bare number states no frequency."""
@@ -162,8 +162,8 @@ class DielectricPly:
         confidence = least(fact.confidence, laminate.confidence)
         below = self._declared_below(name)
         if below is not None and below.value is not None and fact.value is not None and below.value > fact.value:
-            return below.model_copy(update={"confidence": Confidence.LOW, "how_to_give": how})
-        return fact.model_copy(update={"name": name, "confidence": confidence, "how_to_give": how})
+            return replace(below, confidence=Confidence.LOW, how_to_give=how)
+        return replace(fact, name=name, confidence=confidence, how_to_give=how)
 
     @property
     def bare_df(self) -> float | None:
@@ -273,7 +273,7 @@ class DielectricPly:
             return Fact[float](
                 name=name, value=self.ply.dk, origin=Origin.FILE, source=source, confidence=Confidence.MEDIUM
             )
-        return self.catalogue_dk_at(frequency_ghz).model_copy(update={"name": name})
+        return replace(self.catalogue_dk_at(frequency_ghz), name=name)
 
     def catalogue_dk_at(self, frequency_ghz: float) -> Fact[float]:
         """Dk of the catalogue at a frequency, for the construction that the text names."""
@@ -285,7 +285,7 @@ class DielectricPly:
         fact = self.match.dk_at(frequency_ghz)
         if not fact.known:
             return unknown(name, how)
-        return fact.model_copy(update={"name": name, "confidence": least(fact.confidence, laminate.confidence)})
+        return replace(fact, name=name, confidence=least(fact.confidence, laminate.confidence))
 
     def df_spread_at(self, frequency_ghz: float) -> tuple[float, float]:
         """Lowest and highest Df at a frequency that the maker's sheets allow for what the text names.
@@ -348,7 +348,7 @@ class DielectricPly:
         if not fact.known:
             return unknown(name, how)
         stale = self.is_declared and self.declarations.stale
-        return fact.model_copy(update={"name": name, "how_to_give": how, "stale": stale})
+        return replace(fact, name=name, how_to_give=how, stale=stale)
 
 
 def _declare(row: str, key: str) -> str:

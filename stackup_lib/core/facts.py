@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from stackup_lib.core.record import record
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -42,7 +41,8 @@ def least(*confidences: Confidence) -> Confidence:
     return next((one for one in (Confidence.LOW, Confidence.MEDIUM) if one in confidences), Confidence.HIGH)
 
 
-class Fact(BaseModel, Generic[T]):
+@record
+class Fact(Generic[T]):
     """One value about a board, with origin, source and confidence; or an unknown that says how to give it.
 
     Attributes:
@@ -55,8 +55,6 @@ class Fact(BaseModel, Generic[T]):
         stale: declared for another stackup than the one the board has now, hence unknown.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     name: str
     value: T | None = None
     origin: Origin = Origin.UNKNOWN
@@ -64,10 +62,6 @@ class Fact(BaseModel, Generic[T]):
     confidence: Confidence = Confidence.HIGH
     how_to_give: str = ""
     stale: bool = False
-
-    def __reduce__(self) -> tuple[Callable[[dict[str, object]], object], tuple[dict[str, object]]]:
-        """Pickle as `Fact`: `Fact[float]` is no name that could be imported."""
-        return _restored, (dict(self),)
 
     @property
     def known(self) -> bool:
@@ -101,14 +95,6 @@ class MissingFact(Exception):  # noqa: N818 - not an error: the honest outcome o
         return "; ".join(self.how_to_give.splitlines()) or "declare it in stackwright.toml"
 
 
-def _restored(fields: dict[str, object]) -> object:
-    return Fact.model_construct(**fields)  # type: ignore[arg-type]  # as they were before
-
-
 def unknown(name: str, how_to_give: str) -> Fact[U]:
     """Return an unknown `Fact` that says how to give its value."""
     return Fact(name=name, how_to_give=how_to_give, confidence=Confidence.LOW)
-
-
-_KEPT = (Fact[float], Fact[str])
-"""Pydantic forgets a parametrized model without references and builds it anew, which costs a thousand times its use."""

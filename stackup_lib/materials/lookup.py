@@ -1,7 +1,5 @@
 """From what people type to a laminate, a glass style and a resin content; unknown and ambiguous texts say so."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -94,10 +92,10 @@ class Match(Frozen):
         if self.laminate is None:
             return unknown(f"Tg of {self.text!r}", self._how_to_give())
         fact = self.laminate.tg_fact()
-        return fact.model_copy(update={"confidence": least(fact.confidence, self.confidence)}) if fact.known else fact
+        return replace(fact, confidence=least(fact.confidence, self.confidence)) if fact.known else fact
 
     def _weakened(self, fact: Fact[float]) -> Fact[float]:
-        return fact.model_copy(update={"confidence": least(fact.confidence, self.confidence)}) if fact.known else fact
+        return replace(fact, confidence=least(fact.confidence, self.confidence)) if fact.known else fact
 
     def _how_to_give(self) -> str:
         if self.alternatives:

@@ -1,7 +1,5 @@
 """Laminates: identity, Dk and Df over frequency, Tg with its method, and the constructions a data sheet tabulates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -133,10 +131,6 @@ class Spread(Frozen):
 
     low: float
     high: float
-
-
-_Range = Fact[Spread]
-"""Held, because Pydantic would build it anew for every laminate."""
 
 
 class Laminate(Frozen):
@@ -329,7 +323,7 @@ class Laminate(Frozen):
         if not readings:
             return unknown(name, _how_to_give(self.family, quantity, frequency_ghz))
         values = [r.value for r in readings]
-        return _Range(
+        return Fact[Spread](
             name=name,
             value=Spread(low=min(values), high=max(values)),
             origin=Origin.CATALOGUE,

@@ -1,7 +1,5 @@
 """From a declared foil to a law of roughness: Rz as an interval, for the bonded face and the other one."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from stackup_lib.core.facts import Confidence, Fact, Origin, unknown
@@ -43,10 +41,6 @@ class RzInterval(Frozen):
         return cannonball(self.low_um), cannonball(self.nominal_um), Gradient(rq_from_rz(self.high_um))
 
 
-_Roughness = Fact[RzInterval]
-"""Held, because Pydantic would build it anew for every face."""
-
-
 def face_roughness(match: FoilMatch, face: FoilFace, layer: str) -> Fact[RzInterval]:
     """Return the roughness of one face of a layer's foil.
 
@@ -67,14 +61,14 @@ def face_roughness(match: FoilMatch, face: FoilFace, layer: str) -> Fact[RzInter
         high = GRADE_RZ_UM[FoilGrade.STD][1] if match.grade is FoilGrade.RTF else high
         rz = RzInterval(low_um=0.0, nominal_um=high / 2, high_um=high)
         how = "no figure for this face: from smooth to the roughest it may be"
-        return _Roughness(name=name, value=rz, origin=Origin.INFERRED, source=how, confidence=Confidence.LOW)
+        return Fact[RzInterval](name=name, value=rz, origin=Origin.INFERRED, source=how, confidence=Confidence.LOW)
     stated = match.foil.rz_nominal_um if match.foil and match.rz_um == match.foil.rz_um else None
     rz = RzInterval(low_um=low, nominal_um=stated or (low + high) / 2, high_um=high)
     where = match.source.text if match.source else f"stated with the foil of {layer}"
     confidence = match.source.grade.confidence if match.source else match.confidence
     if closed:
         confidence, where = Confidence.LOW, f"{where}; open end closed by the band of {match.grade} foil"
-    return _Roughness(name=name, value=rz, origin=Origin.CATALOGUE, source=where, confidence=confidence)
+    return Fact[RzInterval](name=name, value=rz, origin=Origin.CATALOGUE, source=where, confidence=confidence)
 
 
 def _ends(match: FoilMatch) -> tuple[float, float, bool]:
