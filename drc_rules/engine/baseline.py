@@ -3,8 +3,6 @@
 Findings are known by their structural keys, so moved lines, a new KiCad version and edits elsewhere change nothing.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What lies between two states of a board: rows of the stackup, ohms and decibels, findings that came and went."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Literal

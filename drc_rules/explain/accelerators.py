@@ -1,7 +1,5 @@
 """Accelerators: memory, power and board of each, and how many of them hold a model."""
 
-from __future__ import annotations
-
 import math
 from enum import StrEnum
 from functools import cache

@@ -1,7 +1,5 @@
 """One net in full: what was read from its classes and its name, its pair, its links, and how it is routed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Net assignment of a board: groups by interface with their links, rails, and the rest counted."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

@@ -3,8 +3,6 @@
 What the requirement documents give is data in `workloads.toml`; where they contradict one another, both are shown.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from enum import StrEnum

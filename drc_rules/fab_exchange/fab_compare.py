@@ -1,7 +1,5 @@
 """What the fab sent back against what the board states: layer by layer, and the board as the fab would build it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Which column of a fab's table holds what: header words, their roles and units, headers over two lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What the fab computed and added up, held against our solver and the table's own rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

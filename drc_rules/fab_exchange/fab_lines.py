@@ -1,7 +1,5 @@
 """Lines of a fab's impedance table: layer, width and gap as drawn and as adjusted, target and computed impedance."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """A fab pack: everything that the fab needs in writing, first what is not stated."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

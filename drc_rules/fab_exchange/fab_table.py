@@ -1,7 +1,5 @@
 """One table of a fab pack; every renderer draws the same one."""
 
-from __future__ import annotations
-
 from stackup_lib.core.frozen import Frozen
 
 NOT_STATED = "NOT STATED"

@@ -4,8 +4,6 @@ Nothing is guessed silently: a length without a unit is an error with its line, 
 the unit, a note. What could be two things is a note too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The board judged with the fab's stackup: which clauses change, and which rows of the fab's to accept or refuse."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

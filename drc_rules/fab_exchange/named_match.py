@@ -1,7 +1,5 @@
 """A board's stackup next to those that fabs offer by name: which it is, which is nearest, and what differs by row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The stackup that `[order]` names, next to the board's: what a report shows of both."""
 
-from __future__ import annotations
-
 from drc_rules.fab_exchange.named_match import NamedMatch, nearest
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs.stackups.load import find, named_stackups

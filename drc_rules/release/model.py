@@ -1,7 +1,5 @@
 """A comparison of files for the fab with a board: findings, and what was compared."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from stackup_lib.core.frozen import Frozen

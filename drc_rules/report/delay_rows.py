@@ -1,7 +1,5 @@
 """Rows of the delay table: every routed link of an interface with its delay from end to end."""
 
-from __future__ import annotations
-
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 

@@ -1,7 +1,5 @@
 """What KiCad's own design rule check (DRC) says of a board, as a report shows it: it decides no clause of ours."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from typing import Literal

@@ -1,7 +1,5 @@
 """Rows of a report on the routed copper, besides its findings: impedance and loss by link, backdrills."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from stackup_lib.core.frozen import Frozen

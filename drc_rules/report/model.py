@@ -1,7 +1,5 @@
 """What comes out of a check: findings, verdicts, coverage, the headline. Reporters turn it into text."""
 
-from __future__ import annotations
-
 import math
 from datetime import date
 from enum import StrEnum

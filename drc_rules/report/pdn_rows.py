@@ -1,7 +1,5 @@
 """What is known of a rail's impedance over frequency: the curve with its range, peaks, parts, and what was assumed."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from stackup_lib.core.frozen import Frozen

@@ -1,7 +1,5 @@
 """What a report tells of the process that its impedances rest on."""
 
-from __future__ import annotations
-
 from stackup_lib.core.frozen import Frozen
 
 

@@ -1,7 +1,5 @@
 """Rows of what a report tells of the declared rails: what their copper takes, where it is lost, what was assumed."""
 
-from __future__ import annotations
-
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 

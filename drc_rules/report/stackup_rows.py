@@ -1,7 +1,5 @@
 """The stackup as people look at it: rows top to bottom with what is known of each, and the via spans through them."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from stackup_lib.board.board import LayerKind

@@ -1,7 +1,5 @@
 """A clause: one limit that applies to a board, with its severity and its source."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The documents that limits rest on: title, publisher and how far each is to be trusted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import date

@@ -1,7 +1,5 @@
 """`stackwright.toml`: what the user declares, because KiCad has no field for it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

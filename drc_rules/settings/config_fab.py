@@ -1,7 +1,5 @@
 """`[fab]` of `stackwright.toml`: what the board's own fab makes; it takes the place of the three tiers of fabs."""
 
-from __future__ import annotations
-
 from pydantic import Field, model_validator
 
 from drc_rules.settings.declaration import PLACEHOLDER, Declaration
@@ -60,7 +58,7 @@ class FabDeclaration(Declaration):
         return {key: value for key, value in filled.items() if value != PLACEHOLDER}
 
     @model_validator(mode="after")
-    def _weights_are_numbers(self) -> FabDeclaration:
+    def _weights_are_numbers(self) -> "FabDeclaration":
         for key, table, most in (("track_mm", self.track_mm, 2.0), ("space_mm", self.space_mm, 0.5)):
             for weight, least in table.items():
                 if not _is_weight(weight) or not 0 < least <= most:

@@ -1,7 +1,5 @@
 """`[order]` of `stackwright.toml`: what the order to the fab says and a board file cannot hold."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field, field_validator

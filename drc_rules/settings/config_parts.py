@@ -1,7 +1,5 @@
 """The `[[part_model]]` tables of `stackwright.toml`: files of measured or simulated parts."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 
@@ -38,7 +36,7 @@ class PartModelDeclaration(Declaration):
         return re.fullmatch(r"(?i).*\.s\d+p", self.file) is not None
 
     @model_validator(mode="after")
-    def _chooses(self) -> PartModelDeclaration:
+    def _chooses(self) -> "PartModelDeclaration":
         if not (self.parts or self.values or self.libraries):
             raise ValueError("state parts, values or libraries: whose file it is")
         return self

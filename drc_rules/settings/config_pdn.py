@@ -1,7 +1,5 @@
 """`[rail.pdn]` of `stackwright.toml`: what the impedance of a rail over frequency needs and no board file has."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -64,7 +62,7 @@ class PdnDeclaration(Declaration):
         return [row for row in rows if not (isinstance(row, dict) and PLACEHOLDER in row.values())]
 
     @model_validator(mode="after")
-    def _said_once(self) -> PdnDeclaration:
+    def _said_once(self) -> "PdnDeclaration":
         if self.regulator_nh is not None and self.regulator_khz is not None:
             raise ValueError("state regulator_nh or regulator_khz, not both")
         if self.regulator_khz is not None and self.regulator_mohm is None:

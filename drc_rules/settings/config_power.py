@@ -1,7 +1,5 @@
 """The `[[rail]]` tables of `stackwright.toml`: what a rail carries, from where to where, and what it may lose."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
@@ -65,7 +63,7 @@ class RailDeclaration(Frozen):
     pdn: PdnDeclaration = Field(default_factory=PdnDeclaration)
 
     @model_validator(mode="after")
-    def _said_once(self) -> RailDeclaration:
+    def _said_once(self) -> "RailDeclaration":
         amperes = self.to if isinstance(self.to, dict) else {}
         if any(current <= 0 for current in amperes.values()):
             raise ValueError(f"a load of {self.net} draws no current, or a negative one")

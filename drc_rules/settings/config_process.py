@@ -1,7 +1,5 @@
 """`[process]` of `stackwright.toml`: what etching, plating and solder mask make of a line."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, field_validator

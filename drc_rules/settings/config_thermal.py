@@ -1,7 +1,5 @@
 """The `[[hot_part]]` tables of `stackwright.toml`: which parts are hot, and how their heat is led away."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -60,7 +58,7 @@ class HotPart(Declaration):
         return {"refs": [PLACEHOLDER], **given} if "refs" in data else given
 
     @model_validator(mode="after")
-    def _makes_sense(self) -> HotPart:
+    def _makes_sense(self) -> "HotPart":
         if self.power_w is not None and self.board_w is not None and self.board_w > self.power_w:
             raise ValueError("more heat leaves through the board (board_w) than the part gives off (power_w)")
         if self.max_k_per_w is not None and self.junction_max_c is not None:

@@ -1,7 +1,5 @@
 """The base of the tables of `stackwright.toml`."""
 
-from __future__ import annotations
-
 from pydantic import model_validator
 
 from stackup_lib.core.frozen import Frozen

@@ -1,7 +1,5 @@
 """What the user wants of a suggested stackup, before profile and board are read: options and `[goals]`."""
 
-from __future__ import annotations
-
 from pydantic import Field, field_validator
 
 from stackup_lib.core.errors import ConfigError, did_you_mean
@@ -53,7 +51,7 @@ class GoalChoices(Frozen):
             raise ValueError("an even number of layers is needed: a stackup is symmetric")
         return layers
 
-    def over(self, other: GoalChoices) -> GoalChoices:
+    def over(self, other: "GoalChoices") -> "GoalChoices":
         """Return these choices, and where they say nothing the other's."""
         return other.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 

@@ -1,7 +1,5 @@
 """`[[suppress]]` in `stackwright.toml`: findings that the user has accepted, with a reason."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
@@ -62,7 +60,7 @@ class Suppression(Frozen):
         raise ValueError(f"{value!r} is not a date such as 2027-01-31")
 
     @model_validator(mode="after")
-    def _says_what(self) -> Suppression:
+    def _says_what(self) -> "Suppression":
         if not (self.key or self.layer or self.net or self.object_):
             raise ValueError('says no place: give layer, net, object or key (object = "*" means every one)')
         if self.code is None and self.key is None:

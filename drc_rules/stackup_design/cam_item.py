@@ -1,7 +1,5 @@
 """One line of a CAM report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from drc_rules.requirements.clauses import Source

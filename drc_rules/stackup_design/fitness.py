@@ -1,7 +1,5 @@
 """One board against every workload: what it is fit for, how far it is from the others, what is still to be stated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 

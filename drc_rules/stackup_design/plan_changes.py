@@ -1,7 +1,5 @@
 """What a plan changes in a board: rows as text, safe or not, and the facts that no longer fit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase

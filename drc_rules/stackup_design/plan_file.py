@@ -3,8 +3,6 @@
 A plan is where a suggestion ends and an edit begins. `plan_of` of a board, applied to that board, changes nothing.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +63,7 @@ class PlanRow(PlanPly):
     plies: tuple[PlanPly, ...] = ()
 
     @model_validator(mode="after")
-    def _sensible(self) -> PlanRow:
+    def _sensible(self) -> "PlanRow":
         is_dielectric = self.kind in ("core", "prepreg")
         if self.kind != "copper" and (self.foil or self.copper_oz):
             raise ValueError("foil and copper_oz belong to a copper row")

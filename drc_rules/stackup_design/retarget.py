@@ -3,8 +3,6 @@
 Lengths are millimetres.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.impedance.board_targets import board_targets

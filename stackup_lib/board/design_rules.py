@@ -1,7 +1,5 @@
 """KiCad's custom design rules as a `.kicad_dru` states them, and why KiCad would ignore such a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stackup_lib.core.frozen import Frozen

@@ -3,8 +3,6 @@
 Lengths are millimetres. These models say what shall stand in a file; `stackup_lib.kicad` writes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

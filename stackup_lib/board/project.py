@@ -1,7 +1,5 @@
 """What the project file says: net classes, text variables, tuning profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path

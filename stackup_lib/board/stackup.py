@@ -1,7 +1,5 @@
 """The stackup as a board file states it: rows, plies, copper layers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

@@ -1,14 +1,14 @@
 """The base of every model that crosses a room's border: immutable, and strict about keys it does not know."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict
 
 
 class Frozen(BaseModel):
     """Immutable; an unknown key is an error.
 
-    A model's validator is built when the first one is made: a command makes a few of the many there are.
+    A model's validator is built when the first one is made: a command makes a few of the many there are. Modules with
+    models do not postpone their annotations (no `from __future__ import annotations`): Pydantic would compile each of
+    them from text again at every start.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

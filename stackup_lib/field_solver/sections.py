@@ -14,8 +14,6 @@ What is where:
   calculators do not publish their outline; the choice is worth up to about 0.3 % of the impedance.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 
@@ -102,7 +100,7 @@ class Section(Frozen):
         return tuple(math.fsum(x.thickness_mm for x in self.layers[:k]) for k in range(len(self.layers) + 1))
 
     @model_validator(mode="after")
-    def _can_exist(self) -> Section:
+    def _can_exist(self) -> "Section":
         _check_strips(self)
         _check_layers(self)
         _check_heights(self)

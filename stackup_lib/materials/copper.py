@@ -1,7 +1,5 @@
 """Copper weights: ounces to thickness, and finished thickness to ounce classes."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What laminates and foils cost against others. Judgement, but for the laminate factors."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 

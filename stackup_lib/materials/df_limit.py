@@ -1,7 +1,5 @@
 """The highest Df that a requirement or a goal allows."""
 
-from __future__ import annotations
-
 from stackup_lib.core.frozen import Frozen
 
 

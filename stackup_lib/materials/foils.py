@@ -1,7 +1,5 @@
 """Copper foils: grade by what is declared, else by roughness."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

@@ -1,7 +1,5 @@
 """The woven glass inside core and prepreg: styles by their number, and kinds of glass by their Dk."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from stackup_lib.core.frozen import Frozen

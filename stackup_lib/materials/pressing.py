@@ -4,8 +4,6 @@ Volume is kept: two copper layers face each other across H = n h - sum t_cu (1 -
 pressed between flat sheets. Resin that leaves at the panel's edge is not in it: it makes real boards thinner.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Where a value comes from, and how far that may be trusted."""
 
-from __future__ import annotations
-
 from enum import Enum, StrEnum
 
 from stackup_lib.core.facts import Confidence

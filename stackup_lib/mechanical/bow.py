@@ -4,8 +4,6 @@ It knows layers as whole sheets with their share of copper. Press, curing, weave
 yielding of copper are not in it: it bounds one cause of bow, and is no measurement.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

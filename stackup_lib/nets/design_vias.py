@@ -1,7 +1,5 @@
 """The via that KiCad is configured to place for a net, and the limits that its own check holds that via against."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The width and gap that KiCad is configured to route a net with, per copper layer."""
 
-from __future__ import annotations
-
 import math
 
 from stackup_lib.board.board import Board, NetClass, TuningLayer

@@ -8,8 +8,6 @@ A link ends at the first net on which a chip or connector sits: a chip between t
 links, as it is with parts fitted one way or the other. Hence a net may be on more than one link.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cached_property

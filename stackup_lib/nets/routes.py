@@ -5,8 +5,6 @@ the straight way to it counts. The height of a via counts nothing. KiCad's own l
 net is in `kicad_length`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from enum import StrEnum
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Where a net changes layers, and how far the next hole is by which its return current can follow. Lengths in mm."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
@@ -93,7 +91,7 @@ def layer_changes(
     return tuple(_change(copper, holes, crossing, pairs) for crossing, pairs in found)
 
 
-def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, pairs: Sequence[tuple[int, int]]) -> LayerChange:
+def _change(copper: CopperMap, holes: "_Holes", crossing: Crossing, pairs: Sequence[tuple[int, int]]) -> LayerChange:
     vias, via, planes = copper.board.vias, crossing.via, pairs[0]
     x, y = float(vias.x_mm[via]), float(vias.y_mm[via])
     nets = {plane: nets_around(copper, plane, x, y, float(vias.size_mm[via])) for pair in pairs for plane in pair}

@@ -4,8 +4,6 @@ Geometry only: what a gap does to a signal depends on its rise time; `Gap.delay_
 tracks and pads of the plane's layer do not count as plane.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from enum import StrEnum

@@ -5,8 +5,6 @@ power. Orders follow the usual patterns: ground under the outer layers, then cel
 middle or next to the outer ground.
 """
 
-from __future__ import annotations
-
 from math import ceil
 
 from stackup_lib.core.errors import ConfigError

@@ -1,7 +1,5 @@
 """The search for stackups, best first: candidates are bounded, half solved, solved, judged, and ranked."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect
 from collections.abc import Callable

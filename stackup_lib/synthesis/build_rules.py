@@ -1,7 +1,5 @@
 """What fabs press: copper against core thickness, plies by copper weight, glass. Plain numbers; a caller gives them."""
 
-from __future__ import annotations
-
 from stackup_lib.core.frozen import Frozen
 
 
@@ -32,7 +30,7 @@ class GapNeeds(Frozen):
     plies: int = 1
     gap_mm: float = 0.0
 
-    def and_those(self, other: GapNeeds) -> GapNeeds:
+    def and_those(self, other: "GapNeeds") -> "GapNeeds":
         """Return what meets both."""
         return GapNeeds(
             core_mm=max(self.core_mm, other.core_mm),

@@ -1,7 +1,5 @@
 """Candidate stackups: what they are made of, where their lines run, and their rows for a file. Lengths in mm."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The least change of a stackup that stands: order and thicknesses stay, as few rows change as will do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stackup_lib.core.frozen import Frozen

@@ -1,7 +1,5 @@
 """Steps of a change of an existing stackup: another laminate, heavier copper, mirrored rows. Lengths in mm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 

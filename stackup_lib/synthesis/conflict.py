@@ -5,8 +5,6 @@ is part of every set in conflict. Of the others as many are left out as can be w
 deletion filter, all at once where that will do): what stays is minimal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 from stackup_lib.core.errors import StackwrightError

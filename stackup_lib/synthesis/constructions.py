@@ -1,7 +1,5 @@
 """Cores and prepregs that makers sell, from the rows of the catalogue; nothing is invented. Lengths in mm."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 

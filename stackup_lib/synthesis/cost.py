@@ -1,7 +1,5 @@
 """What a candidate costs against others: an index, its drivers, and words. Judgement, but for the laminate factors."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """What a candidate does: widths, loss, legal lengths, stubs, cost. Lengths in mm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -192,7 +190,7 @@ class Evaluator:
         fast = [k for k, c in enumerate(candidate.copper) if c.use == "fast"]
         return tuple(candidate.copper[k].name for k in fast if candidate.stub_mm(k) > limit)
 
-    def _line(self, around: Around, goal: LineGoal) -> LineResult:
+    def _line(self, around: "Around", goal: LineGoal) -> LineResult:
         """Return a line, solved once for all layers with the same neighbours."""
         name = around.candidate.copper[around.index].name
         key = (around.decides, goal, self.tolerance, self._limits(), self.goals.gap_per_width, self.goals.pair_pitch_mm)

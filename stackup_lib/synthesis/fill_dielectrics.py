@@ -4,8 +4,6 @@ Dielectrics are chosen by their place: under the outer layers, in build-ups, nex
 which closes the sum. All gaps of a place take one choice, so a stackup is symmetric in material as in thickness.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import product

@@ -1,7 +1,5 @@
 """What a stackup shall do, in plain numbers; nothing here knows a profile. Lengths in mm."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 
@@ -58,7 +56,7 @@ class LineGoal(Frozen):
     where: Literal["stripline", "outer"] = "stripline"
 
     @model_validator(mode="after")
-    def _sane(self) -> LineGoal:
+    def _sane(self) -> "LineGoal":
         for what in ("nyquist_ghz", "longest_mm", "loss_budget_db"):
             _positive(f"line goal {self.name!r}", what, getattr(self, what))
         if self.loss_budget_db is not None and None in (self.nyquist_ghz, self.longest_mm):
@@ -164,7 +162,7 @@ class Goals(Frozen):
     finish: LineFinish = LineFinish()
 
     @model_validator(mode="after")
-    def _sane(self) -> Goals:
+    def _sane(self) -> "Goals":
         for what in LENGTHS:
             _positive("goals", what, getattr(self, what))
         for what in ("fast_layers", "power_planes", "build_ups"):

@@ -1,7 +1,5 @@
 """What was left out and why: every one by name, and grouped by reason."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from stackup_lib.core.frozen import Frozen

@@ -4,8 +4,6 @@ Best first: a candidate's loss is bounded from below without solving a line, the
 whole at full accuracy and judged. Each step can only make it worse, so what a finished candidate beats stays beaten.
 """
 
-from __future__ import annotations
-
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis.best_first import Relaxation, Search
 from stackup_lib.synthesis.conflict import conflict_of

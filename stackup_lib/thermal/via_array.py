@@ -4,8 +4,6 @@ The pad's solder and the planes' own spreading are not in it: it is what the arr
 conductivities in W/(m K), resistances in K/W.
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Sequence

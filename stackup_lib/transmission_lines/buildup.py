@@ -5,8 +5,6 @@ of a signal layer adds to it. Where that copper lies: it is bonded to the core n
 its other side. Between two prepregs it is the foil of a build-up layer, bonded to the one nearer to the board's middle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """How etching, plating and solder mask change a line, as far as stated. Lengths in mm."""
 
-from __future__ import annotations
-
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.field_solver.sections import Mask
 

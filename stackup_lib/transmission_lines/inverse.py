@@ -7,8 +7,6 @@ between limits, by the secant rule in ln Z against ln of a closed form (nearly a
 solver's coarsest rung: three solutions or so. The last few hundredths of a percent are found at the required accuracy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -52,7 +50,7 @@ class Target(Frozen):
     kind: Literal["single", "differential"] = "single"
 
     @model_validator(mode="after")
-    def _positive(self) -> Target:
+    def _positive(self) -> "Target":
         if not (math.isfinite(self.ohm) and self.ohm > 0):
             raise GeometryError(f"a target of {self.ohm:g} ohm", "give a positive impedance in ohm")
         return self
@@ -70,7 +68,7 @@ class WidthLimits(Frozen):
     max_gap_mm: float = 10.0
 
     @model_validator(mode="after")
-    def _in_order(self) -> WidthLimits:
+    def _in_order(self) -> "WidthLimits":
         for what, low, high in (
             ("width", self.min_width_mm, self.max_width_mm),
             ("gap", self.min_gap_mm, self.max_gap_mm),
@@ -151,7 +149,7 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
 
 
 class _EndlessError(GeometryError):
-    def __init__(self, search: _Search) -> None:
+    def __init__(self, search: "_Search") -> None:
         what = f"no {search.unknown} found for {search.target} on {search.site.layer} in {MOST_SOLVES} solutions"
         super().__init__(what, "narrow the limits")
 

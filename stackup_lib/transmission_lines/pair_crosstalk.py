@@ -5,8 +5,6 @@ potential coefficients (the inverse of the capacitance matrix) belong to open co
 no net current or charge hardly changes the field between two others. Four traces are put together from such twos.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -12,8 +12,6 @@ What moves together, because physics moves it together:
 Rows of the stackup are independent of each other.
 """
 
-from __future__ import annotations
-
 import math
 
 from pydantic import Field, model_validator
@@ -43,7 +41,7 @@ class Tolerance(Frozen):
     sigmas: float = SIGMAS
 
     @model_validator(mode="after")
-    def _can_be(self) -> Tolerance:
+    def _can_be(self) -> "Tolerance":
         if not 0 <= self.relative < 1:
             raise ProcessError(f"a relative tolerance of {self.relative:g}", "give a share from 0 to below 1")
         _check_sigmas(self.sigmas)
@@ -63,7 +61,7 @@ class LengthTolerance(Frozen):
     sigmas: float = SIGMAS
 
     @model_validator(mode="after")
-    def _can_be(self) -> LengthTolerance:
+    def _can_be(self) -> "LengthTolerance":
         if not 0 <= self.relative < 1:
             raise ProcessError(f"a relative tolerance of {self.relative:g}", "give a share from 0 to below 1")
         if not 0 <= self.absolute_mm < math.inf:

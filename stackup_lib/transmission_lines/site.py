@@ -1,7 +1,5 @@
 """Where a line runs: everything of its cross section but width and gaps. Lengths in mm, y upward."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
@@ -61,7 +59,7 @@ class TraceEnvironment(Frozen):
         """All sheets, from y = 0 up, in the order of the layers of every section of this site."""
         return (*self.below, *self.above)
 
-    def canonical(self) -> TraceEnvironment:
+    def canonical(self) -> "TraceEnvironment":
         """Return the site as far as it matters to a line: without names, its base down where planes are on both sides.
 
         Equal sites make equal lines; a site and its mirror image do too.

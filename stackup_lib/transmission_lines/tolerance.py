@@ -10,8 +10,6 @@ All solutions but the nominal one are on the solver's coarsest rung: its error h
 geometry, and only changes count. Process spread says nothing of what is not known of the nominal line.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import combinations

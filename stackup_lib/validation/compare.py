@@ -1,7 +1,5 @@
 """Reference cases held against the field solver: value, difference, our own error estimate, time, verdict."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from stackup_lib.field_solver.solution import LineSolution
     from stackup_lib.validation.case_files import ReferenceCase
 
-MODES: dict[str, Mode] = {"single": "single", "odd": "odd", "even": "even"}
+MODES: "dict[str, Mode]" = {"single": "single", "odd": "odd", "even": "even"}
 
 LOSS_TOLERANCE = 1e-4
 """Of crowding and shares: the floor of their own estimate."""
@@ -67,7 +65,7 @@ class Summary(Frozen):
     agrees: bool
 
 
-def validate(cases: Iterable[ReferenceCase], limit_pct: float) -> Iterator[CaseOutcome]:
+def validate(cases: "Iterable[ReferenceCase]", limit_pct: float) -> Iterator[CaseOutcome]:
     """Solve every case at the solver's own tolerance; a section with several values is solved once."""
     solved: dict[object, _Solved] = {}
     for case in cases:
@@ -126,7 +124,7 @@ class _Solved:
         return self._values[quantity]
 
 
-def _loss_figures(section: Section, solution: LineSolution, mode: str) -> dict[str, tuple[float, float]]:
+def _loss_figures(section: Section, solution: "LineSolution", mode: str) -> dict[str, tuple[float, float]]:
     """Impedance, crowding and shares of a mode by the names of `case_files.LOSS_COLUMNS`, with their estimates.
 
     The upper layer of a stripline is `q_upper`, the one under the trace `q_substrate`, all together `q_all`.
@@ -157,7 +155,7 @@ def _loss_figures(section: Section, solution: LineSolution, mode: str) -> dict[s
     return out | {"Z": (impedance, solution.error_estimate)}
 
 
-def _judged(case: ReferenceCase, reference: float, solved: _Solved, limit_pct: float) -> CaseOutcome:
+def _judged(case: "ReferenceCase", reference: float, solved: _Solved, limit_pct: float) -> CaseOutcome:
     value, estimate = solved.value(case.quantity)
     whole = 1.0 if case.quantity.startswith("q_") else reference  # a share is a part of 1, however small
     difference_pct = (value - reference) / whole * 100
@@ -180,7 +178,7 @@ def _judged(case: ReferenceCase, reference: float, solved: _Solved, limit_pct: f
     )
 
 
-def _outcome(case: ReferenceCase, verdict: Verdict, reason: str, **found: float) -> CaseOutcome:
+def _outcome(case: "ReferenceCase", verdict: Verdict, reason: str, **found: float) -> CaseOutcome:
     return CaseOutcome(
         id=case.id,
         row=case.row,

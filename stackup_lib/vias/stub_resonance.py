@@ -8,8 +8,6 @@ Every answer is an interval, because a board file states neither the return path
 Lengths in mm, frequencies in GHz, diameters are those of the drilled hole: the outside of the plating.
 """
 
-from __future__ import annotations
-
 import math
 
 from pydantic import Field, model_validator
@@ -62,7 +60,7 @@ class ViaShape(Frozen):
     partner_mm: float | None = None
 
     @model_validator(mode="after")
-    def _fits(self) -> ViaShape:
+    def _fits(self) -> "ViaShape":
         inner = max(self.barrel_mm, self.pad_mm or 0.0)
         if self.antipad_mm <= inner:
             raise ViaError("via", f"antipad {self.antipad_mm:g} mm is no wider than {inner:g} mm of copper", "widen it")

@@ -1,7 +1,5 @@
 """How much skew the glass weave can put into pairs: straight runs along the weave, over glass that is not spread."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache

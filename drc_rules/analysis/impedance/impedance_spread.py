@@ -4,8 +4,6 @@ The board is judged by its nominal impedance alone. What a production makes of i
 are not stated yet: those of a typical one are taken, which has no impedance control of its own and adjusts nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

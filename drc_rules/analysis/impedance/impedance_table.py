@@ -1,7 +1,5 @@
 """Layer by target: the geometry that meets an impedance, what it loses, and how a fab's spread moves it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field

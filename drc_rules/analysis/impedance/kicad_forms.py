@@ -3,8 +3,6 @@
 Lengths are millimetres.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.impedance.impedance_table import ImpedanceRow, ImpedanceTable, LineTarget

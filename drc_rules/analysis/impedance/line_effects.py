@@ -1,7 +1,5 @@
 """What a change of the stackup does to a board's lines: ohm, loss and yield per target and layer, before and after."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from drc_rules.analysis.impedance.board_targets import board_targets

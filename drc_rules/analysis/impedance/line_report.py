@@ -1,7 +1,5 @@
 """All that is known of one line: a width, or a width and gap, on one layer of the board's stackup."""
 
-from __future__ import annotations
-
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt, limit_of, production_process
 from drc_rules.analysis.lines.uncertainty import Cause, Contribution, LineUncertainty
 from stackup_lib.core.facts import MissingFact

@@ -1,7 +1,5 @@
 """What was really routed: every width, gap and pair of planes of some nets, with its length."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 

@@ -1,7 +1,5 @@
 """The lines of a board, solved: impedance and loss of any width and gap on any layer, each computed once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from drc_rules.analysis.lines.routed import RoutedLine

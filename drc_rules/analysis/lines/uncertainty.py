@@ -6,8 +6,6 @@ The errors are the same on every board of a lot and may all point one way: they 
 (width, thickness, lot of laminate) is no part of it: see `stackup_lib.transmission_lines.tolerance`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Every point takes the Df of its own frequency. Where a data sheet states none, o
 curve begins or ends, and says which fact is missing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

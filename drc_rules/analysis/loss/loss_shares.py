@@ -1,7 +1,5 @@
 """A board's share of an interface's loss budget: which share holds for this board, and what it holds besides copper."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Voltages of nets, as declared or by their names, and the distance that IPC-2221B asks between two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Form factors whose outline a board has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from drc_rules.report.model import ClauseVerdict, Verdict
@@ -25,7 +23,7 @@ class FormOfBoard(Frozen):
         """Return what it asks of a board."""
         return load_form(self.name).clauses()
 
-    def judged(self, verdicts: Iterable[ClauseVerdict]) -> FormOfBoard:
+    def judged(self, verdicts: Iterable[ClauseVerdict]) -> "FormOfBoard":
         """Return it with what its clauses say of the board."""
         return self.model_copy(update={"verdicts": tuple(verdicts)})
 

@@ -1,7 +1,5 @@
 """Lines with a target impedance: the target of each net, and the geometries in which it was routed."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal

@@ -1,7 +1,5 @@
 """The target impedance of a net, and its source: command line, settings, KiCad's own data, interface."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple

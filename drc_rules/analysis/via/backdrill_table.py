@@ -3,8 +3,6 @@
 Rows are what the board file and `stackwright.toml` require, and what the stubs of high-speed interfaces would need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """How a board is built up outward, HDI class, lamination cycles, and the pitch of its BGAs."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What fabs can make, in three tiers: past the best is an error, past advanced a warning, past standard information."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from functools import cache
 from pathlib import Path

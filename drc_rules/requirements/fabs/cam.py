@@ -1,7 +1,5 @@
 """What a fab builds without a question, from `cam.toml`: for the CAM report of a stackup."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What fabs drill, by tier: aspect ratios of holes, and the room that a backdrill needs."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What fabs make by tier: holes, rings, tracks, dielectrics, thickness and size; the numbers are in `limits.toml`."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """What named fabs publish of etching, plating and solder mask: presets of `[process]`, each number with a source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -34,7 +32,7 @@ class _Preset(Frozen):
     sources: dict[str, str]
 
     @model_validator(mode="after")
-    def _all_sourced(self) -> _Preset:
+    def _all_sourced(self) -> "_Preset":
         if missing := sorted(self.values.keys() ^ self.sources.keys()):
             raise ValueError(f"{self.fab}: number and source do not match: {', '.join(missing)}")
         return self

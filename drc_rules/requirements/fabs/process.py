@@ -1,7 +1,5 @@
 """Typical tolerances of fabrication processes by tier, with sources: what yields rest on until a fab is known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -34,7 +32,7 @@ class _File(Frozen):
     sources: dict[Tier, dict[str, str]]
 
     @model_validator(mode="after")
-    def _all_sourced(self) -> _File:
+    def _all_sourced(self) -> "_File":
         for tier, process in self.process.items():
             given = process.model_fields_set - {"name"}
             missing = sorted(given ^ set(self.sources.get(tier, {})))

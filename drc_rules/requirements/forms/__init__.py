@@ -1,7 +1,5 @@
 """Form factors: outline, thickness and power; data in TOML next to this file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

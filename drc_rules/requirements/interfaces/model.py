@@ -4,8 +4,6 @@ Data is TOML next to this file. Net names tell a family (PCIe), seldom a generat
 a declaration, a profile that says which generation its board type carries, or a name that spells it out.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Connectors, modules and memories that tell from their pins which interface a net belongs to; one TOML per subject."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 from pathlib import Path

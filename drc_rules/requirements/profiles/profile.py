@@ -1,7 +1,5 @@
 """What is demanded of a board: profile, form and interfaces put together to clauses, each with its source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -41,13 +39,13 @@ class ClauseRow(Clause):
     covered_by: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _has_a_table_or_row(self) -> ClauseRow:
+    def _has_a_table_or_row(self) -> "ClauseRow":
         if self.basis in (Basis.REQUIREMENT, Basis.FAB) and not (self.source.table or self.source.row):
             raise ValueError("a requirement names the table or the row where it stands")
         return self
 
     @model_validator(mode="after")
-    def _asks_for_a_known_class(self) -> ClauseRow:
+    def _asks_for_a_known_class(self) -> "ClauseRow":
         words = {"laminate_class": [c.value for c in LossClass], "foil": [g.value for g in FoilGrade]}.get(self.kind)
         if words and self.limit.at_least not in words:
             raise ValueError(f"at_least is one of {', '.join(words)}")
@@ -79,7 +77,7 @@ class _ProfileFile(Frozen):
     clause: tuple[ClauseRow, ...] = ()
 
     @model_validator(mode="after")
-    def _says_where_interfaces_stand(self) -> _ProfileFile:
+    def _says_where_interfaces_stand(self) -> "_ProfileFile":
         if (self.interfaces or self.may_carry) and self.interfaces_source is None:
             raise ValueError("interfaces need interfaces_source = { document, table, row }")
         return self

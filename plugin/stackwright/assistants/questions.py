@@ -1,7 +1,5 @@
 """What each tool takes, and the command line that answers it; the commands and their JSON are those of every user."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections import Counter
 from typing import Annotated, ClassVar

@@ -5,8 +5,6 @@ minimum takes the place of Board Setup's, be it stricter or not; one that only p
 not. Blind and buried vias keep the minimums of through vias.
 """
 
-from __future__ import annotations
-
 from stackup_lib.board.board import Board
 from stackup_lib.board.design_rules import DesignRule, DesignRules
 from stackup_lib.board.project import Project

@@ -1,7 +1,5 @@
 """Board Setup's smallest via, as the `.kicad_pro` states it."""
 
-from __future__ import annotations
-
 from stackup_lib.board.project import Project
 from stackup_lib.core.frozen import Frozen
 

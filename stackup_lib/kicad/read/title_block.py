@@ -1,7 +1,5 @@
 """The title block of a board file: title, date, revision and company, as its drawing sheet shows them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

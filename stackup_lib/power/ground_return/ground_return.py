@@ -6,8 +6,6 @@ loss. What that changes, and how far the bounds of the grid's links lie apart, i
 solved at once; drops of several rails that share the net add up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

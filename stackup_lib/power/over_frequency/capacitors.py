@@ -1,7 +1,5 @@
 """Typical ESR, ESL and DC bias of ceramic capacitors, with their range and source, from `capacitors.toml`."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the output of a kind of regulator usually is, from `regulators.toml`."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from functools import cache

@@ -1,7 +1,5 @@
 """What goes into the solution of a rail, and what comes out of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from stackup_lib.core.frozen import Frozen

@@ -1,7 +1,5 @@
 """What the drop of a rail may be when copper is as thin, or as thick, as a fab may deliver what the stackup states."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from stackup_lib.core.frozen import Frozen

@@ -1,7 +1,5 @@
 """A stackup that a fab offers by name, and the edition of the fab's data that it comes from."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Literal
 

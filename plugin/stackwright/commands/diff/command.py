@@ -1,7 +1,5 @@
 """`stackwright diff`: two states of a board, and what lies between them in ohms, decibels and findings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`stackwright compare`: the fab's stackup next to the board's, and what each difference does to the lines."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`stackwright fabs`: which fabs' named stackups are known, which of them suit an order, and what one is made of."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`stackwright match`: which stackup of a fab the board's is or is nearest to, and what the difference does."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`stackwright retarget`: a fab's stackup into a board, with the widths and gaps that its lines need there."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

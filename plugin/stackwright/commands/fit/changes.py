@@ -1,7 +1,5 @@
 """The cheapest stackup that brings a board to a workload, and what the check says of the board then."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from drc_rules.facts.declared import Overrides

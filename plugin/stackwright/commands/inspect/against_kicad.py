@@ -1,7 +1,5 @@
 """`stackwright impedance --against-kicad`: KiCad's tuning profiles and calculator next to the field solver."""
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 from collections.abc import Sequence

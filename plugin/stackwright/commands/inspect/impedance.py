@@ -1,7 +1,5 @@
 """`stackwright impedance`: the impedance of a width on a board's stackup, and the width that a target needs."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -1,7 +1,5 @@
 """`stackwright release`: the files for the fab compared with the board that was checked."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

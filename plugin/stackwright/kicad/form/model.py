@@ -1,7 +1,5 @@
 """What the form asks: a fact per question, with one input or several, and where its answer is written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

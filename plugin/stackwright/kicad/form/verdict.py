@@ -1,7 +1,5 @@
 """The verdict with and without the answers, and what they change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from drc_rules.report.model import Report, Verdict
