@@ -1,25 +1,29 @@
 """KiCad's custom design rules as a `.kicad_dru` states them, and why KiCad would ignore such a file."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 
 
-class Constraint(Frozen):
+@record
+class Constraint:
     """One `(constraint ...)`; limits in millimetres, None where not stated or not a length.
 
     `is_understood` is False where a limit is stated that could not be read, such as an expression.
     """
 
     kind: str
+    line: int
     min_mm: float | None = None
     opt_mm: float | None = None
     max_mm: float | None = None
     is_understood: bool = True
-    line: int
 
 
-class DesignRule(Frozen):
+@record
+class DesignRule:
     """One `(rule ...)`.
 
     Attributes:
@@ -30,21 +34,23 @@ class DesignRule(Frozen):
     """
 
     name: str
+    line: int
     layer: str | None = None
     condition: str | None = None
     severity: str | None = None
     constraints: tuple[Constraint, ...] = ()
-    line: int
 
 
-class RulesFault(Frozen):
+@record
+class RulesFault:
     """Something in the file, such as the first thing that makes KiCad ignore all of it; `line` is 1-based."""
 
     line: int
     what: str
 
 
-class DesignRules(Frozen):
+@record
+class DesignRules:
     """The rules in the order of the file: of rules that apply, the last one decides.
 
     Attributes:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.materials.data import read_toml, sources_of
 from stackup_lib.materials.sources import MaterialSource, Ranked
 from stackup_lib.materials.words import key_of, plain
@@ -67,7 +68,8 @@ class Foil(Frozen):
         return self.rz_min_um, self.rz_max_um
 
 
-class FoilMatch(Frozen):
+@record
+class FoilMatch:
     """The answer to a foil text.
 
     Attributes:

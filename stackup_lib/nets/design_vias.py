@@ -1,11 +1,14 @@
 """The via that KiCad is configured to place for a net, and the limits that its own check holds that via against."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stackup_lib.board.board import Board, NetClass
 from stackup_lib.board.design_rules import Constraint, DesignRule, DesignRules
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.condition_tree import Call, Leaf, leaves, parse_condition
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.rules_conditions import condition_holds, leaf_of_net
@@ -21,7 +24,8 @@ ELSEWHERE = re.compile(r"A\.((inside|intersects|enclosedBy)\w+|memberOf\w*|fromT
 _OF_OTHER_VIAS = frozenset(["A.isMicroVia", "A.isBlindVia", "A.isBuriedVia", "A.isBlindBuriedVia"])
 
 
-class ViaLimits(Frozen):
+@record
+class ViaLimits:
     """The minimum and the maximum that KiCad's check lets pass; None for no limit."""
 
     least: Statement | None = None
@@ -36,7 +40,8 @@ class ViaLimits(Frozen):
         return None
 
 
-class ConfiguredVia(Frozen):
+@record
+class ConfiguredVia:
     """A through via as it is configured; None where not specified.
 
     Attributes:
@@ -107,7 +112,7 @@ def configured_via(
         settings=settings,
     )
     doubts = dict.fromkeys(f"{file}:{c.line}" for what, c in unclear if _matters(found, what, c))
-    return found.model_copy(update={"doubts": tuple(doubts)})
+    return replace(found, doubts=tuple(doubts))
 
 
 def _matters(via: ConfiguredVia, what: str, constraint: Constraint) -> bool:

@@ -1,11 +1,14 @@
 """The width and gap that KiCad is configured to route a net with, per copper layer."""
 
+from __future__ import annotations
+
 import math
+from dataclasses import replace
 
 from stackup_lib.board.board import Board, NetClass, TuningLayer
 from stackup_lib.board.design_rules import Constraint, DesignRule, DesignRules
 from stackup_lib.core.facts import Confidence
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
 
@@ -17,7 +20,8 @@ _OF_DEFAULT = "net class Default"
 _KICADS_OWN = {"track_width_mm": DEFAULT_TRACK_MM, "diff_pair_width_mm": DEFAULT_PAIR_MM}
 
 
-class Statement(Frozen):
+@record
+class Statement:
     """One value and who says it.
 
     Attributes:
@@ -34,7 +38,8 @@ class Statement(Frozen):
     is_meant: bool = True
 
 
-class ConfiguredGeometry(Frozen):
+@record
+class ConfiguredGeometry:
     """What is configured for one layer; None where not specified.
 
     Attributes:
@@ -120,7 +125,7 @@ def _of_class(board: Board, net: str, *, in_pair: bool) -> tuple[Statement | Non
 
 
 def _own(said: Statement) -> Statement:
-    return said.model_copy(update={"is_meant": said.source != _OF_DEFAULT})
+    return replace(said, is_meant=said.source != _OF_DEFAULT)
 
 
 def _first(chain: list[NetClass], default: NetClass, field: str, kicads_own: float) -> Statement | None:
@@ -145,12 +150,12 @@ def _by_profile(board: Board, net: str, found: ConfiguredGeometry) -> Configured
     if profile is None or row is None:
         return found
     said = f"tuning profile {profile.name}"
-    update: dict[str, object] = {"references": _references(row)}
+    width, gap = found.width, found.gap
     if row.width_mm:
-        update["width"] = Statement(value_mm=row.width_mm, name=profile.name, source=said, of_layer=True)
-    if row.gap_mm and profile.differential and found.gap is not None:
-        update["gap"] = Statement(value_mm=row.gap_mm, name=profile.name, source=said, of_layer=True)
-    return found.model_copy(update=update)
+        width = Statement(value_mm=row.width_mm, name=profile.name, source=said, of_layer=True)
+    if row.gap_mm and profile.differential and gap is not None:
+        gap = Statement(value_mm=row.gap_mm, name=profile.name, source=said, of_layer=True)
+    return replace(found, width=width, gap=gap, references=_references(row))
 
 
 def _references(row: TuningLayer) -> tuple[str | None, str | None] | None:
@@ -179,13 +184,8 @@ def _by_rules(
                 value_mm=value, name=rule.name, source=where, of_layer=rule.layer is not None
             )
             doubts[constraint.kind] = []
-    return found.model_copy(
-        update={
-            "width": values[_WIDTH],
-            "gap": values[_GAP],
-            "doubts": tuple(dict.fromkeys(doubts[_WIDTH] + doubts[_GAP])),
-        }
-    )
+    all_doubts = tuple(dict.fromkeys(doubts[_WIDTH] + doubts[_GAP]))
+    return replace(found, width=values[_WIDTH], gap=values[_GAP], doubts=all_doubts)
 
 
 def _meets(value_mm: float, limits: Constraint) -> bool:

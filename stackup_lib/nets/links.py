@@ -8,6 +8,8 @@ A link ends at the first net on which a chip or connector sits: a chip between t
 links, as it is with parts fitted one way or the other. Hence a net may be on more than one link.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
@@ -16,7 +18,6 @@ from itertools import pairwise
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.nets.diff_pairs import UNCONNECTED, Pairs, find_pairs
@@ -31,7 +32,8 @@ from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, find_two_
 __all__ = ["Link", "LinkPad", "Links", "PadRole", "Refused", "Route", "SeriesPart", "find_links", "route_of"]
 
 
-class LinkPad(Frozen):
+@record
+class LinkPad:
     """A pad on a link; `row` is an index into `Board.pads`."""
 
     row: int
@@ -46,7 +48,8 @@ class LinkPad(Frozen):
         return f"{self.reference}.{self.number}" if self.number else self.reference
 
 
-class SeriesPart(Frozen):
+@record
+class SeriesPart:
     """A part between two nets of a link.
 
     Attributes:
@@ -63,7 +66,8 @@ class SeriesPart(Frozen):
     pads: tuple[int, int]
 
 
-class Refused(Frozen):
+@record
+class Refused:
     """A two-pad part on a net that does not join it to `net` (an index into `Board.nets`), and why."""
 
     reference: str
@@ -72,7 +76,8 @@ class Refused(Frozen):
     why: str
 
 
-class Link(Frozen):
+@record
+class Link:
     """Nets in order, from end to end.
 
     Attributes:

@@ -5,12 +5,13 @@ the straight way to it counts. The height of a via counts nothing. KiCad's own l
 net is in `kicad_length`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from enum import StrEnum
 from itertools import pairwise
 
 from stackup_lib.board.board import Board
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.nets.route_contacts import graph_of
 from stackup_lib.nets.route_graph import Edge, Graph, NodeKind
@@ -28,7 +29,8 @@ class BranchKind(StrEnum):
     RECEIVER = "another end"
 
 
-class RouteSegment(Frozen):
+@record
+class RouteSegment:
     """A section of the path on one layer with one width; `tracks` are indices into `Board.tracks`, in order."""
 
     layer: int
@@ -37,7 +39,8 @@ class RouteSegment(Frozen):
     tracks: tuple[int, ...]
 
 
-class Crossing(Frozen):
+@record
+class Crossing:
     """A via on the path; `via` is an index into `Board.vias`, the layers are where the path comes in and goes out.
 
     Both layers are the same for a via that the path runs past: its whole barrel hangs on the path.
@@ -49,7 +52,8 @@ class Crossing(Frozen):
     at_mm: float
 
 
-class Branch(Frozen):
+@record
+class Branch:
     """Copper of the net that hangs on the path.
 
     Attributes:
@@ -71,7 +75,8 @@ class Branch(Frozen):
     pads: tuple[int, ...]
 
 
-class Route(Frozen):
+@record
+class Route:
     """The path between the two pads of a net that are farthest apart along the copper, and what branches off it.
 
     Attributes:

@@ -1,5 +1,7 @@
 """Where a net changes layers, and how far the next hole is by which its return current can follow. Lengths in mm."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
@@ -7,7 +9,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints, PadKind, Vias
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Crossing
 from stackup_lib.return_path.plane_copper import refuse_untrue_fills
 
@@ -22,7 +24,8 @@ _Hit = tuple[float, int, tuple[float, float]]
 """Distance, net and place of a hole."""
 
 
-class LayerChange(Frozen):
+@record
+class LayerChange:
     """A via by which a net goes from one layer to another, and the return current from one plane to another.
 
     Attributes:
@@ -91,7 +94,7 @@ def layer_changes(
     return tuple(_change(copper, holes, crossing, pairs) for crossing, pairs in found)
 
 
-def _change(copper: CopperMap, holes: "_Holes", crossing: Crossing, pairs: Sequence[tuple[int, int]]) -> LayerChange:
+def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, pairs: Sequence[tuple[int, int]]) -> LayerChange:
     vias, via, planes = copper.board.vias, crossing.via, pairs[0]
     x, y = float(vias.x_mm[via]), float(vias.y_mm[via])
     nets = {plane: nets_around(copper, plane, x, y, float(vias.size_mm[via])) for pair in pairs for plane in pair}

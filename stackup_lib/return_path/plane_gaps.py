@@ -4,6 +4,8 @@ Geometry only: what a gap does to a signal depends on its rise time; `Gap.delay_
 tracks and pads of the plane's layer do not count as plane.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -14,7 +16,6 @@ from stackup_lib.board.board import Board, Floats, Ints, LayerKind, PadKind, Sta
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap, unfilled_zones
 from stackup_lib.copper.fill_edges import Complexes
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.core.record import record
 from stackup_lib.kicad.read.items.shapes import arc
@@ -50,7 +51,8 @@ class GapKind(StrEnum):
     END = "end of the plane"
 
 
-class Gap(Frozen):
+@record
+class Gap:
     """A section of a net on one layer where the plane under (or over) it is missing.
 
     Attributes:

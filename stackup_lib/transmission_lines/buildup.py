@@ -5,10 +5,12 @@ of a signal layer adds to it. Where that copper lies: it is bonded to the core n
 its other side. Between two prepregs it is the foil of a build-up layer, bonded to the one nearer to the board's middle.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Literal
 
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import GeometryError, Mask
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
@@ -20,7 +22,8 @@ OUTER_TAPER_PER_COPPER = 0.5
 """The same of outer layers, where plated copper is not all etched: 15 to 20 um on 40.6 um."""
 
 
-class BuildupRow(Frozen):
+@record
+class BuildupRow:
     """A dielectric, or the copper of another signal layer, between a trace and its plane.
 
     Attributes:

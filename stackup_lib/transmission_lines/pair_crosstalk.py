@@ -5,12 +5,14 @@ potential coefficients (the inverse of the capacitance matrix) belong to open co
 no net current or charge hardly changes the field between two others. Four traces are put together from such twos.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.light import LIGHT_MM_PER_PS
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.solver import LADDER, solve_once
 from stackup_lib.transmission_lines.site import TraceEnvironment
 
@@ -18,7 +20,8 @@ RUNG = 1
 """Resolution: its matrices are good to about 1e-4, and errors of neighbouring distances cancel in the coupling."""
 
 
-class PairCoupling(Frozen):
+@record
+class PairCoupling:
     """How two pairs couple, as ratios of differential voltages.
 
     Attributes:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pytest
 
@@ -79,7 +79,7 @@ def _rows(stackup: NamedStackup, index: int, reference: int) -> Iterator[Buildup
     assert abs(index - reference) == 1
     sheets = stackup.gaps[min(index, reference)]
     for sheet in sheets if reference > index else reversed(sheets):
-        kind = "core" if sheet.kind == "core" else "prepreg"
+        kind: Literal["core", "prepreg"] = "core" if sheet.kind == "core" else "prepreg"
         yield BuildupRow(
             name=f"dielectric {min(index, reference) + 1}",
             kind=kind,

@@ -6,6 +6,8 @@ The errors are the same on every board of a lot and may all point one way: they 
 (width, thickness, lot of laminate) is no part of it: see `stackup_lib.transmission_lines.tolerance`.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,8 +17,8 @@ from drc_rules.analysis.lines.sites import BoardSite
 from drc_rules.facts.board_process import BoardProcess, MaskNumbers
 from drc_rules.facts.dielectrics import DielectricPly
 from stackup_lib.core.errors import StackwrightError
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.field_solver.solver import LADDER, solve_once
 from stackup_lib.power.rail_drop.spread import OUTER_PLATING_UM
@@ -64,7 +66,8 @@ class Cause(StrEnum):
     SOLVER = "field solver"
 
 
-class Contribution(Frozen):
+@record
+class Contribution:
     """What one cause may do to an impedance, in percent of it.
 
     Attributes:
@@ -90,7 +93,8 @@ class Contribution(Frozen):
         return f"{self.cause.value} {' to '.join(ends)} %"
 
 
-class LineUncertainty(Frozen):
+@record
+class LineUncertainty:
     """All that is not known of one nominal impedance; the largest cause first."""
 
     contributions: tuple[Contribution, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from drc_rules.facts.context import Context
@@ -74,7 +75,7 @@ def copper_as_declared(ctx: Context, *rows: RailDeclaration) -> tuple[BoardCoppe
             continue
         thin, thick = finished_range_mm(stated, outer=index in (0, last))
         ranges[index] = thin, stated, thick
-    return copper.model_copy(update={"thickness_mm": tuple(thickness)}), ranges
+    return replace(copper, thickness_mm=tuple(thickness)), ranges
 
 
 def plated_range_mm(ctx: Context, index: int) -> Thickness | None:

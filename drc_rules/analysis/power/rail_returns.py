@@ -196,11 +196,11 @@ def _returns(
     platings, warmth = {row.plating_um for row in rows}, {row.copper_c for row in rows}
     plating = platings.pop() if len(platings) == 1 else None
     warm = warmth.pop() if len(warmth) == 1 else None
-    sure = {
-        "plating_mm": (plating or PLATING_UM.nominal) / 1000,
-        "temperature_c": COPPER_C.nominal if warm is None else warm,
-    }
-    copper = copper.model_copy(update=sure)
+    copper = replace(
+        copper,
+        plating_mm=(plating or PLATING_UM.nominal) / 1000,
+        temperature_c=COPPER_C.nominal if warm is None else warm,
+    )
     found, drops = solve_returns(ctx.board, copper, requests)
     ratio = drop_ratio(
         {ctx.board.layer_index[name]: watt for name, watt in drops.layer_power_w.items()},

@@ -1,5 +1,7 @@
 """Lines with a target impedance: the target of each net, and the geometries in which it was routed."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal
@@ -13,7 +15,6 @@ from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family, interface
 from stackup_lib.core.facts import Confidence, MissingFact, Origin
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 
 USUAL_TOLERANCE_PCT = 10.0
@@ -28,7 +29,8 @@ BREAKOUT_MM = 1.0
 """From a ball to its via is 0.7 mm at 1 mm pitch, 0.9 mm at 1.27 mm: it is unavoidable, however fast the signal."""
 
 
-class NetTarget(Frozen):
+@record
+class NetTarget:
     """The target of some nets.
 
     Attributes:
@@ -45,9 +47,9 @@ class NetTarget(Frozen):
     title: str
     ohm: float
     kind: Literal["single", "differential"]
+    lumped_mm: float
     tolerance_pct: float = USUAL_TOLERANCE_PCT
     nyquist_ghz: float | None = None
-    lumped_mm: float
     source: str = ""
     document: str = ""
     inferred: bool = True

@@ -1,6 +1,9 @@
 """The target impedance of a net, and its source: command line, settings, KiCad's own data, interface."""
 
+from __future__ import annotations
+
 import re
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
@@ -14,7 +17,7 @@ from stackup_lib.board.board import Board
 from stackup_lib.board.design_rules import DesignRule
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import Confidence, Origin
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
@@ -47,7 +50,8 @@ class NamedImpedance(NamedTuple):
     kind: Kind | None
 
 
-class ImpedanceTarget(Frozen):
+@record
+class ImpedanceTarget:
     """The target impedance of a net.
 
     Attributes:
@@ -60,12 +64,12 @@ class ImpedanceTarget(Frozen):
 
     ohm: float
     kind: Kind
-    tolerance_pct: float | None = None
     origin: Origin
     source: str
+    confidence: Confidence
+    tolerance_pct: float | None = None
     document: str = ""
     serves: str = ""
-    confidence: Confidence
 
 
 @lru_cache(maxsize=4096)
@@ -244,13 +248,8 @@ class Targets:
 
     @staticmethod
     def _as_clock(link: ImpedanceTarget, title: str, tolerance_pct: float | None) -> ImpedanceTarget:
-        changes = {
-            "tolerance_pct": max(tolerance_pct or 0.0, CLOCK_TOLERANCE_PCT),
-            "origin": Origin.INFERRED,
-            "confidence": Confidence.LOW,
-            "serves": title,
-        }
-        return link.model_copy(update=changes)
+        allowed = max(tolerance_pct or 0.0, CLOCK_TOLERANCE_PCT)
+        return replace(link, tolerance_pct=allowed, origin=Origin.INFERRED, confidence=Confidence.LOW, serves=title)
 
 
 def _named_rules(board: Board) -> list[tuple[DesignRule, NamedImpedance]]:

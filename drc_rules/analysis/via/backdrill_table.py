@@ -3,6 +3,8 @@
 Rows are what the board file and `stackwright.toml` require, and what the stubs of high-speed interfaces would need.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -12,7 +14,6 @@ from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import BackdrillRow
 from drc_rules.report.model import Missing
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import (
@@ -30,7 +31,8 @@ TIMES_NYQUIST = 3.0
 """A stub that resonates at this multiple of Nyquist, in the worst case, needs no drill."""
 
 
-class BackdrillTable(Frozen):
+@record
+class BackdrillTable:
     """All depth groups of a board, front side first, deepest last; `missing` keeps what could not be worked out."""
 
     rows: tuple[BackdrillRow, ...]

@@ -32,6 +32,7 @@ line is lumped. No document states a length for all interfaces, so this is a war
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from drc_rules.analysis.return_path.return_paths import (
     PLACES_SHOWN,
@@ -116,7 +117,7 @@ def _crossed(ctx: Context, part: Referenced, gap: Gap) -> Crossed:
         # the antipads of a row of holes across the track: void goes on farther than one ring does
         least = max(part.group.lumped_mm[-1], 2 * gap.ring_mm)
         aside = detour_mm(ctx.copper, gap, max(FOLLOWED * slowest, least))
-        merged = gap.model_copy(update={"kind": GapKind.MERGED})
+        merged = replace(gap, kind=GapKind.MERGED)
         return Crossed(merged, aside) if aside > least else Crossed(gap, 0.0)
     if gap.kind in (GapKind.SLOT, GapKind.MERGED) and is_crossed and gap.length_mm <= slowest:
         return Crossed(gap, max(gap.length_mm, detour_mm(ctx.copper, gap, FOLLOWED * slowest)))

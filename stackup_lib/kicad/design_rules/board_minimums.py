@@ -5,10 +5,14 @@ minimum takes the place of Board Setup's, be it stricter or not; one that only p
 not. Blind and buried vias keep the minimums of through vias.
 """
 
+from __future__ import annotations
+
+from dataclasses import replace
+
 from stackup_lib.board.board import Board
 from stackup_lib.board.design_rules import DesignRule, DesignRules
 from stackup_lib.board.project import Project
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.rules_conditions import condition_holds, leaf_of_net
 
@@ -16,7 +20,8 @@ LARGEST_MM = 100.0
 """No minimum is larger: what the file states then is no length."""
 
 
-class Minimum(Frozen):
+@record
+class Minimum:
     """One minimum of Board Setup.
 
     Attributes:
@@ -63,7 +68,7 @@ def board_minimums(project: Project) -> tuple[Minimum, ...]:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_MM:
             continue
         if project.severities.get(one.check) != "ignore":
-            found.append(one.model_copy(update={"value_mm": float(value)}))
+            found.append(replace(one, value_mm=float(value)))
     return tuple(found)
 
 

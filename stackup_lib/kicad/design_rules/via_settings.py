@@ -1,7 +1,9 @@
 """Board Setup's smallest via, as the `.kicad_pro` states it."""
 
+from __future__ import annotations
+
 from stackup_lib.board.project import Project
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 
 BOARD_SETUP = "Board Setup"
 _KEYS = {
@@ -11,7 +13,8 @@ _KEYS = {
 }
 
 
-class ViaSettings(Frozen):
+@record
+class ViaSettings:
     """Constraints of Board Setup on through, blind and buried vias; None where the file does not state one."""
 
     least_diameter_mm: float | None = None

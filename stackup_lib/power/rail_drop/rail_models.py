@@ -1,15 +1,18 @@
 """What goes into the solution of a rail, and what comes out of it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 
 DENSITY_RADIUS_MM = 0.1
 """Current density is averaged over discs of this radius: the narrowest neck that matters is 0.2 mm wide."""
 
 
-class BoardCopper(Frozen):
+@record
+class BoardCopper:
     """What conducts.
 
     Attributes:
@@ -25,7 +28,8 @@ class BoardCopper(Frozen):
     temperature_c: float = 20.0
 
 
-class Terminal(Frozen):
+@record
+class Terminal:
     """Pads on one potential, as rows of `Board.pads`: a regulator's output, a connector's pins, a load.
 
     A soldered pin is equipotential through the board: plated pads of a terminal feed every layer that they touch.
@@ -36,13 +40,15 @@ class Terminal(Frozen):
     pads: tuple[int, ...]
 
 
+@record
 class Load(Terminal):
     """A terminal that draws a current; give each pad its own load where the current of each is known."""
 
     current_a: float
 
 
-class RouteStep(Frozen):
+@record
+class RouteStep:
     """A hole or terminal on the way of the strongest current, and the layer on which it leaves for the load."""
 
     name: str
@@ -50,7 +56,8 @@ class RouteStep(Frozen):
     drop_v: float
 
 
-class LoadDrop(Frozen):
+@record
+class LoadDrop:
     """What the copper takes between the source and a load: bounds of the drop, and the way from load to source."""
 
     name: str
@@ -59,7 +66,8 @@ class LoadDrop(Frozen):
     route: tuple[RouteStep, ...]
 
 
-class HoleCurrent(Frozen):
+@record
+class HoleCurrent:
     """The largest current in the barrel of a via or plated pad, between two neighbouring layers of the net."""
 
     uuid: str
@@ -71,7 +79,8 @@ class HoleCurrent(Frozen):
     to_layer: str
 
 
-class DensityPeak(Frozen):
+@record
+class DensityPeak:
     """Where current is densest: mean over the copper within `DENSITY_RADIUS_MM`."""
 
     layer: str
@@ -81,7 +90,8 @@ class DensityPeak(Frozen):
     a_per_mm2: float
 
 
-class TrackCurrent(Frozen):
+@record
+class TrackCurrent:
     """What flows through the middle of a track that lies outside the net's fills.
 
     Attributes:
@@ -98,7 +108,8 @@ class TrackCurrent(Frozen):
     run_v: float
 
 
-class RailDrop(Frozen):
+@record
+class RailDrop:
     """IR drop of a rail; losses and drops are those of this net alone, its return is another net.
 
     Attributes:

@@ -1,9 +1,11 @@
 """What the drop of a rail may be when copper is as thin, or as thick, as a fab may deliver what the stackup states."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.materials import copper_weights, ounce_class
 from stackup_lib.transmission_lines.materials.conductor_models import copper_conductivity_s_per_m
 
@@ -20,7 +22,8 @@ COPPER_C = Interval(low=20.0, nominal=20.0, high=85.0)
 """Temperature of copper where none is stated: numbers are given at 20 degrees, the board may be hot."""
 
 
-class Ratio(Frozen):
+@record
+class Ratio:
     """Factors on every drop and loss of a rail: `low` with thick cold copper, `high` with thin hot copper."""
 
     low: float

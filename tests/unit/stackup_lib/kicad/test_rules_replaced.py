@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +17,9 @@ from stackup_lib.board.design_rules import Constraint, DesignRule
 from tests.unit.drc_rules.analysis.test_via_intents import via
 
 
-def rule(name: str, least_mm: float, **fields: object) -> DesignRule:
+def rule(name: str, least_mm: float, **fields: Any) -> DesignRule:
     whole = DesignRule(name=name, line=1, constraints=(Constraint(kind="track_width", min_mm=least_mm, line=1),))
-    return whole.model_copy(update=fields)
+    return replace(whole, **fields)
 
 
 @pytest.mark.parametrize(
