@@ -1,4 +1,4 @@
-"""Voltages of nets, as declared or by their names, and the distance that IPC-2221B asks between two of them."""
+"""Voltages of nets, as declared or by their names, and the distances that IPC-2221B and IPC-9592 ask between them."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -29,11 +29,19 @@ class _Row(Frozen):
     mm: dict[str, float]
 
 
+class _PowerConversion(Frozen):
+    document: str
+    from_v: float
+    mm: float
+    per_volt_mm: float
+
+
 class _File(Frozen):
     document: str
     above_v: float
     row: tuple[_Row, ...]
     per_volt_mm: dict[str, float]
+    power_conversion: _PowerConversion
 
 
 @record
@@ -67,6 +75,18 @@ def spacing_mm(volts: float, kind: str) -> float:
     return row.mm[kind] + max(volts - last.up_to_v, 0.0) * table.per_volt_mm[kind]
 
 
+def conversion_spacing_mm(volts: float) -> float:
+    """Return the smallest distance for a voltage on the surface of a power converter, in mm; 0 below 100 V.
+
+    Args:
+        volts: difference of the two, DC or peak.
+
+    Source: IPC-9592, spacing of circuit boards, at second hand.
+    """
+    asked = spacing_table().power_conversion
+    return asked.mm + asked.per_volt_mm * volts if volts >= asked.from_v else 0.0
+
+
 def net_volts(ctx: Context) -> Mapping[int, NetVolts]:
     """Return the voltage of every net that states one, by number; a declared rail wins over its name."""
     board = ctx.board
@@ -89,7 +109,7 @@ def widest_volts(ctx: Context) -> float:
 def voltage_spaces(ctx: Context) -> SpaceFinder:
     """Return what measures the spaces of the board as far as its voltages require any."""
     board, volts = ctx.board, ctx.get(widest_volts)
-    outer = max(spacing_mm(volts, kind) for kind in (BARE, MASKED, LEADS))
+    outer = max(conversion_spacing_mm(volts), *(spacing_mm(volts, kind) for kind in (BARE, MASKED, LEADS)))
     last = board.layer_count - 1
     reach = tuple(outer if layer in (0, last) else spacing_mm(volts, INNER) for layer in range(board.layer_count))
     return SpaceFinder(ctx.copper, reach, PostFills(ctx.copper, 0.0, reach))

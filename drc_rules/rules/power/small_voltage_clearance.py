@@ -1,12 +1,14 @@
-"""Copper is closer to copper of another voltage than IPC-2221B has it.
+"""Copper is closer to copper of another voltage than IPC-2221B or IPC-9592 has it.
 
 What it checks
 --------------
 The clearances on each layer between nets whose voltages are known and differ by more than 30 V: rails as `[[rail]]`
 declares them, else nets whose name states a voltage (`+48V`, `VIN_54V0`), and ground. The minimum is that of IPC-2221B
 table 6-1 for the voltage between the two: class B1 on inner layers; outside B4 where solder mask covers either side, A6
-between pads of different parts, B2 between other bare copper. At 48 V that is 0.1, 0.13, 0.4 and 0.6 mm. It is
-information.
+between pads of different parts, B2 between other bare copper. At 48 V that is 0.1, 0.13, 0.4 and 0.6 mm.
+
+A second clause compares outer layers with IPC-9592, for power converters: from 100 V on 0.6 mm plus 0.005 mm per volt,
+2.6 mm at 400 V. Both are information.
 
 Why it matters
 --------------
@@ -21,12 +23,13 @@ or cover them with mask.
 What it cannot see
 ------------------
 Nets of unknown voltage: switching nodes, gates, what lies behind a fuse. Pads of one part, which the part sets. Slots,
-height above sea level, transients, and what safety standards or IPC-9592 ask beyond IPC-2221B.
+height above sea level, transients, safety standards. IPC-9592B's steps below 100 V: no clean text has them.
 
 Sources
 -------
 IPC-2221B table 6-1, as the calculator of KiCad 8 lists it; the standard itself was not read, and its edition C differs
-in places. Hence never more than information.
+in places. IPC-9592: a page on power supplies and TI SLUP421, which leave open whether it holds for inner layers. Hence
+never more than information.
 """
 
 from __future__ import annotations
@@ -38,7 +41,9 @@ import numpy as np
 from drc_rules.analysis.fabrication.clearance_places import between, more_pairs, place
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.power.voltage_spacing import (
+    BARE,
     WORDS,
+    conversion_spacing_mm,
     differences_v,
     kinds_of,
     net_volts,
@@ -63,29 +68,33 @@ FORMULA = """
 s ≥ s_min - 0.001
 
 s: clearance that misses its minimum by most, else the smallest [mm]
-s_min: IPC-2221B table 6-1 for the voltage and the layer [mm]
+s_min: of the standard, for the voltage and the layer [mm]
 U: voltage between the two nets [V]
 """
 
 
-def _layers(ctx: Context, _clause: Clause) -> Iterator[int]:
-    """The layers of a board that has two nets more than 30 V apart."""
-    if ctx.get(widest_volts) > spacing_table().above_v:
-        yield from range(ctx.board.layer_count)
+_BOARDS, _CONVERTERS = "voltage_clearance", "conversion_clearance"
+_NAMES = {_BOARDS: "IPC-2221B", _CONVERTERS: "IPC-9592"}
 
 
-@rule("PDN008", kinds=("voltage_clearance",), over=_layers, formula=FORMULA, reads_fills=True)
-def small_voltage_clearance(ctx: Context, _clause: Clause, layer: int) -> Iterator[DraftFinding]:
+def _least_mm(clause: Clause, volts: float, kind: str) -> float:
+    return conversion_spacing_mm(volts) if clause.kind == _CONVERTERS else spacing_mm(volts, kind)
+
+
+def _layers(ctx: Context, clause: Clause) -> Iterator[int]:
+    """The layers of a board that has two nets so far apart in voltage that the standard states a distance."""
+    if _least_mm(clause, ctx.get(widest_volts), BARE) > 0:
+        last = ctx.board.layer_count - 1
+        yield from sorted({0, last}) if clause.kind == _CONVERTERS else range(last + 1)
+
+
+@rule("PDN008", kinds=(_BOARDS, _CONVERTERS), over=_layers, formula=FORMULA, reads_fills=True)
+def small_voltage_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[DraftFinding]:
     """Yield one finding for the clearances of a layer that are below those for their voltage."""
     board, name = ctx.board, ctx.board.copper_layers[layer].name
     if len(unfilled_zones(board, (layer,))):
         raise MissingFact(f"the zone fills on {name}", FILL_ZONES)
-    found = ctx.get(voltage_spaces).on(layer)
-    volts = differences_v(ctx, found)
-    rows = np.flatnonzero((volts > spacing_table().above_v) & ~_of_one_part(board, found))
-    spaces, volts = found.where(rows), volts[rows]
-    kinds = kinds_of(board, spaces)
-    least = np.array([spacing_mm(volt, kind) for volt, kind in zip(volts.tolist(), kinds, strict=True)])
+    spaces, volts, kinds, least = _asked(ctx, clause, layer)
     half_v = spacing_table().above_v / 2
     if not all(one.declared for one in ctx.get(net_volts).values() if abs(one.volts) > half_v):
         ctx.rests_on(Confidence.MEDIUM)
@@ -98,17 +107,29 @@ def small_voltage_clearance(ctx: Context, _clause: Clause, layer: int) -> Iterat
     worst = worst[spaces.gap_mm[worst] < least[worst] - TOLERANCE_MM]
     if not len(worst):
         return
-    pairs = spaces.where(worst)
+    pairs, standard = spaces.where(worst), _NAMES[clause.kind]
     where = f"{WORDS[kinds[row]]}: {name}, {between(board, pairs)}"
     yield DraftFinding(
-        title=f"clearance {gap:.3f} mm, IPC-2221B {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
+        title=f"clearance {gap:.3f} mm, {standard} {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
         why="At this voltage a current creeps between bare or dirty copper until the surface chars",
         fix=f"Give the nets a net class with a clearance of {limit:g} mm and refill the zones, or cover the copper",
-        ids=(name,),
+        ids=(name, standard) if clause.kind == _CONVERTERS else (name,),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=limit,
         places=tuple(place(ctx.copper, pairs, one) for one in range(min(len(pairs), PLACES_SHOWN))),
     )
+
+
+def _asked(ctx: Context, clause: Clause, layer: int) -> tuple[Spaces, Floats, list[str], Floats]:
+    """Return the spaces of a layer for which the standard states a distance, volts, classes, and these in mm."""
+    found = ctx.get(voltage_spaces).on(layer)
+    volts = differences_v(ctx, found)
+    known = np.flatnonzero((volts > spacing_table().above_v) & ~_of_one_part(ctx.board, found))
+    spaces, volts = found.where(known), volts[known]
+    kinds = kinds_of(ctx.board, spaces)
+    least = np.array([_least_mm(clause, volt, kind) for volt, kind in zip(volts.tolist(), kinds, strict=True)])
+    rows = np.flatnonzero(least > 0)
+    return spaces.where(rows), volts[rows], [kinds[row] for row in rows.tolist()], least[rows]
 
 
 def _worst_of_nets(spaces: Spaces, least_mm: Floats) -> Ints:
