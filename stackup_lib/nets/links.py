@@ -137,6 +137,7 @@ class Links:
     _links: dict[int, Link] = field(default_factory=dict, repr=False, compare=False)
     _routes: dict[_RouteKey, Route] = field(default_factory=dict, repr=False, compare=False)
     _graphs: dict[int, Graph] = field(default_factory=dict, repr=False, compare=False)
+    _complements: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.chains)
@@ -163,6 +164,11 @@ class Links:
 
     def complement_row(self, row: int) -> int | None:
         """Return the link that holds most of the complements of a link's nets; None where none or several do."""
+        if row not in self._complements:
+            self._complements[row] = self._complement_row(row)
+        return self._complements[row]
+
+    def _complement_row(self, row: int) -> int | None:
         nets, met = self.chains[row], dict[int, int]()
         for complement_net in (self.pairs.complement_of(net) for net in nets):
             for other in self.rows_of_net.get(complement_net, ()) if complement_net is not None else ():

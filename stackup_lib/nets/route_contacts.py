@@ -85,9 +85,8 @@ class _Builder:
         columns = zip(self.of_track.tolist(), self.rows.tolist(), self.layer.tolist(), self.width.tolist(), strict=True)
         for k, (net, row, layer, width) in enumerate(columns):
             one, other = hubs_at.get((net, first[k]), nothing), hubs_at.get((net, last[k]), nothing)
-            here = one | other | {first[k], last[k]}
-            on_way = sorted(cut for cut in cuts.get(k, []) if cut[1] not in here)
-            inside = bool(one & other)
+            on_way = sorted(cut for cut in cuts[k] if cut[1] not in one and cut[1] not in other) if k in cuts else ()
+            inside = not one.isdisjoint(other)
             for (share, node), (next_share, next_node) in pairwise([(0.0, first[k]), *on_way, (1.0, last[k])]):
                 if node != next_node:
                     length = (next_share - share) * lengths[k]
@@ -104,10 +103,9 @@ class _Builder:
             places[at] if at in places else self._place(places, at, point)
             for at, point in zip(zip(of.tolist(), layers.tolist(), *cells, strict=True), points.tolist(), strict=True)
         ]
-        met: dict[tuple[int, int], int] = {}
-        for at in zip(of.tolist(), nodes, strict=True):
-            met[at] = met.get(at, 0) + 1
-        alone = np.array([met[at] == 1 for at in zip(of.tolist(), nodes, strict=True)], dtype=np.bool_)
+        keys = self._keys(of, np.array(nodes, dtype=np.int64))
+        _, place, met = np.unique(keys, return_inverse=True, return_counts=True)
+        alone = met[place] == 1
         hits = self._ends_on_hubs(points, layers, of, np.zeros(len(points)), np.arange(len(points)))
         # an end that meets nothing still touches what its round cap reaches
         loose = np.flatnonzero(alone & (np.bincount([end for end, _ in hits], minlength=len(points)) == 0))
@@ -120,6 +118,14 @@ class _Builder:
                 length = float(abs(points[k] - self.hub_at[hub]))
                 self.graphs[net].join(Edge(own, nodes[k], int(layers[k]), float(widths[k]), length, None))
         return nodes[: len(self.rows)], nodes[len(self.rows) :], hubs_at
+
+    @property
+    def _most_nodes(self) -> int:
+        return max(len(graph.nodes) for graph in self.graphs) if self.graphs else 1
+
+    def _keys(self, net: Ints, node: Ints) -> Ints:
+        """Return one number for each node of each net."""
+        return net * self._most_nodes + node
 
     def _place(self, places: dict[_Cell, int], at: _Cell, point: complex) -> int:
         """Return the node of an end: one in a cell next to its own, else a new one."""
@@ -224,30 +230,30 @@ class _Builder:
         self, first: list[int], last: list[int], hubs_at: dict[tuple[int, int], set[int]]
     ) -> dict[int, list[tuple[float, int]]]:
         """Return where ends, pads and vias sit on the run of a track: track -> (share of its length, node)."""
-        of = [*self.of_track.tolist(), *self.of_track.tolist()]
-        layer, half = [*self.layer.tolist(), *self.layer.tolist()], [*(self.width / 2).tolist()] * 2
-        met: dict[tuple[int, int], list[int]] = {}
-        for end, place in enumerate(zip(of, [*first, *last], strict=True)):
-            met.setdefault(place, []).append(end)
-        places = sorted(met)
-        here = [self.graphs[net].nodes[own] for net, own in places]
-        point = np.array([complex(end.x_mm, end.y_mm) for end in here], dtype=np.complex128)
-        on = np.array([layer[met[place][0]] for place in places], dtype=np.int64)
-        # where tracks meet already, the copper of a short neighbour is near without being a junction
-        loose = np.array([len(met[place]) == 1 and place not in hubs_at for place in places], dtype=np.bool_)
-        caps = np.array([half[met[place][-1]] for place in places])
-        of_place, node = np.array(places, dtype=np.int64).reshape(-1, 2).T
         begins, stops = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
+        keys = self._keys(np.tile(self.of_track, 2), np.concatenate([begins, stops]))
+        places, earliest, place, met = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        of_place, node = np.divmod(places, self._most_nodes)
+        point, on = np.concatenate([self.start, self.end])[earliest], np.tile(self.layer, 2)[earliest]
+        # where tracks meet already, the copper of a short neighbour is near without being a junction
+        at_hub = np.array(list(hubs_at), dtype=np.int64).reshape(-1, 2)
+        loose = (met == 1) & ~np.isin(places, self._keys(at_hub[:, 0], at_hub[:, 1]))
+        caps = np.empty(len(places))
+        caps[place] = np.tile(self.width / 2, 2)
         cuts: dict[int, list[tuple[float, int]]] = {}
         boxes, reach = self._boxes(), self._hub_reach()
-        for anywhere, others in pairs(of_place, self.tracks_of):
-            limits = np.where(loose[anywhere], self.width[others] / 2 + caps[anywhere], TOUCH_MM)
-            near = _in_boxes(point[anywhere], limits, boxes[others]) & (on[anywhere] == self.layer[others])
-            near &= (node[anywhere] != begins[others]) & (node[anywhere] != stops[others])
-            some, track, limit = anywhere[near], others[near], limits[near]
+        by_layer, layers = self._tracks_by_layer()
+        most = np.where(loose, self.width.max(initial=0.0) / 2 + caps, TOUCH_MM)
+        for anywhere, others in pairs(of_place * self.board.layer_count + on, layers):
+            across = _in_range(point.real[anywhere], most[anywhere], boxes[by_layer[others], :2])
+            some, track = anywhere[across], by_layer[others[across]]
+            limit = np.where(loose[some], self.width[track] / 2 + caps[some], TOUCH_MM)
+            near = _in_boxes(point[some], limit, boxes[track])
+            near &= (node[some] != begins[track]) & (node[some] != stops[track])
+            some, track, limit = some[near], track[near], limit[near]
             share, nearest = self._nearest(point[some], track)
             for k in np.flatnonzero(np.abs(nearest - point[some]) <= limit).tolist():
-                cuts.setdefault(int(track[k]), []).append((float(share[k]), places[some[k]][1]))
+                cuts.setdefault(int(track[k]), []).append((float(share[k]), int(node[some[k]])))
         for anywhere, others in pairs(self.of_hub, self.tracks_of):
             near = _in_boxes(self.hub_at[anywhere], reach[anywhere], boxes[others])
             hub, track = anywhere[near], others[near]
@@ -256,6 +262,12 @@ class _Builder:
                 own = int(hub[k] - self.hubs_of.first[self.of_hub[hub[k]]])
                 cuts.setdefault(int(track[k]), []).append((float(share[k]), own))
         return cuts
+
+    def _tracks_by_layer(self) -> tuple[Ints, Runs]:
+        """Return the tracks in order of net and layer, and their runs: layer k of net n is n * layers + k."""
+        of, layers = self.of_track * self.board.layer_count + self.layer, self.board.layer_count
+        order = np.argsort(of, kind="stable")
+        return order, runs(of[order], self.count * layers)
 
     def _boxes(self) -> Floats:
         """Left, right, lower and upper edge of the middle line of each track, shape (tracks, 4)."""
@@ -297,9 +309,12 @@ def _of_nets(rank: Ints, net: Ints, keep: Bools) -> tuple[Ints, Ints]:
 
 def _in_boxes(points: Points, reach_mm: Floats, boxes: Floats) -> Bools:
     """Tell which points come within reach of the box in the same row."""
-    x, y = points.real, points.imag
-    across = (x >= boxes[:, 0] - reach_mm) & (x <= boxes[:, 1] + reach_mm)
-    return np.asarray(across & (y >= boxes[:, 2] - reach_mm) & (y <= boxes[:, 3] + reach_mm))
+    return _in_range(points.real, reach_mm, boxes[:, :2]) & _in_range(points.imag, reach_mm, boxes[:, 2:])
+
+
+def _in_range(values: Floats, reach_mm: Floats, ranges: Floats) -> Bools:
+    """Tell which values come within reach of the range in the same row."""
+    return np.asarray((values >= ranges[:, 0] - reach_mm) & (values <= ranges[:, 1] + reach_mm))
 
 
 def _nearest(points: Points, corner: Points) -> tuple[Floats, Points]:

@@ -55,10 +55,12 @@ class Graph:
     edges: list[Edge] = field(default_factory=list)
     pads: list[int] = field(default_factory=list)
     _at: dict[int, list[Edge]] = field(default_factory=dict)
+    _searched: dict[int, tuple[dict[int, float], dict[int, Edge]]] = field(default_factory=dict)
 
     def join(self, edge: Edge) -> None:
         """Add an edge."""
         self.edges.append(edge)
+        self._searched.clear()
         for node in {edge.first, edge.second}:
             self._at.setdefault(node, []).append(edge)
 
@@ -81,7 +83,12 @@ class Graph:
         return steps[::-1]
 
     def _search(self, start: int) -> tuple[dict[int, float], dict[int, Edge]]:
-        """Dijkstra's shortest paths; of equal ways the one with fewer contacts wins."""
+        """Dijkstra's shortest paths, kept; of equal ways the one with fewer contacts wins."""
+        if start not in self._searched:
+            self._searched[start] = self._searched_from(start)
+        return self._searched[start]
+
+    def _searched_from(self, start: int) -> tuple[dict[int, float], dict[int, Edge]]:
         best, came = {start: (0.0, 0)}, dict[int, Edge]()
         queue = [(0.0, 0, start)]
         while queue:

@@ -198,9 +198,10 @@ def _without_path(net: int, graph: Graph, total_mm: float) -> Route:
 def _longest(graph: Graph, starts: list[int], ends: list[int]) -> tuple[int, list[_Step]] | None:
     """Return the longest of the shortest ways from a start to an end; of equal ones the first of the starts."""
     best: tuple[float, int, int] | None = None
-    for start in starts[:MOST_STARTS]:
-        reach = graph.distances(start)
-        for end in ends:
+    for k, start in enumerate(starts[:MOST_STARTS]):
+        others = ends[k + 1 :] if ends is starts else ends  # a way back is as long as the way there
+        reach = graph.distances(start) if others else {}
+        for end in others:
             if reach.get(end, 0.0) > (best[0] if best else 0.0) + SAME_MM:
                 best = (reach[end], start, end)
     if best is None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from drc_rules.analysis.delay.pair_skew import LEAST_MM, pair_name, routed_pairs
-from drc_rules.analysis.delay.trace_delay import TraceRoute, trace_of
-from drc_rules.analysis.lines.link_geometry import LinkGeometry
+from drc_rules.analysis.delay.trace_delay import TraceRoute, pair_traces
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
@@ -49,8 +48,7 @@ def _layers_of(ctx: Context, group_id: str) -> GroupLayers:
     missing: list[MissingFact] = []
     for positive, negative in routed_pairs(ctx, group):
         try:
-            geometry = LinkGeometry(ctx, (*positive.nets, *negative.nets))
-            traces = [trace_of(ctx, link, geometry) for link in (positive, negative)]
+            traces = ctx.get(pair_traces, positive.index, negative.index)
         except MissingFact as fact:
             missing.append(fact)
             continue

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, trace_of, usual_ps_per_mm
-from drc_rules.analysis.lines.link_geometry import LinkGeometry
+from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, pair_traces, usual_ps_per_mm
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
 from drc_rules.facts.context import Context
@@ -109,9 +108,7 @@ def skew_between(ctx: Context, positive: Link, negative: Link) -> PairSkew:
     Raises:
         MissingFact: one of them is not routed from end to end, or the height of their vias is not known.
     """
-    nets = (*positive.nets, *negative.nets)
-    geometry = LinkGeometry(ctx, nets)
-    first, second = (trace_of(ctx, link, geometry) for link in (positive, negative))
+    first, second = ctx.get(pair_traces, positive.index, negative.index)
     nominal, spread, unsure = 0.0, 0.0, None
     by_layer: dict[int, float] = {}
     for key in dict.fromkeys((*first.lines_mm, *second.lines_mm)):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.nets.board_links import complete_routes
+from drc_rules.analysis.nets.board_links import board_links, complete_routes
 from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
@@ -69,6 +69,18 @@ class TraceDelay:
     vias_ps: float
     package_ps: float
     unsure: MissingFact | None
+
+
+def pair_traces(ctx: Context, positive: int, negative: int) -> tuple[TraceRoute, TraceRoute]:
+    """Follow two links, by their rows, in the geometry that both have together; get them with `Context.get`.
+
+    Raises:
+        MissingFact: one of their nets is not routed from pad to pad.
+    """
+    links = ctx.get(board_links)
+    one, other = links.link(positive), links.link(negative)
+    geometry = LinkGeometry(ctx, (*one.nets, *other.nets))
+    return trace_of(ctx, one, geometry), trace_of(ctx, other, geometry)
 
 
 def trace_of(ctx: Context, link: Link, geometry: LinkGeometry) -> TraceRoute:

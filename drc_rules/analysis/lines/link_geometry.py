@@ -23,16 +23,22 @@ class LinkGeometry:
         self.lines = routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
         self.total_mm = sum(line.length_mm for line in self.lines)
         self.notes: list[str] = []
+        self._known: dict[tuple[int, float], list[tuple[LineKey, float]]] = {}
 
     def spread(self, piece: RouteSegment) -> Iterator[tuple[LineKey, float]]:
         """Yield the lines of a piece of the path, each with its length."""
-        width = round(piece.width_mm, 4)
-        alike = [line for line in self.lines if (line.layer, line.width_mm) == (piece.layer, width)]
-        total = sum(line.length_mm for line in alike)
-        if not total:  # all of it is on pads
-            yield self._key(piece.layer, width, None), piece.length_mm
-        for line in alike:
-            yield self._key(piece.layer, width, line), piece.length_mm * line.length_mm / total
+        alike = self._alike(piece.layer, round(piece.width_mm, 4))
+        total = sum(length for _, length in alike)
+        for key, length in alike:
+            yield key, piece.length_mm * length / total
+
+    def _alike(self, layer: int, width: float) -> list[tuple[LineKey, float]]:
+        """Return the lines that a piece of the path on a layer may be, each with its length on the link."""
+        if (layer, width) not in self._known:
+            lines = [line for line in self.lines if (line.layer, line.width_mm) == (layer, width)]
+            on_pads = [] if any(line.length_mm for line in lines) else [(self._key(layer, width, None), 1.0)]
+            self._known[layer, width] = on_pads or [(self._key(layer, width, line), line.length_mm) for line in lines]
+        return self._known[layer, width]
 
     def _key(self, layer: int, width: float, line: RoutedLine | None) -> LineKey:
         if line is None or line.references == (None, None) or line.length_mm < RARE * self.total_mm:
