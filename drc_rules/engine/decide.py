@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.engine.one_finding import Left, Tiered, left_over, once_per_defect, tiered, yielded
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import guesses
@@ -14,7 +16,7 @@ from drc_rules.report.model import ClauseVerdict, Coverage, Finding, FindingLimi
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, Rule
-from stackup_lib.core.background_process import BackgroundTask, WorkQueue
+from stackup_lib.core.background_process import BackgroundTask, WorkQueue, may_copy
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.core.stopwatch import span
@@ -101,6 +103,8 @@ def begin(
         with span("comparing fills"):
             _ = context.copper.other_net  # before this process is copied: both need it
     families = _by_family([decider if decider in on else None for _, decider in todo])
+    if len(families) > 1 and may_copy():
+        _know_what_both_need(context)
     known, queue = context.results.keys, WorkQueue(len(families))
 
     def decide(rows: Iterable[int]) -> dict[int, Outcome]:
@@ -141,6 +145,13 @@ def begin(
         return outcome
 
     return finish_all
+
+
+def _know_what_both_need(context: Context) -> None:
+    """Compute what rules of most families request; whatever goes wrong here is said by the rule that needs it."""
+    with context.aside(), suppress(Exception):
+        _ = context.plies, context.uses, context.get(board_links)
+    raise_if_interrupted()
 
 
 def _by_family(deciders: Sequence[Rule | None]) -> list[list[int]]:

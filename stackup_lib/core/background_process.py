@@ -41,6 +41,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
+def may_copy() -> bool:
+    """Tell whether work may be given to a copy of this process: what both need is best known before."""
+    return _sharing.get() and cores() > 1
+
+
 class _Copy(NamedTuple):
     """A copy of this process: its number, the file it will write to, and a pipe's end whose closing ends it."""
 
@@ -60,7 +65,7 @@ class BackgroundTask(Generic[T]):
     def __init__(self, work: Callable[[], T], *, when: bool = True) -> None:
         self._work = work
         self._copy: _Copy | None = None
-        if when and _sharing.get() and cores() > 1:
+        if when and may_copy():
             self._copy = _copied(work)
 
     @property

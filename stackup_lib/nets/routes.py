@@ -199,7 +199,7 @@ def _longest(graph: Graph, starts: list[int], ends: list[int]) -> tuple[int, lis
     """Return the longest of the shortest ways from a start to an end; of equal ones the first of the starts."""
     best: tuple[float, int, int] | None = None
     for k, start in enumerate(starts[:MOST_STARTS]):
-        others = ends[k + 1 :] if ends is starts else ends  # a way back is as long as the way there
+        others = ends[k + 1 :] if ends is starts else ends  # the reverse direction is as long
         reach = graph.distances(start) if others else {}
         for end in others:
             if reach.get(end, 0.0) > (best[0] if best else 0.0) + SAME_MM:
