@@ -37,7 +37,7 @@ def worst_eye(pulse: PulseResponse, levels: int = 2) -> Eye:
     """
     opening = openings(pulse, levels)
     at = int(np.argmax(opening))
-    return Eye(height=float(opening[at]), width_ui=_width(opening, at) / pulse.samples_per_ui)
+    return Eye(height=float(opening[at]), width_ui=float(_width(opening, at)) / pulse.samples_per_ui)
 
 
 def openings(pulse: PulseResponse, levels: int) -> Real:

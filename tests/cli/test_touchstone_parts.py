@@ -13,6 +13,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackwright.cli.app import run
 from tests.cli.test_touchstone_command import read
+from tests.support.in_process import run_here
 from tests.support.paired import paired, series_s, write_s
 
 GHZ = np.linspace(0, 20, 401)
@@ -249,3 +250,22 @@ def test_a_net_without_a_route_gives_one_line(tmp_path: Path, capsys: pytest.Cap
     net = "/PCIE_TX0_N" if kept else "/PCIE_TX0_P"
     assert f"no file /PCIE_TX0_P: the whole route of {net} is not known" in " ".join(capsys.readouterr().out.split())
     assert not list((tmp_path / "links").glob("*.s4p"))
+
+
+@pytest.mark.parametrize(("role", "is_there"), [("medium", True), ("", True), ("very_short", False)])
+def test_the_operating_margin_of_a_declared_channel(tmp_path: Path, role: str, is_there: bool) -> None:
+    """Of 25G links for which the standard publishes packages and equaliser, with what is not in it; of no other."""
+    declared_role = f'role = "{role}"\n' if role else ""
+    config = f'[[interface]]\nis = "eth25g"\n{declared_role}nets = ["/PCIE_*"]\n'
+    drawn = paired(capacitors=False) | {"config": '[declared]\nfoil = "VLP"\n' + config}
+    board = write(MiniBoard.model_validate(drawn), tmp_path, "card")
+    told = run_here("touchstone", board, "--eye", "--output", "links", cwd=tmp_path).out
+    assert ("as a channel of 100GBASE-KR4" in told) == is_there
+    if is_there:
+        assert "no crosstalk, which would lower it" in told
+        row = next(line for line in told.split("100GBASE-KR4")[1].splitlines() if "PCIE_TX0_P.s4p" in line)
+        com_db, eye_mv, width_ui = map(float, row.split()[1:4])
+        assert 5 < com_db < 15
+        assert 100 < eye_mv < 500
+        assert 0.5 < width_ui < 1
+        assert ("to a connector" in row) == ("figures of this board's part" in told)

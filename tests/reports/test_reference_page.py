@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -30,6 +31,7 @@ from tests.physics.test_measured_loss import (
 )
 from tests.physics.test_measured_tdr import CASE as STEPPED
 from tests.physics.test_measured_tdr import stepped_ohm
+from tests.physics.test_operating_margin import channels, link_margins
 from tests.physics.test_published_cases import (
     DYNAMIC,
     ENTRIES,
@@ -335,6 +337,26 @@ def stepped_table() -> str:
     )
 
 
+def margin_table() -> str:
+    """Operating margins by another program, and ours."""
+    with TemporaryDirectory() as folder:
+        found = [*channels(), *link_margins(Path(folder))]
+    return markdown(
+        ("channel", "package mm", "PyChOpMarg, COM dB", "ours", "difference dB", "setting"),
+        (
+            (
+                one.name,
+                f"{one.package_mm:g}",
+                f"{one.their_db:.2f}",
+                f"{one.ours.com_db:.2f}",
+                f"{round(one.ours.com_db - one.their_db, 2) + 0.0:+.2f}",
+                "the same" if one.setting == pytest.approx(one.their_setting, abs=1e-9) else "of equal merit",
+            )
+            for one in found
+        ),
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "rail": rail_table,
     "exact": exact_table,
@@ -348,6 +370,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "thor": thor_table,
     "thor-height": thor_height_table,
     "stepped": stepped_table,
+    "margin": margin_table,
 }
 
 

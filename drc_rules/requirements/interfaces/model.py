@@ -12,6 +12,7 @@ from functools import cached_property
 from pydantic import Field
 
 from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
+from stackup_lib.channels.reference import ReferenceChannel
 from stackup_lib.core.frozen import Frozen
 
 ENGINEERING = "engineering"
@@ -118,6 +119,7 @@ class Interface(Frozen):
         channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
         board_loss_db: the board's share of it by topology, e.g. `add_in_card`.
         loss_mask: largest insertion loss of whole channels over frequency, pieces rising; only where it is published.
+        reference_channel: what the standard refers a channel to, for its operating margin; only where all is published.
         stub_limit_mm: stated or computed limit of a via stub.
         stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
         skew_ps, skew_mm: allowed difference within a pair.
@@ -150,6 +152,7 @@ class Interface(Frozen):
     channel_loss_db: float | None = None
     board_loss_db: Mapping[str, float] = Field(default_factory=dict)
     loss_mask: tuple[LossMask, ...] = ()
+    reference_channel: ReferenceChannel | None = None
     stub_limit_mm: float | None = None
     stub_rule_mm: float | None = None
     skew_ps: float | None = None

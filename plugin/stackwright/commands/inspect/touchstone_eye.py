@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from drc_rules.analysis.loss.link_loss import LinkLoss
+from drc_rules.analysis.loss.sparameters.link_com import LinkMargin, link_margin, reference_channel
 from drc_rules.analysis.loss.sparameters.link_eye import LinkEye, link_eye
 from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
@@ -17,6 +18,13 @@ ASSUMED = (
     "no package, crosstalk, noise or jitter; edges of {edges} UI (10 to 90 %)",
 )
 
+OF_A_CHANNEL = (
+    "between its reference packages, with its best equaliser; no crosstalk, which would lower it.",
+    "COM: signal over interference and noise (IEEE 802.3, Annex 93A); of a whole channel with its",
+    "crosstalk {least:g} dB are asked. Eye: worst pattern, without noise and jitter",
+)
+OF_A_PART = "to a connector: figures of this board's part of the channel only"
+
 
 @dataclass
 class Eyes:
@@ -25,12 +33,17 @@ class Eyes:
     ctx: Context
     max_ghz: float | None
     _found: list[tuple[str, LinkEye]] = field(default_factory=list)
+    _margins: list[tuple[str, LinkMargin]] = field(default_factory=list)
     _missing: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, link: LinkLoss, name: str) -> None:
         """Work out the eye of a link, whose file has that name."""
         try:
             self._found.append((name, link_eye(self.ctx, link, self.max_ghz)))
+            reference = reference_channel(self.ctx, link)
+            margin = link_margin(self.ctx, link, reference, self.max_ghz) if reference else None
+            if margin:
+                self._margins.append((name, margin))
         except (MissingFact, StackwrightError) as error:
             why = error.what if isinstance(error, StackwrightError) else reason(error)
             self._missing.setdefault(why, []).append(name)
@@ -45,14 +58,45 @@ class Eyes:
             edges = " or ".join(sorted({f"{one.edge_ui:.2f}" for _, one in self._found}))
             for line in ASSUMED:
                 page.line(line.format(edges=edges), indent=2)
+        self._tell_margins(page)
         for why, names in self._missing.items():
             page.line(styled("no eye", "yellow"), f"  {some(names)}: {why}", indent=2)
+
+    def _tell_margins(self, page: Page) -> None:
+        for title in dict.fromkeys(one.reference.title for _, one in self._margins):
+            found = [(name, one) for name, one in self._margins if one.reference.title == title]
+            page.heading(f"as a channel of {title}")
+            words = ("file", "COM dB", "eye mV", "width UI", "CTLE dB", "c(-1)", "c(1)", "package mm", "link")
+            head = tuple(styled(word, "dim") for word in words)
+            columns = [Column(wraps=True), *(Column(right=True) for _ in words[2:]), Column()]
+            page.rows(columns, [head, *(_margin_row(name, one) for name, one in found)])
+            for line in OF_A_CHANNEL:
+                page.line(line.format(least=found[0][1].reference.least_com_db), indent=2)
+            if any(one.is_part for _, one in found):
+                page.line(OF_A_PART, indent=2)
 
 
 def _row(name: str, one: LinkEye) -> tuple[str, ...]:
     eye = one.eye
     size = (f"{100 * eye.height:.0f}", f"{eye.width_ui:.2f}") if eye.height > 0 else ("closed", "-")
     return (name, f"{one.symbol_gbd:.2f}", str(one.levels), *size)
+
+
+def _margin_row(name: str, one: LinkMargin) -> tuple[str, ...]:
+    margin, reference = one.margin, one.reference
+    between_mv = 2000 * reference.amplitude_v / (reference.levels - 1)
+    is_open = margin.eye.height > 0
+    return (
+        name,
+        f"{margin.com_db:.1f}",
+        f"{between_mv * margin.eye.height:.0f}" if is_open else "closed",
+        f"{margin.eye.width_ui:.2f}" if is_open else "-",
+        f"{margin.gain_db:.0f}",
+        f"{margin.pre:.2f}",
+        f"{margin.post:.2f}",
+        f"{margin.package_mm:g}",
+        "to a connector" if one.is_part else "chip to chip",
+    )
 
 
 def reason(error: Exception) -> str:

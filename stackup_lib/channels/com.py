@@ -1,0 +1,213 @@
+"""Channel operating margin of IEEE 802.3, Annex 93A: signal over interference and noise behind the best equaliser.
+
+For every setting of transmitter taps and CTLE the sampling time and its merit, signal over mean squares (93A.1.6); of
+the best one the amplitude that interference and noise reach with the error ratio of the detector (93A.1.7). Without
+crosstalk: there is one channel here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.channels.amplitudes import reach
+from stackup_lib.channels.equaliser import ctle, feedback_taps, receiver_filter, with_taps
+from stackup_lib.channels.eye import Eye, worst_eye
+from stackup_lib.channels.package import die_to_die
+from stackup_lib.channels.pulse import PulseResponse, pulse_response
+from stackup_lib.channels.reference import ReferenceChannel
+from stackup_lib.core.record import entity
+
+Real = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+AROUND = 8
+"""Symbols on either side of the peak among which the sampling time is found."""
+
+
+@entity
+class Sampled:
+    """A pulse response behind one setting, in volts, sampled once a symbol.
+
+    Attributes:
+        cursor: the signal (h(0)).
+        interference: of all other symbols, behind the decision feedback (h_ISI).
+        slope_v_per_ui: at each symbol (h_J).
+        feedback: taps of the decision feedback, of the cursor.
+        at: index of the cursor among all samples.
+    """
+
+    cursor: float
+    interference: Real
+    slope_v_per_ui: Real
+    feedback: Real
+    at: int
+
+
+@entity
+class Margin:
+    """The operating margin of a channel for one length of package.
+
+    Attributes:
+        com_db: 20 log10 of signal over interference and noise.
+        signal_v, noise_v: both amplitudes.
+        merit_db: signal over the mean squares of interference and noise, by which the setting was chosen.
+        package_mm: length of the packages' lines.
+        gain_db, pre, post: the setting.
+        sampled: the pulse response that it leaves.
+        eye: behind all equalisers, for the worst pattern, without noise and jitter.
+    """
+
+    com_db: float
+    signal_v: float
+    noise_v: float
+    merit_db: float
+    package_mm: float
+    gain_db: float
+    pre: float
+    post: float
+    sampled: Sampled
+    eye: Eye
+
+
+def operating_margin(
+    frequency_ghz: Real, channel: Complex, reference: ReferenceChannel, reference_ohm: float
+) -> Margin:
+    """Return the margin of a channel for the length of package that leaves least.
+
+    Args:
+        frequency_ghz: of `symbol_grid_ghz`, to three times the symbol rate or more.
+        channel: (frequencies, 2, 2) between differential ports, each trace with `reference_ohm`.
+        reference: what the standard refers it to.
+        reference_ohm: of one trace.
+    """
+    cases = (margin(frequency_ghz, channel, reference, mm, reference_ohm) for mm in reference.package.lengths_mm)
+    return min(cases, key=lambda one: one.com_db)
+
+
+def margin(
+    frequency_ghz: Real, channel: Complex, reference: ReferenceChannel, package_mm: float, reference_ohm: float
+) -> Margin:
+    """Return the margin for one length of package; arguments as of `operating_margin`."""
+    transfer = die_to_die(frequency_ghz, channel, reference.package, package_mm, reference_ohm)
+    transfer = transfer * np.sign(transfer[1].real)  # a pair may be crossed on its way
+    tries = [
+        (_merit(sampled, noise, reference), gain, pre, post, pulse, noise, sampled)
+        for gain, pulse, noise in _filtered(frequency_ghz, transfer, reference)
+        for pre, post, sampled in _settings(pulse, reference)
+    ]
+    merit, gain, pre, post, pulse, noise, sampled = max(tries, key=lambda one: one[0])
+    signal = reference.level_mismatch * sampled.cursor / (reference.levels - 1)
+    others = np.concatenate([sampled.interference, reference.dual_dirac_ui * sampled.slope_v_per_ui])
+    random = _symbol_power(reference.levels) * (sampled.slope_v_per_ui**2).sum() * reference.random_jitter_ui**2
+    sigma = float(np.sqrt(noise + _transmitter_noise(sampled, reference) + random))
+    reached = reach(others, sigma, reference.levels, reference.error_ratio)
+    return Margin(
+        com_db=float(20 * np.log10(signal / reached)),
+        signal_v=signal,
+        noise_v=reached,
+        merit_db=merit,
+        package_mm=package_mm,
+        gain_db=gain,
+        pre=pre,
+        post=post,
+        sampled=sampled,
+        eye=_eye(pulse, pre, post, sampled, reference),
+    )
+
+
+def _filtered(
+    frequency_ghz: Real, transfer: Complex, reference: ReferenceChannel
+) -> Iterator[tuple[float, PulseResponse, float]]:
+    """Yield each gain of the CTLE, the pulse response behind it in volts, and the receiver's noise in V^2 (93A-35)."""
+    receiver = receiver_filter(frequency_ghz, reference.equaliser.receiver_ghz)
+    for gain in reference.equaliser.gain_db.values():
+        filters = receiver * ctle(frequency_ghz, reference.equaliser, gain)
+        pulse = pulse_response(frequency_ghz, reference.amplitude_v * transfer * filters, reference.symbol_gbd)
+        power = float((np.abs(filters[1:]) ** 2).sum() * frequency_ghz[1])
+        yield gain, pulse, reference.noise_v2_per_ghz * power
+
+
+def _settings(pulse: PulseResponse, reference: ReferenceChannel) -> Iterator[tuple[float, float, Sampled]]:
+    """Yield each pair of taps of the transmitter that leaves enough cursor, and what it leaves."""
+    equaliser = reference.equaliser
+    row = int(np.argmax(pulse.samples)) // pulse.samples_per_ui
+    centred = np.roll(pulse.value, AROUND - row, axis=0)
+    for pre in equaliser.pre.values():
+        for post in equaliser.post.values():
+            if 1 - abs(pre) - abs(post) < equaliser.least_cursor - 1e-9:
+                continue
+            yield pre, post, _sampled(centred, (pre, post), reference, (row - AROUND) * pulse.samples_per_ui)
+
+
+def _sampled(centred: Real, taps: tuple[float, float], reference: ReferenceChannel, first: int) -> Sampled:
+    """Return what one setting leaves of a pulse response whose peak is in row `AROUND`; samples count from `first`."""
+    per_ui = centred.shape[1]
+    near = with_taps(centred[: 2 * AROUND + 1], *taps).reshape(-1)
+    at = _cursor(near, per_ui, reference.equaliser.most_feedback)
+    row, phase = divmod(at, per_ui)
+    edges = np.stack([_column(centred, phase + k) for k in (-1, 0, 1)], axis=1)
+    before, here, after = with_taps(edges, *taps).T
+    cursor = float(here[row])
+    behind = slice(row + 1, row + 1 + reference.equaliser.feedback_taps)
+    feedback = feedback_taps(here[behind], cursor, reference.equaliser.most_feedback)
+    interference = here.copy()
+    interference[row] = 0
+    interference[behind] -= feedback * cursor
+    slope = (after - before) * per_ui / 2
+    return Sampled(cursor=cursor, interference=interference, slope_v_per_ui=slope, feedback=feedback, at=first + at)
+
+
+def _column(value: Real, phase: int) -> Real:
+    """Return the samples of one phase; of a phase beyond a symbol those of the next or the last one."""
+    rows, phase = divmod(phase, value.shape[1])
+    return np.roll(value[:, phase], -rows)
+
+
+def _cursor(near: Real, per_ui: int, most: float) -> int:
+    """Return the sampling time nearest before the peak at which what precedes the cursor equals what follows (93A-25).
+
+    What follows is what the first tap of the decision feedback leaves. Where no time fulfils it, that which misses it
+    least.
+    """
+    peak = int(np.argmax(near[per_ui:-per_ui])) + per_ui
+    times = np.arange(peak - per_ui, peak + 1)
+    times = times[(times >= per_ui) & (near[times] > 0)]
+    cursor, behind = near[times], near[times + per_ui]
+    off = near[times - per_ui] - (behind - np.clip(behind / cursor, -most, most) * cursor)
+    crossings = np.flatnonzero(np.sign(off[:-1]) != np.sign(off[1:]))
+    if not len(crossings):
+        return int(times[np.argmin(np.abs(off))])
+    last = int(crossings[-1])
+    return int(times[last + int(abs(off[last + 1]) < abs(off[last]))])
+
+
+def _symbol_power(levels: int) -> float:
+    """Return the mean square of symbols between -1 and 1 (93A-29)."""
+    return (levels**2 - 1) / (3 * (levels - 1) ** 2)
+
+
+def _transmitter_noise(sampled: Sampled, reference: ReferenceChannel) -> float:
+    """Noise of the transmitter at the cursor, V^2 (93A-30)."""
+    return float(sampled.cursor**2 * 10 ** (-reference.transmitter_snr_db / 10))
+
+
+def _merit(sampled: Sampled, noise: float, reference: ReferenceChannel) -> float:
+    """Return the merit of a setting in dB: signal over the mean squares of interference and noise (93A-36)."""
+    power = _symbol_power(reference.levels)
+    jitter = (reference.dual_dirac_ui**2 + reference.random_jitter_ui**2) * (sampled.slope_v_per_ui**2).sum()
+    against = power * ((sampled.interference**2).sum() + jitter) + _transmitter_noise(sampled, reference) + noise
+    signal = reference.level_mismatch * sampled.cursor / (reference.levels - 1)
+    return float(10 * np.log10(signal**2 / against))
+
+
+def _eye(pulse: PulseResponse, pre: float, post: float, sampled: Sampled, reference: ReferenceChannel) -> Eye:
+    """Return the eye behind the decision feedback, which holds from half a symbol before the cursor to half behind."""
+    value = with_taps(pulse.value, pre, post) / reference.amplitude_v
+    middle = pulse.samples_per_ui // 2
+    moved = np.roll(value.reshape(-1), middle - sampled.at).reshape(value.shape)
+    taps = len(sampled.feedback)
+    moved[1 : taps + 1] -= (sampled.feedback * sampled.cursor / reference.amplitude_v)[:, None]
+    return worst_eye(PulseResponse(symbol_gbd=pulse.symbol_gbd, value=moved), reference.levels)

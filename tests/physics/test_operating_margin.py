@@ -1,0 +1,119 @@
+"""The operating margin of channels and links against another program that follows IEEE 802.3, Annex 93A."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from drc_rules.analysis.loss.link_loss import LinkLosses
+from drc_rules.analysis.loss.sparameters.link_com import REACH, reference_channel
+from drc_rules.analysis.loss.sparameters.link_network import REFERENCE_OHM, link_network
+from drc_rules.requirements.interfaces import interface
+from stackup_lib.channels.com import Margin, margin
+from stackup_lib.channels.pulse import symbol_grid_ghz
+from stackup_lib.channels.reference import ReferenceChannel
+from stackup_lib.core.record import record
+from stackup_lib.transmission_lines.four_port import mixed_modes
+from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, open_stub_chain, s_of_chain
+from stackwright.commands.request import BoardRequest
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FILE: dict[str, Any] = tomllib.loads(
+    (FIXTURES / "reference" / "operating_margin_cases.toml").read_text(encoding="utf-8")
+)
+MOST_OFF_DB = 0.1
+KINDS = {"line": barrel_chain, "stub": open_stub_chain}
+
+
+@record
+class Compared:
+    """One margin: theirs in dB with the setting that it has chosen and its figure of merit, and ours."""
+
+    name: str
+    package_mm: float
+    their_db: float
+    their_merit_db: float
+    their_setting: tuple[float, float, float]
+    ours: Margin
+
+    @property
+    def setting(self) -> tuple[float, float, float]:
+        """Gain of the CTLE, taps before and behind the cursor."""
+        return self.ours.gain_db, self.ours.pre, self.ours.post
+
+
+def _reference() -> ReferenceChannel:
+    found = interface("eth25g").reference_channel
+    assert found is not None
+    return found
+
+
+def _compared(case: dict[str, Any], ghz: np.ndarray, channel: np.ndarray) -> list[Compared]:
+    return [
+        Compared(
+            name=case["id"],
+            package_mm=theirs["package_mm"],
+            their_db=theirs["com_db"],
+            their_merit_db=theirs["merit_db"],
+            their_setting=(theirs["gain_db"], theirs["pre"], theirs["post"]),
+            ours=margin(ghz, channel, _reference(), theirs["package_mm"], REFERENCE_OHM),
+        )
+        for theirs in case["theirs"]
+    ]
+
+
+@cache
+def channels() -> tuple[Compared, ...]:
+    """Channels of lines and stubs."""
+    reference = _reference()
+    ghz = symbol_grid_ghz(reference.symbol_gbd, REACH * reference.symbol_gbd, reference.step_ghz)
+    found = []
+    for case in FILE["channel"]:
+        parts = (KINDS[p["kind"]](ghz, p["mm"], p["ohm"], p["dk"], p["df"]) for p in case["parts"])
+        found += _compared(case, ghz, s_of_chain(in_a_row(parts, len(ghz)), REFERENCE_OHM))
+    return tuple(found)
+
+
+def link_margins(folder: Path) -> list[Compared]:
+    """Routes of our own boards, declared as the interface; `folder` takes their settings."""
+    reference = _reference()
+    ghz = symbol_grid_ghz(reference.symbol_gbd, REACH * reference.symbol_gbd, reference.step_ghz)
+    found = []
+    for case in FILE["link"]:
+        board = FIXTURES / "boards" / case["board"]
+        settings = (board / "stackwright.toml").read_text(encoding="utf-8")
+        settings = re.sub(r'is = "(pcie\d|nvlink5)"', 'is = "eth25g"', settings)
+        settings = re.sub(r"(?m)^(board|package)_loss_db = .*$", 'role = "medium"', settings)
+        config = folder / f"{case['board']}.toml"
+        config.write_text(settings, encoding="utf-8")
+        ctx = BoardRequest(config=config).context_of(board / f"{case['board']}.kicad_pcb")
+        links = LinkLosses(ctx).of("eth25g", declared=True).known
+        (link,) = (one for one in links if case["net"] in one.name)
+        assert reference_channel(ctx, link) == reference
+        found += _compared(case, ghz, mixed_modes(link_network(ctx, link, ghz).s)[:, :2, :2])
+    return found
+
+
+def _agrees(one: Compared) -> None:
+    """Margin and figure of merit of what either chose from 2,015 equalisers, both within 0.1 dB."""
+    assert one.ours.com_db == pytest.approx(one.their_db, abs=MOST_OFF_DB), one.name
+    assert one.ours.merit_db == pytest.approx(one.their_merit_db, abs=MOST_OFF_DB), one.name
+
+
+def test_channels_have_the_margin_of_the_other_program() -> None:
+    assert len(channels()) == 10
+    for one in channels():
+        _agrees(one)
+
+
+def test_links_of_boards_have_it_too(tmp_path: Path) -> None:
+    found = link_margins(tmp_path)
+    assert len(found) == 4
+    for one in found:
+        _agrees(one)
