@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from drc_rules.requirements.interfaces.load import families
 from drc_rules.requirements.interfaces.model import Bus
@@ -37,10 +37,21 @@ def _nets_of(board: Board, bus: Bus) -> Iterator[int]:
         return
     member, parts_of = re.compile(bus.member), _parts_of_nets(board)
     joined = {key: {part for net in nets for part in parts_of.get(net, ())} for key, nets in strobes.items()}
+    if bus.needs:
+        having = {key for key, _ in _joining(board, re.compile(bus.needs), joined, parts_of)}
+        joined = {key: parts for key, parts in joined.items() if key in having}
+    for _, net in _joining(board, member, joined, parts_of):
+        yield net
+
+
+def _joining(
+    board: Board, pattern: re.Pattern[str], joined: Mapping[_Key, set[int]], parts_of: Mapping[int, set[int]]
+) -> Iterator[tuple[_Key, int]]:
+    """Yield bus and number of the nets of that name that join at least two parts of their bus."""
     for net, path, name in _named(board):
-        read = member.fullmatch(name)
+        read = pattern.fullmatch(name)
         if read is not None and len(parts_of.get(net, set()) & joined.get((path, read["bus"]), set())) > 1:
-            yield net
+            yield (path, read["bus"]), net
 
 
 def _strobes(board: Board, strobe: re.Pattern[str], sheet: re.Pattern[str]) -> dict[_Key, list[int]]:

@@ -76,11 +76,13 @@ class Bus(Frozen):
             there.
         member: any net of the bus.
         sheet: the whole name of a sheet, in capitals, on which strobes without a complement count.
+        needs: another net that a bus of the family has where one of another family with such strobes has none.
     """
 
     sheet: str
     strobe: str
     member: str
+    needs: str = ""
 
 
 class LossMask(Frozen):

@@ -83,6 +83,46 @@ def test_on_a_sheet_of_the_memory_single_ended_strobes_count(tmp_path: Path, she
     assert found(board_of(tmp_path, ("U1", nets), ("U2", nets))) == dict.fromkeys(nets if is_bus else (), "ddr")
 
 
+GRAPHICS = ("WCK01_P", "WCK01_N", "WCK23_P", "WCK23_N", "D0", "DQ31", "DBI0", "CA0_A", "CABI", "CK_P", "CK_N", "EDC0")
+
+
+def test_a_bus_with_write_clock_and_error_detection_is_graphics_memory(tmp_path: Path) -> None:
+    """GDDR5 and GDDR6 have both, each memory on a sheet of its own."""
+    nets = tuple(f"/vram{memory}/{name}" for memory in (0, 1) for name in GRAPHICS)
+    board = board_of(tmp_path, ("U1", nets), ("U2", nets[: len(GRAPHICS)]), ("U3", nets[len(GRAPHICS) :]))
+
+    assert found(board) == dict.fromkeys(nets, "gddr")
+
+
+def test_gddr7_has_its_error_detection_in_dqe(tmp_path: Path) -> None:
+    """It has a read clock besides."""
+    nets = ("WCK_P_A", "WCK_N_A", "RCK_P_A", "RCK_N_A", "DQ0_A", "DQE_A", "CA4_A")
+
+    assert found(board_of(tmp_path, ("U1", nets), ("U2", nets))) == dict.fromkeys(nets, "gddr")
+
+
+@pytest.mark.parametrize(
+    "nets",
+    [
+        ("WCK0_T_A", "WCK0_C_A", "RDQS0_T_A", "RDQS0_C_A", "DQ0_A", "DMI0_A", "CA0_A", "CK_T_A", "CK_C_A"),
+        ("DQS0_P", "DQS0_N", "DQ0", "DBI0", "A0", "CK_P", "CK_N"),
+        ("WCK01_P", "DQ0", "EDC0", "CA0"),
+        ("D0", "EDC0", "CK_P", "CK_N"),
+    ],
+    ids=["LPDDR5", "DDR4", "half a write clock", "no write clock"],
+)
+def test_other_memories_are_no_graphics_memory(tmp_path: Path, nets: tuple[str, ...]) -> None:
+    """LPDDR5 has a write clock without error detection; others have none."""
+    assert "gddr" not in found(board_of(tmp_path, ("U1", nets), ("U2", nets))).values()
+
+
+def test_error_detection_of_another_part_makes_no_graphics_memory(tmp_path: Path) -> None:
+    """A net `EDC0` that leaves the controller for a connector."""
+    nets = ("WCK0_P", "WCK0_N", "DQ0", "DMI0", "CA0")
+
+    assert found(board_of(tmp_path, ("U1", (*nets, "EDC0")), ("U2", nets), ("J1", ("EDC0",)))) == {}
+
+
 def test_a_net_that_goes_to_another_part_is_not_of_the_bus(tmp_path: Path) -> None:
     """An analog input A0 and a chip select CS of the same controller; reset is slow."""
     bus, other = ("DRAM_DQS0_P", "DRAM_DQS0_N", "DRAM_DQ0"), ("DRAM_A0", "DRAM_CS", "A0")

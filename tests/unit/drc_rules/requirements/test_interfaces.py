@@ -133,6 +133,13 @@ def test_published_numbers_of_112g_and_what_has_no_source() -> None:
     assert interface("pcie7").board_loss_db == {}
 
 
+@pytest.mark.parametrize(("one", "read"), [("gddr6", "TN-ED-04"), ("gddr7", "JITX")])
+def test_graphics_memories_have_no_impedance_without_a_document(one: str, read: str) -> None:
+    """A routed impedance off its target is an error, so a target needs a document; the note says what was found."""
+    assert (interface(one).impedance_single_ohm, interface(one).impedance_diff_ohm) == (None, None)
+    assert read in interface(one).note
+
+
 def test_nvlink_5_says_why_its_target_is_not_the_one_of_its_tolerance_row() -> None:
     """The row is NVLink 4's: 100 ohm +-5 %. Its percentage holds at least for NVLink 5, its ohm do not."""
     older, newer = interface("nvlink4"), interface("nvlink5")
@@ -229,6 +236,13 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("DDR4_DQ17", "ddr"),
         ("LPDDR5_A.DQS0_P", "ddr"),
         ("GDDR6_A.WCK0_P", "gddr"),
+        ("GDDR6_CA0_A", "gddr"),
+        ("FBA_D0", "gddr"),
+        ("FBB_WCK01_P", "gddr"),
+        ("FBA_EDC0", "gddr"),
+        ("/memory/FBC_CMD12", "gddr"),
+        ("GDDR7_RCK_N", "gddr"),
+        ("LPDDR5_WCK0_P", "ddr"),
         ("SATA0_TX_P", "sata"),
         ("ETH_PI.TRD0_P", "base-t"),
         ("SERDOUT3+", "jesd204"),
@@ -327,6 +341,7 @@ def test_sidebands_and_reference_clocks_are_no_fast_nets(net: str) -> None:
             "unconnected-(J1-PET1_P-Pad59)",
         ),
         *("/RAM/RAM0_DQ0", "PROGRAM_CK", "DQS_P", "SDRAM_DQ0", "PCIE_GROUP_P", "LVDS_EN_P", "USB3_P"),
+        *("FB_D0", "FBACK_CLK0", "MEMA_D0", "EDC0", "WCK0_P", "CA0_A", "FBA_SENSE", "GDDR6_VREF", "GDDR6_RESET_N"),
         *("OPTO_D_P", "CRYSTAL_TX_N", "PERIPHERAL_P", "PETROL_N", "/ADC/IN_P", "KRAKEN_D", "DP_PWR", "LAN_LED_A"),
     ],
 )
