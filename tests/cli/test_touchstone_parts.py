@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from drc_rules.requirements.interfaces import interface
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackwright.cli.app import run
@@ -201,6 +202,31 @@ def test_the_loss_against_the_published_mask(tmp_path: Path, role: str, is_there
         room = float(np.min((allowed - loss_db)[low]))
         assert f"{room:.2f} dB below" in lines[0]
         assert "insertion loss to 18.7" in lines[0]
+
+
+@pytest.mark.parametrize(("role", "is_there"), [("very_short", True), ("medium", False)])
+def test_the_return_loss_against_the_published_mask(tmp_path: Path, role: str, is_there: bool) -> None:
+    """CAUI-4: of the worse end, where it is nearest to 9.5 - 0.37 f, from 8 GHz to 4.75 - 7.4 log10(f / 14)."""
+    config = f'[[interface]]\nis = "eth25g"\nrole = "{role}"\nnets = ["/PCIE_*"]\n'
+    drawn = paired(capacitors=False) | {"config": '[declared]\nfoil = "VLP"\n' + config}
+    board = write(MiniBoard.model_validate(drawn), tmp_path, "card")
+    assert run(["touchstone", str(board), "--output", str(tmp_path / "links")]) == 0
+    comments, ghz, s = read(tmp_path / "links" / "PCIE_TX0_P.s4p")
+    lines = [line for line in comments if "the mask of a board with its chip, CAUI-4 chip to module" in line]
+    assert bool(lines) == is_there
+    if is_there:
+        f, mixed = ghz[1:], mixed_modes(s)[1:]
+        worse_db = -20 * np.log10(np.maximum(np.abs(mixed[:, 0, 0]), np.abs(mixed[:, 1, 1])))
+        least = np.where(f <= 8, 9.5 - 0.37 * f, 4.75 - 7.4 * np.log10(f / 14))
+        room = (worse_db - least)[f <= 19]
+        assert f"{abs(room.min()):.2f} dB {'above' if room.min() >= 0 else 'below'}" in lines[0]
+        assert f"at {f[np.argmin(room)]:.2f} GHz" in lines[0]
+
+
+def test_the_pieces_of_the_return_mask_meet() -> None:
+    first, second = interface("eth25g").return_mask
+    assert first.at(first.to_ghz) == pytest.approx(second.at(first.to_ghz), abs=0.02)
+    assert second.at(14.0) == pytest.approx(4.75, abs=1e-6)
 
 
 def test_the_trace_over_time_shows_a_via(tmp_path: Path) -> None:

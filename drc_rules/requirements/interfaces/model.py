@@ -106,6 +106,27 @@ class LossMask(Frozen):
         return self.db + self.db_per_root_ghz * math.sqrt(frequency_ghz) + self.db_per_ghz * frequency_ghz
 
 
+class ReturnMask(Frozen):
+    """A piece of the least return loss: db + db_per_ghz f + db_per_decade log10(f), in GHz.
+
+    Attributes:
+        role: kind of channel, a key of `board_loss_db`.
+        title: of the mask.
+        to_ghz: up to where it holds, from the end of the piece before.
+    """
+
+    role: str
+    title: str
+    to_ghz: float
+    db: float = 0.0
+    db_per_ghz: float = 0.0
+    db_per_decade: float = 0.0
+
+    def at(self, frequency_ghz: float) -> float:
+        """Return the least return loss in dB."""
+        return self.db + self.db_per_ghz * frequency_ghz + self.db_per_decade * math.log10(frequency_ghz)
+
+
 class Interface(Frozen):
     """One generation of a signalling standard.
 
@@ -121,6 +142,7 @@ class Interface(Frozen):
         channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
         board_loss_db: the board's share of it by topology, e.g. `add_in_card`.
         loss_mask: largest insertion loss of whole channels over frequency, pieces rising; only where it is published.
+        return_mask: least return loss over frequency, pieces rising; only where it is published.
         reference_channel: what the standard refers a channel to, for its operating margin; only where all is published.
         stub_limit_mm: stated or computed limit of a via stub.
         stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
@@ -154,6 +176,7 @@ class Interface(Frozen):
     channel_loss_db: float | None = None
     board_loss_db: Mapping[str, float] = Field(default_factory=dict)
     loss_mask: tuple[LossMask, ...] = ()
+    return_mask: tuple[ReturnMask, ...] = ()
     reference_channel: ReferenceChannel | None = None
     stub_limit_mm: float | None = None
     stub_rule_mm: float | None = None

@@ -22,7 +22,7 @@ from drc_rules.analysis.loss.sparameters.joints import LinkParts
 from drc_rules.analysis.loss.sparameters.legs import Element, JointElement, Leg, LineElement, side_by_side
 from drc_rules.analysis.nets.board_links import complete_routes
 from drc_rules.facts.context import Context
-from drc_rules.requirements.interfaces.model import LossMask
+from drc_rules.requirements.interfaces.model import LossMask, ReturnMask
 from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Route
 from stackup_lib.transmission_lines.four_port import (
@@ -61,6 +61,7 @@ class LinkNetwork:
         limit_ghz: up to where its lines are quasi-static.
         skew_mm, skew_ps: by how much P is longer than N on tracks; None of a single trace.
         mask: largest loss of the whole channel, for the role that is declared; empty where none is published.
+        return_mask: least return loss, likewise.
         parts: the elements in order, as text.
         notes: what was assumed or left out.
     """
@@ -77,6 +78,7 @@ class LinkNetwork:
     skew_mm: float | None
     skew_ps: float | None
     mask: tuple[LossMask, ...]
+    return_mask: tuple[ReturnMask, ...]
     parts: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -118,6 +120,7 @@ def link_network(ctx: Context, link: LinkLoss, frequency_ghz: Real) -> LinkNetwo
         skew_mm=built.skew_mm if is_pair else None,
         skew_ps=built.skew_ps if is_pair else None,
         mask=tuple(piece for piece in one.loss_mask if piece.role == built.role),
+        return_mask=tuple(piece for piece in one.return_mask if piece.role == built.role),
         parts=tuple(built.parts()),
         notes=tuple(dict.fromkeys((*link.notes, *built.notes()))),
     )

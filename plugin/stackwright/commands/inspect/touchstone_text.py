@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.analysis.loss.sparameters.link_network import REFERENCE_OHM, LinkNetwork
+from drc_rules.requirements.interfaces.model import LossMask, ReturnMask
 from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackup_lib.transmission_lines.two_port import fitted_loss_db, step_impedance_ohm
 from stackwright import __version__
@@ -76,6 +77,8 @@ def figures_of(network: LinkNetwork) -> list[str]:
         )
     if network.mask:
         found.append(_against_mask(network))
+    if network.return_mask:
+        found.append(_against_return_mask(network))
     most = float(np.linalg.svd(network.s, compute_uv=False).max())
     found.append(f"largest singular value {most:.6f}: {'passive' if most <= 1 + 1e-6 else 'not passive'}")
     return [*found, f"lines are quasi-static up to {network.limit_ghz:.0f} GHz"]
@@ -83,14 +86,34 @@ def figures_of(network: LinkNetwork) -> list[str]:
 
 def _against_mask(network: LinkNetwork) -> str:
     """Return where the loss comes nearest to the mask, or exceeds it most."""
-    ghz = network.frequency_ghz[1:]
-    ghz = ghz[ghz <= network.mask[-1].to_ghz]
-    allowed = np.array([next(piece for piece in network.mask if one <= piece.to_ghz).at(one) for one in ghz.tolist()])
-    room = allowed + 20 * np.log10(np.maximum(np.abs(network.own_s[1 : len(ghz) + 1, 1, 0]), 1e-12))
+    ghz, allowed = _masked(network, network.mask)
+    room = allowed - _db_down(network.own_s[1 : len(ghz) + 1, 1, 0])
     at = int(np.argmin(room))
     words = "below" if room[at] >= 0 else "above"
     title = f"the mask of the whole channel, {network.mask[-1].title}"
     return f"insertion loss to {ghz[-1]:.2f} GHz: {abs(room[at]):.2f} dB {words} {title}, at {ghz[at]:.2f} GHz"
+
+
+def _against_return_mask(network: LinkNetwork) -> str:
+    """Return where the return loss of the worse end comes nearest to the mask, or misses it most."""
+    ghz, least = _masked(network, network.return_mask)
+    ends = (_db_down(network.own_s[1 : len(ghz) + 1, k, k]) for k in (0, 1))
+    room = np.minimum(*ends) - least
+    at = int(np.argmin(room))
+    words = "above" if room[at] >= 0 else "below"
+    title = f"the mask of a board with its chip, {network.return_mask[-1].title}"
+    return f"return loss to {ghz[-1]:.2f} GHz: {abs(room[at]):.2f} dB {words} {title}, at {ghz[at]:.2f} GHz"
+
+
+def _masked(network: LinkNetwork, mask: Sequence[LossMask | ReturnMask]) -> tuple[Real, Real]:
+    """Return the frequencies above DC that a mask covers, and its values."""
+    ghz = network.frequency_ghz[1:]
+    ghz = ghz[ghz <= mask[-1].to_ghz]
+    return ghz, np.array([next(piece for piece in mask if one <= piece.to_ghz).at(one) for one in ghz.tolist()])
+
+
+def _db_down(transfer: Complex) -> Real:
+    return np.asarray(-20 * np.log10(np.maximum(np.abs(transfer), 1e-12)), dtype=np.float64)
 
 
 def deviation_db(network: LinkNetwork, nyquist_ghz: float) -> float | None:
