@@ -17,8 +17,9 @@ from stackup_lib.core.record import record
 from stackup_lib.nets.chokes import across_chokes
 from stackup_lib.nets.links import Links, PadRole
 
-NAME, KNOWN_PIN, ALSO_PIN, CHIP_PIN = 3.0, 2.0, 1.5, 1.0
-"""Weights: a name in series, a pin of a known part, what that pin may carry too, a chip's pin name read as a net name.
+NAME, KNOWN_PIN, ALSO_PIN, CHIP_PIN, GENERAL_PIN = 3.0, 2.0, 1.5, 1.0, 0.5
+"""Weights: a name in series, a pin of a known part, what that pin may carry too, a chip's pin name read as a net name,
+a pin for any use.
 
 They only order the evidence: names before connectors, connectors before chips; a chip that agrees with what a connector
 may carry too decides against what it usually carries.
@@ -83,6 +84,7 @@ class PinEvidence:
                 found[self.named[one]] = found.get(self.named[one], 0.0) + NAME
         for reading in self.on_link(net):
             weight = KNOWN_PIN if reading.known else CHIP_PIN
+            weight = GENERAL_PIN if family(reading.family).general else weight
             found[reading.family] = found.get(reading.family, 0.0) + weight
             for other in reading.also:
                 found[other] = found.get(other, 0.0) + ALSO_PIN
@@ -116,7 +118,8 @@ class PinEvidence:
 
     def conflict(self, net: int, taken: str) -> PinReading | None:
         """Return a pin of a known part that contradicts the assignment of a net."""
-        known = [reading for reading in self.readings.get(net, ()) if reading.known]
+        readings = self.readings.get(net, ())
+        known = [reading for reading in readings if reading.known and not family(reading.family).general]
         if any(taken in (reading.family, *reading.also) for reading in known):
             return None
         return known[0] if known else None

@@ -19,8 +19,8 @@ UNCONNECTED = "unconnected-("
 _KICAD = re.compile(r"(?P<head>.*)(?P<sign>[PN+-])(?P<tail>[0-9_]*)", re.DOTALL)
 _KICAD_SWAP = {"P": "N", "N": "P", "+": "-", "-": "+"}
 _MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")
-FAR_SIDES = "AC|BUF|CAP|CM|CMC|CONN?|ESD|EXT|FILT?|FLT|FPGA|HUB|IN|ISO|MCU|MUX|OUT|PHY|PROT|RAW|SHIFTED|SOC|SW|TERM"
-"""Words behind the polarity for the far side of a capacitor, resistor, filter, connector, switch or level shifter."""
+FAR_SIDES = "AC|BUF|CAP|CC|CM|CMC|CONN?|ESD|EXT|FILT?|FLT|FPGA|HUB|IN|ISO|MCU|MUX|OUT|PHY|PROT|RAW|SHIFTED|SOC|SW|TERM"
+"""Words behind the polarity: the far side of a capacitor, filter, connector, switch or level shifter, and CC of FMC."""
 
 _SPELLED_FAR = re.compile(rf"(?P<head>.*[^/])(?P<sign>[PNM+-])(?P<tail>(?:_?\d+)*_(?:{FAR_SIDES})\d?)", re.DOTALL)
 _SPELLED = re.compile(r"(?P<head>.*[^/])(?<!_CO)(?<!_CON)(?P<sign>[PNM+-])(?P<tail>(?:_?\d+)*(?:_[A-Z])?)", re.DOTALL)

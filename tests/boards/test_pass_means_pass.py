@@ -318,6 +318,14 @@ def test_a_pair_that_is_known_is_not_asked_about(config: str, nets: tuple[str, s
     assert report.coverage.unknown_pairs == 0
 
 
+def test_pairs_for_any_use_stay_an_open_question(tmp_path: Path) -> None:
+    """User pins of FMC are recognised, what runs on them is not known until it is declared."""
+    fmc = renamed("/FMC_LA05_P", "/FMC_LA05_N")
+    assert checked(tmp_path, tracks=fmc).unknown_pairs == ("/FMC_LA05",)
+    declared = '[[interface]]\nis = "fmc"\nnets = ["/FMC_LA05_*"]\n'
+    assert checked(tmp_path, declared, tracks=fmc).unknown_pairs == ()
+
+
 def checked_between_parts(folder: Path, one: str, other: str) -> Report:
     """Check the pair's tracks under other names, with U1 and J1 at their ends."""
     parts = [

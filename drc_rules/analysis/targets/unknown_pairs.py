@@ -6,10 +6,13 @@ import numpy as np
 
 from drc_rules.analysis.targets.controlled import nets_by_target
 from drc_rules.facts.context import Context
+from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.model import Missing
+from drc_rules.requirements.interfaces import family
 from drc_rules.settings.net_selection import nets_line
 from stackup_lib.board.board import Board, Flags
 from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.core.facts import Origin
 from stackup_lib.core.record import record
 
 
@@ -54,10 +57,15 @@ MOST_NAMED = 4
 
 
 def _known(ctx: Context) -> Flags:
-    known = np.array([role is not None for role in ctx.assignment.roles], dtype=bool)
+    known = np.array([_tells(role) for role in ctx.assignment.roles], dtype=bool)
     for nets in ctx.get(nets_by_target).values():
         known[nets] = True
     return known
+
+
+def _tells(role: NetRole | None) -> bool:
+    """Tell whether a role says what runs on a net: inferred pins for any use do not."""
+    return role is not None and (role.origin is Origin.DECLARED or not family(role.family).general)
 
 
 def _routed(board: Board) -> Flags:

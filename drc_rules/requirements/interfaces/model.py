@@ -213,6 +213,7 @@ class Family(Frozen):
     Attributes:
         fast: laminate, foil, stubs and return paths can matter to it.
         single_ended: its nets are not all pairs.
+        general: pins for any use: other evidence goes before, and what runs on its pairs stays an open question.
         class_words: expressions for words of a net class name.
         bus: what names tell only together, where they do not name the interface.
         swap: the document by which every receiver corrects a pair whose traces are swapped, "forbidden" where none
@@ -225,6 +226,7 @@ class Family(Frozen):
     title: str
     fast: bool
     single_ended: bool = False
+    general: bool = False
     class_words: tuple[str, ...] = ()
     never: str = ""
     pattern: tuple[Pattern, ...] = ()

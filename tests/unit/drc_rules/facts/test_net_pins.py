@@ -52,6 +52,10 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("Amphenol_SFP28_1x20", ("13", "RD+"), ("12", "RD-"), "ethernet-serdes"),
         ("RJ45_UDE_RB1", ("2", "TD1+"), ("3", "TD1-"), "base-t"),
         ("SATA_7pin", ("2", "A+"), ("3", "A-"), "sata"),
+        ("Samtec_ASP-134486-01", ("G6", ""), ("G7", ""), "fmc"),
+        ("ASP-134603-01", ("H37", ""), ("H38", ""), "fmc"),
+        ("FMC_HPC_Carrier", ("E36", ""), ("E37", ""), "fmc"),
+        ("ASP-134488-01", ("K25", "HB00_P_CC"), ("K26", "HB00_N_CC"), "fmc"),
         ("SomeModule", ("7", "PCIe_RX_P"), ("9", "PCIe_RX_N"), "pcie"),
         ("HDMI_Micro-D_Molex_46765", ("6", ""), ("8", ""), "hdmi"),
         ("RJ45_Bel_SI-60062-F", ("1", ""), ("3", ""), "base-t"),
@@ -216,3 +220,42 @@ def test_a_socket_s_number_is_a_whole_word_of_its_series(tmp_path: Path, value: 
     """USB4085 is a socket; a hub, a longer number and one of another series are none."""
     found = families_of(tmp_path, part("J1", value, *pair("/X", ("A6", ""), ("A7", ""))))
     assert bool(found) is (value == "USB4085")
+
+
+@pytest.mark.parametrize(
+    ("value", "pads"),
+    [
+        ("ASP-134486-01", ("C2", "C3")),
+        ("ASP-134486-01", ("H4", "H5")),
+        ("ASP-134486-01", ("K40", "J39")),
+        ("ASP-184329-01", ("G6", "G7")),
+        ("FMC-1608", ("G6", "G7")),
+    ],
+)
+def test_other_pins_and_other_parts_are_no_user_pins_of_fmc(tmp_path: Path, value: str, pads: tuple[str, str]) -> None:
+    """Multi-gigabit lanes, clocks and supplies; connectors of other standards."""
+    assert families_of(tmp_path, part("J1", value, *pair("/X", (pads[0], ""), (pads[1], "")))) == {}
+
+
+def test_pins_for_any_use_say_less_than_a_chip_and_contradict_no_name(tmp_path: Path) -> None:
+    """USB through FMC is USB, by name and by the pins of the chip, and no note says otherwise."""
+    connector = part(
+        "J1",
+        "ASP-134486-01",
+        *pair("/X", ("G6", ""), ("G7", "")),
+        *pair("/USB_D", ("H7", ""), ("H8", "")),
+    )
+    chip = part("U1", "GL852G", *pair("/X", ("31", "USBDP_UP"), ("30", "USBDM_UP")), y_mm=30.0)
+    _, found = assigned(tmp_path, connector, chip)
+
+    assert {role.family for role in found.roles if role} == {"usb2"}
+    assert not any("FMC" in note for note in found.notes)
+
+
+def test_all_user_pins_of_fmc_are_there_once() -> None:
+    """34 pairs in LA, 24 in HA, 22 in HB; LPC has the rows C, D, G and H."""
+    (connector,) = (one for one in known_parts() if one.title == "FMC connector")
+    numbers = connector.pins[0].numbers
+
+    assert len(set(numbers)) == len(numbers) == 2 * (34 + 24 + 22)
+    assert sum(number[0] in "CDGH" for number in numbers) == 2 * 34

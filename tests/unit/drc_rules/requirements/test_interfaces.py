@@ -306,6 +306,13 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("RGMII_RX_CTL", "rgmii"),
         ("GMII_GTX_CLK", "rgmii"),
         ("FMC1_DP0_C2M_P", "ethernet-serdes"),
+        ("FMC_LA00_CC_P", "fmc"),
+        ("FMC_LA00_P_CC", "fmc"),
+        ("FMC1_HA05_P", "fmc"),
+        ("FMC0_HB17_CC_N", "fmc"),
+        ("FMC_LA_P[12]", "fmc"),
+        ("LA_N12", "fmc"),
+        ("/FMC/LA33_P", "fmc"),
     ],
 )
 def test_a_net_name_reads_as_its_family(net: str, found: str) -> None:
@@ -696,3 +703,23 @@ def test_slow_generations_have_an_honest_answer(name: str, generation: str) -> N
 def test_nets_can_be_ignored_and_that_is_no_high_speed_interface() -> None:
     assert interface("ignore").clauses("training") == ()
     assert not family(interface("ignore").family).fast
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        "LA12",
+        "LA3_P",
+        "LA34_P",
+        "LAN1_P",
+        "PLA00_P",
+        "HALL_A12_P",
+        "HA1_P",
+        "FMC_CLK0_M2C_P",
+        "FMC_PRSNT_M2C_N",
+        "FMC_SCL",
+    ],
+)
+def test_what_only_looks_like_a_user_pin_of_fmc_is_none(net: str) -> None:
+    """Address lines, other words, pins beyond the banks, clocks and sidebands of the connector."""
+    assert family_by_name(net) != "fmc"
