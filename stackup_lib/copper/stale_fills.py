@@ -89,7 +89,7 @@ def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[in
     for layer in range(board.layer_count):
         fills = fills_of(layer)
         if fills:
-            found += [_points_in(fills, points) for points in _points(board, layer, pads) if len(points.row)]
+            found.append(_points_in(fills, [*_points(board, layer, pads)]))
     return _untied(board, all_other_net(found))
 
 
@@ -118,20 +118,23 @@ def _rows(kind: Item, row: Ints, layer: int, net: Ints, at_mm: tuple[Floats, Flo
     return OtherNetItems(np.full(len(row), int(kind)), row, np.full(len(row), layer), net, net, *at_mm)
 
 
-def _points_in(fills: Sequence[tuple[int, Polygon]], points: OtherNetItems) -> OtherNetItems:
-    """Those that lie in a fill of another net."""
+def _points_in(fills: Sequence[tuple[int, Polygon]], parts: Sequence[OtherNetItems]) -> OtherNetItems:
+    """Those that lie in a fill of another net, part by part; each fill is looked at once."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with fills needs it
 
+    points, part = OtherNetItems.joined(parts), np.repeat(np.arange(len(parts)), [len(one) for one in parts])
     rows, nets = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     x, y = points.x_mm, points.y_mm
     for net, fill in fills:
         left, low, right, high = fill.bounds
         near = np.flatnonzero((points.net != net) & (x >= left) & (x <= right) & (y >= low) & (y <= high))
-        inside = near[shapely.contains_xy(fill, x[near], y[near])]
-        rows.append(inside)
-        nets.append(np.full(len(inside), net))
-    found = points.where(np.concatenate(rows))
-    return replace(found, fill_net=np.concatenate(nets))
+        if len(near):
+            inside = near[shapely.contains_xy(fill, x[near], y[near])]
+            rows.append(inside)
+            nets.append(np.full(len(inside), net))
+    found, fill_net = np.concatenate(rows), np.concatenate(nets)
+    order = np.argsort(part[found], kind="stable")
+    return replace(points.where(found[order]), fill_net=fill_net[order])
 
 
 def _untied(board: Board, found: OtherNetItems) -> OtherNetItems:
