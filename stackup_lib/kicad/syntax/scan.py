@@ -18,6 +18,8 @@ from stackup_lib.board.board import Ints
 from stackup_lib.core.record import record
 
 _CHUNK, _AHEAD = 1 << 20, 4
+_LARGE = 16 * _CHUNK
+"""Files from this size on are looked through by two threads; for smaller ones the second costs as much as it saves."""
 _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
 _ESCAPED_QUOTE = re.compile(rb'(?<!\\)\\++"')
 _HEAD = re.compile(rb'\(\s*([^\s()"]*)')
@@ -169,7 +171,7 @@ def _marks(data: bytes) -> Iterator[tuple[Ints, NDArray[np.uint8]]]:
     Of a large file a second thread looks for those of the next chunks at the same time: NumPy lets it.
     """
     bounds = _chunks(data)
-    if len(data) < _CHUNK * _AHEAD:
+    if len(data) < _LARGE:
         yield from (_marks_in(data, *bound) for bound in bounds)
         return
     with ThreadPoolExecutor(1) as pool:

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from stackup_lib.kicad import read_board
+from stackup_lib.kicad.syntax import scan
 from tests.support.kicad_boards import (
     TOKENS,
     assert_agrees_with_sexpdata,
@@ -145,3 +147,17 @@ def test_a_quote_inside_a_word_is_a_letter(tmp_path: Path) -> None:
     assert_same(read_as_board(tmp_path, odd), read_as_board(tmp_path, text))
     one_only = f"{first}\n{texts[0]}\n(via {rest}"
     assert_same(read_as_board(tmp_path, one_only), read_as_board(tmp_path, text))
+
+
+def test_two_threads_find_the_same_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large file is looked through by two threads, chunk by chunk."""
+    text = b"(kicad_pcb\n" + b'\t(gr_text "a \\" (b" (at 1 2))\n' * 120_000 + b")\n"
+    alone = scan.scan(text)
+    monkeypatch.setattr(scan, "_LARGE", 1)
+    together = scan.scan(text)
+
+    assert len(alone.items) == len(alone.children) == 120_000
+    for one, other in ((alone.items, together.items), (alone.children, together.children)):
+        assert np.array_equal(one.start, other.start)
+        assert np.array_equal(one.end, other.end)
+    assert alone.end == together.end == len(text) - 1
