@@ -124,12 +124,15 @@ def test_published_numbers_of_pcie_gen5() -> None:
 
 
 def test_published_numbers_of_112g_and_what_has_no_source() -> None:
-    """CEI-112G-VSR: 16 dB over host, connector and module. No free text states budgets of PCIe Gen6 and Gen7."""
+    """CEI-112G-VSR: 16 dB over host, connector, module; 30 dB ball to ball (AMD). 32 dB of Gen6: trade press."""
     host = interface("eth112g")
     assert host.board_loss_db["very_short"] == 16
     assert host.document_of("board_loss_db.very_short") == "oif-cei-112g"
-    assert {interface(one).document_of("channel_loss_db") for one in ("pcie6", "pcie7")} == {"engineering"}
-    assert interface("pcie6").document_of("board_loss_db.add_in_card") == "engineering"
+    assert (host.channel_loss_db, host.document_of("channel_loss_db")) == (30, "amd-xapp1392-loss")
+    gen6 = interface("pcie6")
+    assert (gen6.channel_loss_db, gen6.document_of("channel_loss_db")) == (32, "semiengineering-pcie6")
+    assert gen6.document_of("board_loss_db.add_in_card") == "engineering"
+    assert interface("pcie7").document_of("channel_loss_db") == "engineering"
     assert interface("pcie7").board_loss_db == {}
 
 
