@@ -57,10 +57,10 @@ class PulseResponse:
     def early(self) -> float:
         """The largest value in the last eighth of the window, of the peak: time before zero wraps to there.
 
-        The last UI is left out: half of the edge that a limited band makes of a step stands there.
+        The last UI is left out: half of the edge that a limited band makes of a step stands there. Of nothing, 1.
         """
         size = np.abs(self.value)
-        return float(size[-len(size) // 8 : -1].max() / size.max())
+        return float(size[-len(size) // 8 : -1].max() / size.max()) if size.any() else 1.0
 
 
 def symbol_grid_ghz(symbol_gbd: float, last_ghz: float, step_ghz: float) -> Real:

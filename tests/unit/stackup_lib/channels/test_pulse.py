@@ -90,8 +90,9 @@ def test_a_capacitor_leaves_the_pulse_as_it_is() -> None:
 
 
 def test_what_arrives_before_it_was_sent_is_seen() -> None:
-    """A line of negative delay, and one whose echo takes longer than the window."""
+    """A line of negative delay, and one whose echo takes longer than the window; nothing has not settled either."""
     ghz = grid()
+    assert pulse_response(ghz, np.zeros(len(ghz), dtype=complex), GBD).early == 1.0
     for delay_ui in (-8.0, GBD / ghz[1] - 40):
         transfer = smooth_edges(ghz) * (1 + 0.1 * np.exp(-2j * np.pi * ghz / GBD * delay_ui))
         assert pulse_response(ghz, transfer, GBD).early == pytest.approx(0.1, abs=0.01)
