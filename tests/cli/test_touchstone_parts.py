@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -223,10 +224,33 @@ def test_the_return_loss_against_the_published_mask(tmp_path: Path, role: str, i
         assert f"at {f[np.argmin(room)]:.2f} GHz" in lines[0]
 
 
+def test_a_backplane_of_10_gigabits_has_masks_of_its_channel(tmp_path: Path) -> None:
+    """Insertion and return loss of 10GBASE-KR, in Hz and powers of e, as the annex writes them."""
+    config = '[[interface]]\nis = "eth10g-kr"\nnets = ["/PCIE_*"]\n'
+    drawn = paired(capacitors=False) | {"config": '[declared]\nfoil = "VLP"\n' + config}
+    board = write(MiniBoard.model_validate(drawn), tmp_path, "card")
+    assert run(["touchstone", str(board), "--output", str(tmp_path / "links")]) == 0
+    comments, ghz, s = read(tmp_path / "links" / "PCIE_TX0_P.s4p")
+    found = [line for line in comments if "the mask of the whole channel, 10GBASE-KR" in line]
+    hz, mixed = 1e9 * ghz[1:], mixed_modes(s)[1:]
+    fitted = 2e-5 * np.sqrt(hz) + 1.1e-10 * hz + 3.2e-20 * hz**2 - 1.2e-30 * hz**3
+    most = 20 * math.log10(math.e) * fitted + 0.8 + 2e-10 * hz + 1e-8 * np.maximum(hz - 6e9, 0)
+    room = most + 20 * np.log10(np.abs(mixed[:, 1, 0]))
+    assert f"{room.min():.2f} dB below" in found[0]
+    least = np.where(hz <= 275e6, 12.0, np.where(hz <= 3e9, 12 - 6.75 * np.log10(hz / 275e6), 5.0))
+    worse_db = -20 * np.log10(np.maximum(np.abs(mixed[:, 0, 0]), np.abs(mixed[:, 1, 1])))
+    back = (worse_db - least)[hz <= 10.3125e9]
+    assert f"{abs(back.min()):.2f} dB {'above' if back.min() >= 0 else 'below'}" in found[1]
+
+
 def test_the_pieces_of_the_return_mask_meet() -> None:
-    first, second = interface("eth25g").return_mask
-    assert first.at(first.to_ghz) == pytest.approx(second.at(first.to_ghz), abs=0.02)
-    assert second.at(14.0) == pytest.approx(4.75, abs=1e-6)
+    for name in ("eth25g", "eth10g-kr"):
+        for first, second in pairwise(interface(name).return_mask):
+            assert first.at(first.to_ghz) == pytest.approx(second.at(first.to_ghz), abs=0.02)
+    assert interface("eth25g").return_mask[-1].at(14.0) == pytest.approx(4.75, abs=1e-6)
+    low, high = interface("eth10g-kr").loss_mask
+    assert low.at(6.0) == pytest.approx(high.at(6.0), abs=1e-6)
+    assert low.at(5.15625) == pytest.approx(25.2, abs=0.05)  # 25 dB, as Intel quotes it
 
 
 def test_the_trace_over_time_shows_a_via(tmp_path: Path) -> None:

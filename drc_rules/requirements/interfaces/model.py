@@ -86,10 +86,10 @@ class Bus(Frozen):
 
 
 class LossMask(Frozen):
-    """A piece of the largest insertion loss of a whole channel: db + db_per_root_ghz sqrt(f) + db_per_ghz f, in GHz.
+    """A piece of the largest insertion loss of a whole channel: a sum of powers of the frequency in GHz.
 
     Attributes:
-        role: kind of channel, a key of `board_loss_db`.
+        role: kind of channel, a key of `board_loss_db`; empty for a channel of no declared kind.
         title: of the mask.
         to_ghz: up to where it holds, from the end of the piece before.
     """
@@ -100,23 +100,30 @@ class LossMask(Frozen):
     db: float = 0.0
     db_per_root_ghz: float = 0.0
     db_per_ghz: float = 0.0
+    db_per_ghz2: float = 0.0
+    db_per_ghz3: float = 0.0
 
     def at(self, frequency_ghz: float) -> float:
         """Return the largest loss in dB."""
-        return self.db + self.db_per_root_ghz * math.sqrt(frequency_ghz) + self.db_per_ghz * frequency_ghz
+        powers = (
+            (self.db_per_ghz3 * frequency_ghz + self.db_per_ghz2) * frequency_ghz + self.db_per_ghz
+        ) * frequency_ghz
+        return self.db + self.db_per_root_ghz * math.sqrt(frequency_ghz) + powers
 
 
 class ReturnMask(Frozen):
     """A piece of the least return loss: db + db_per_ghz f + db_per_decade log10(f), in GHz.
 
     Attributes:
-        role: kind of channel, a key of `board_loss_db`.
+        role: kind of channel, a key of `board_loss_db`; empty for a channel of no declared kind.
         title: of the mask.
+        what: it is of, as it stands in a sentence.
         to_ghz: up to where it holds, from the end of the piece before.
     """
 
     role: str
     title: str
+    what: str
     to_ghz: float
     db: float = 0.0
     db_per_ghz: float = 0.0

@@ -119,8 +119,8 @@ def link_network(ctx: Context, link: LinkLoss, frequency_ghz: Real) -> LinkNetwo
         limit_ghz=built.chains.limit_ghz,
         skew_mm=built.skew_mm if is_pair else None,
         skew_ps=built.skew_ps if is_pair else None,
-        mask=tuple(piece for piece in one.loss_mask if piece.role == built.role),
-        return_mask=tuple(piece for piece in one.return_mask if piece.role == built.role),
+        mask=tuple(piece for piece in one.loss_mask if piece.role == (built.role or "")),
+        return_mask=tuple(piece for piece in one.return_mask if piece.role == (built.role or "")),
         parts=tuple(built.parts()),
         notes=tuple(dict.fromkeys((*link.notes, *built.notes()))),
     )

@@ -101,7 +101,8 @@ def _against_return_mask(network: LinkNetwork) -> str:
     room = np.minimum(*ends) - least
     at = int(np.argmin(room))
     words = "above" if room[at] >= 0 else "below"
-    title = f"the mask of a board with its chip, {network.return_mask[-1].title}"
+    mask = network.return_mask[-1]
+    title = f"the mask of {mask.what}, {mask.title}"
     return f"return loss to {ghz[-1]:.2f} GHz: {abs(room[at]):.2f} dB {words} {title}, at {ghz[at]:.2f} GHz"
 
 
