@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from stackup_lib.kicad import read_board
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.server import LiveServer
 from stackwright.kicad.session import Session
@@ -16,6 +19,7 @@ from tests.browser.driven import Tab, driven
 from tests.cli.test_live_server import SMALL, Played, played
 
 pytestmark = pytest.mark.browser
+CARRIER = SMALL.parents[1] / "edge_jetson_carrier_fit/edge_jetson_carrier_fit.kicad_pcb"
 DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === state.run"
 
 
@@ -153,3 +157,63 @@ def test_the_lines_of_a_changed_file_are_folded_until_asked_for(tab: Tab) -> Non
     assert tab.ask("document.querySelector('#fix-files details').open") is True
     assert tab.ask("document.querySelector('#fix-files .added').textContent") == "+new\n"
     assert tab.ask("document.querySelector('#fix-files .removed').textContent") == "-old\n"
+
+
+@pytest.fixture
+def carrier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tab, Played]]:
+    """The page of a board with high-speed links, whose KiCad has all items of the file."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "board" / CARRIER.name
+    shutil.copytree(CARRIER.parent, path.parent)
+    text = path.read_bytes()
+    board = Played(path, text, set(re.findall(r'\(uuid "([^"]+)"\)', text.decode())), settings=tmp_path)
+    session = Session(path, played(board), Choices.of(path))
+    with LiveServer(session) as made, driven(tmp_path / "chromium") as tab:
+        made.start()
+        session.check()
+        tab.open(made.opening_url())
+        tab.wait_for("document.readyState === 'complete'")
+        tab.wait_for(DONE.format(run=1))
+        yield tab, board
+        session.stop()
+        made.shutdown()
+
+
+def test_a_row_of_the_delay_table_selects_its_tracks(carrier: tuple[Tab, Played], tmp_path: Path) -> None:
+    """By click and by keyboard; then a finding again. One of them is marked at a time."""
+    tab, board = carrier
+    known = read_board(board.path)
+    net_of = dict(zip(known.tracks.uuid.tolist(), known.tracks.net.tolist(), strict=True))
+    net_of |= dict(zip(known.vias.uuid.tolist(), known.vias.net.tolist(), strict=True))
+    marked = "[...document.querySelectorAll('#report .here')].map((one) => one.id)"
+
+    def nets() -> set[str]:
+        return {known.nets[net_of[uuid]] for uuid in board.selected}
+
+    tab.ask("document.querySelector('#report .delays').closest('details').open = true")
+    first, second = tab.ask("links().slice(0, 2).map((row) => row.querySelector('th').textContent)")
+    tab.click("#report .delays tbody tr .late")
+    tab.wait_for("here === links()[0].id && !selecting")
+    tab.wait_for("said.textContent.includes('selected in KiCad')")
+    assert nets() == {f"{first}_P", f"{first}_N"}
+    assert tab.ask(marked) == tab.ask("[links()[0].id]")
+    tab.picture(pictures(tmp_path) / "delay-row.png")
+
+    tab.ask("links()[1].focus()")
+    tab.press("Enter")
+    tab.wait_for("here === links()[1].id && !selecting")
+    assert nets() == {f"{second}_P", f"{second}_N"}
+    assert tab.ask(marked) == tab.ask("[links()[1].id]")
+    if tab.ask("findings().length"):
+        tab.press("j")
+        tab.wait_for("here === findings()[0].id && !selecting")
+        assert tab.ask(marked) == tab.ask("[findings()[0].id]")
+    assert tab.console == []
+
+
+def test_rows_that_can_be_chosen_keep_nobody_out(carrier: tuple[Tab, Played], axe: None) -> None:
+    """axe-core finds nothing grave where rows of a table take the focus."""
+    tab, _ = carrier
+    tab.ask("document.querySelector('#report .delays').closest('details').open = true")
+    assert tab.ask("links().length") > 0
+    assert [str(one) for one in violations(tab) if one.is_grave] == []

@@ -350,6 +350,7 @@ RESULT = {
         },
         "f-K2": {"key": "K2", "members": [{"items": [], "layer": None, "title": "whole board"}]},
     },
+    "links": {"b1-link-1-1": {"members": [{"items": ["b", "d"], "layer": "In1.Cu", "title": "/PCIE_TX0"}]}},
     "markers": [{"message": "m", "is_warning": False, "at_mm": None, "items": ["a"]}],
 }
 
@@ -394,6 +395,24 @@ def test_a_click_selects_the_items_of_all_members_and_one_of_a_member(
     assert one.act("select", {"finding": "f-K1", "member": 1})["layer"] == "In2.Cu"
     assert board.selected == ["b", "c"]
     assert one.act("select", {"finding": "f-K2"})["items"] == 0
+
+
+def test_a_row_of_the_delay_table_selects_its_items(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its layer comes on top, as for a finding; what is gone from the board is counted; no other row is known."""
+    worked(monkeypatch, RESULT, None)
+    board.items = {"a", "b", "d"}
+    one = made(board)
+    one.check()
+    idle(one)
+
+    answer = one.act("select", {"finding": "b1-link-1-1", "member": None})
+    assert answer == {"items": 2, "found": 2, "layer": "In1.Cu", "stale": False}
+    assert (board.selected, board.layer) == (["b", "d"], "In1.Cu")
+    board.items = {"a"}
+    assert one.act("select", {"finding": "b1-link-1-1"})["found"] == 0
+    with pytest.raises(KicadError, match="no such finding"):
+        one.act("select", {"finding": "b1-link-1-2"})
+    assert set(idle(one)["keys"]) == {"f-K1", "f-K2"}
 
 
 def test_the_layer_of_a_finding_is_on_top_while_it_is_looked_at(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -256,7 +256,9 @@ class Session:
 
     def _select(self, wanted: Mapping[str, object]) -> Mapping[str, object]:
         checked = self._checked
-        entry = checked.result["findings"].get(wanted.get("finding")) if checked else None
+        known = {**checked.result["findings"], **checked.result.get("links", {})} if checked else {}
+        ident = wanted.get("finding")
+        entry = known.get(ident) if isinstance(ident, str) else None
         if entry is None:
             raise KicadError("the page", "shows no such finding any more", "wait for the check, or reload the page")
         members = entry["members"]

@@ -53,13 +53,15 @@ def _check(job: Mapping[str, str]) -> dict[str, object]:
     from stackwright.commands.check.request import CheckRequest
     from stackwright.drawing.charts import delays_of
     from stackwright.kicad.form.checked import form_of
+    from stackwright.kicad.link_items import link_items
     from stackwright.kicad.markers import markers_of
     from stackwright.kicad.report_file import write_report
 
     request = CheckRequest(Overrides(profile=job.get("profile") or None))
     outcome, _, checked = check_in_context(Path(job["board"]), request, live=read_board_bytes(Path(job["live"])))
     _say("doing", "report")
-    page = write_report(replace(outcome, charts=delays_of(checked)))
+    charts = delays_of(checked)
+    page = write_report(replace(outcome, charts=charts))
     report = outcome.report
     return {
         "page": str(page),
@@ -67,6 +69,7 @@ def _check(job: Mapping[str, str]) -> dict[str, object]:
         "why": report.headline_why,
         "profile": report.profile,
         "findings": shown(report.findings),
+        "links": link_items(checked.context.board, charts),
         "markers": [
             {"message": m.message, "is_warning": m.is_warning, "at_mm": m.at_mm, "items": m.items}
             for m in markers_of(report.findings)

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from stackwright.drawing.charts import Charts
     from stackwright.drawing.map_links import LinkShape
 
+FIRST_BOARD = "b1"
+"""How the ids of the first or only board of a page begin."""
+
 
 @record
 class ShownLink:

@@ -146,7 +146,7 @@ async function load(run) {
   showReport($("report"));
   showBoardViews($("report"));
   document.title = page.title;
-  for (const one of findings()) one.tabIndex = 0;
+  for (const one of [...findings(), ...links()]) one.tabIndex = 0;
   $("next").hidden = findings().length === 0;
   restore(place);
 }
@@ -195,14 +195,21 @@ function restore(place) {
   }
 }
 
-// --- showing findings in KiCad
+// --- showing findings and links in KiCad
+
+const SHOWN = ".finding, .delays tbody tr";
 
 function findings() {
   return [...document.querySelectorAll("#report .finding:not([hidden])")];
 }
 
+/* The rows of the delay table: they select the tracks of their nets. */
+function links() {
+  return [...document.querySelectorAll("#report .delays tbody tr")];
+}
+
 function mark(finding) {
-  for (const one of findings()) one.classList.toggle("here", one === finding);
+  for (const one of [...findings(), ...links()]) one.classList.toggle("here", one === finding);
 }
 
 function choose(finding, member = null) {
@@ -248,7 +255,7 @@ function walk(step) {
 
 $("report").addEventListener("click", (event) => {
   if (event.target.closest("a, summary, input, label, pre")) return;
-  const finding = event.target.closest(".finding");
+  const finding = event.target.closest(SHOWN);
   if (!finding || ended || String(getSelection())) return;
   const row = event.target.closest("details li");
   choose(finding, row ? [...row.parentElement.children].indexOf(row) : null);
@@ -266,7 +273,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "j") walk(1);
   else if (event.key === "k") walk(-1);
   else if (event.key === "r") again();
-  else if (event.key === "Enter" && event.target.closest(".finding")) choose(event.target.closest(".finding"));
+  else if (event.key === "Enter" && event.target.closest(SHOWN)) choose(event.target.closest(SHOWN));
   else return;
   event.preventDefault();
 });
