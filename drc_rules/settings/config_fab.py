@@ -1,5 +1,7 @@
 """`[fab]` of `stackwright.toml`: what the board's own fab makes; it takes the place of the three tiers of fabs."""
 
+from typing import Annotated
+
 from pydantic import Field, model_validator
 
 from drc_rules.settings.declaration import PLACEHOLDER, Declaration
@@ -25,6 +27,8 @@ class FabDeclaration(Declaration):
         edge_to_copper_mm: least distance from the board's edge, as it is cut for this board, to copper.
         registration_mm: by how much layers may lie off one another.
         bow_twist_pct: bow and twist that it is held to for this board.
+        local_bow_um: bow of the surface under a package that the order allows.
+        max_local_bow_um: bow that a package allows by its assembly guide, by reference, e.g. `{ U1 = 100 }`.
         spread_glass: True where the order says spread glass, or a board rotated on the panel.
     """
 
@@ -46,6 +50,8 @@ class FabDeclaration(Declaration):
     edge_to_copper_mm: float | None = Field(default=None, gt=0, le=2)
     registration_mm: float | None = Field(default=None, gt=0, le=2)
     bow_twist_pct: float | None = Field(default=None, gt=0, le=5)
+    local_bow_um: float | None = Field(default=None, gt=0, le=2000)
+    max_local_bow_um: dict[str, Annotated[float, Field(gt=0, le=2000)]] = Field(default_factory=dict)
     spread_glass: bool | None = None
 
     @model_validator(mode="before")

@@ -210,6 +210,7 @@ def _fab() -> Iterator[str]:
     yield "# aspect_ratio = 10  # also microvia_aspect_ratio, thickness_mm, board_mm = [400, 550], registration_mm"
     yield "# hole_to_copper_mm = 0.2  # least distance from a hole's wall; from the board's edge: edge_to_copper_mm"
     yield "# bow_twist_pct = 0.75  # what the order holds it to"
+    yield "# local_bow_um = 100  # the same under a package; max_local_bow_um = { U1 = 100 }: what a package allows"
     yield "# spread_glass = true  # specified next to high-speed layers, or the board is rotated on the panel"
     yield "# [fab.track_mm]  # least track on inner layers, by copper weight in oz"
     yield '# "0.5" = 0.1'
