@@ -92,11 +92,13 @@ class LossMask(Frozen):
         role: kind of channel, a key of `board_loss_db`; empty for a channel of no declared kind.
         title: of the mask.
         to_ghz: up to where it holds, from the end of the piece before.
+        from_ghz: where the first piece begins.
     """
 
     role: str
     title: str
     to_ghz: float
+    from_ghz: float = 0.01
     db: float = 0.0
     db_per_root_ghz: float = 0.0
     db_per_ghz: float = 0.0
@@ -119,12 +121,14 @@ class ReturnMask(Frozen):
         title: of the mask.
         what: it is of, as it stands in a sentence.
         to_ghz: up to where it holds, from the end of the piece before.
+        from_ghz: where the first piece begins.
     """
 
     role: str
     title: str
     what: str
     to_ghz: float
+    from_ghz: float = 0.01
     db: float = 0.0
     db_per_ghz: float = 0.0
     db_per_decade: float = 0.0

@@ -75,9 +75,9 @@ def figures_of(network: LinkNetwork) -> list[str]:
         found.append(
             f"insertion loss deviates from a smooth curve by {deviation:.2f} dB at most up to {nyquist:.2f} GHz"
         )
-    if network.mask:
+    if network.mask and last >= network.mask[0].from_ghz:
         found.append(_against_mask(network))
-    if network.return_mask:
+    if network.return_mask and last >= network.return_mask[0].from_ghz:
         found.append(_against_return_mask(network))
     most = float(np.linalg.svd(network.s, compute_uv=False).max())
     found.append(f"largest singular value {most:.6f}: {'passive' if most <= 1 + 1e-6 else 'not passive'}")
@@ -86,8 +86,8 @@ def figures_of(network: LinkNetwork) -> list[str]:
 
 def _against_mask(network: LinkNetwork) -> str:
     """Return where the loss comes nearest to the mask, or exceeds it most."""
-    ghz, allowed = _masked(network, network.mask)
-    room = allowed - _db_down(network.own_s[1 : len(ghz) + 1, 1, 0])
+    here, allowed = _masked(network, network.mask)
+    ghz, room = network.frequency_ghz[here], allowed - _db_down(network.own_s[here, 1, 0])
     at = int(np.argmin(room))
     words = "below" if room[at] >= 0 else "above"
     title = f"the mask of the whole channel, {network.mask[-1].title}"
@@ -96,9 +96,9 @@ def _against_mask(network: LinkNetwork) -> str:
 
 def _against_return_mask(network: LinkNetwork) -> str:
     """Return where the return loss of the worse end comes nearest to the mask, or misses it most."""
-    ghz, least = _masked(network, network.return_mask)
-    ends = (_db_down(network.own_s[1 : len(ghz) + 1, k, k]) for k in (0, 1))
-    room = np.minimum(*ends) - least
+    here, least = _masked(network, network.return_mask)
+    ghz = network.frequency_ghz[here]
+    room = np.minimum(*(_db_down(network.own_s[here, k, k]) for k in (0, 1))) - least
     at = int(np.argmin(room))
     words = "above" if room[at] >= 0 else "below"
     mask = network.return_mask[-1]
@@ -106,11 +106,11 @@ def _against_return_mask(network: LinkNetwork) -> str:
     return f"return loss to {ghz[-1]:.2f} GHz: {abs(room[at]):.2f} dB {words} {title}, at {ghz[at]:.2f} GHz"
 
 
-def _masked(network: LinkNetwork, mask: Sequence[LossMask | ReturnMask]) -> tuple[Real, Real]:
-    """Return the frequencies above DC that a mask covers, and its values."""
-    ghz = network.frequency_ghz[1:]
-    ghz = ghz[ghz <= mask[-1].to_ghz]
-    return ghz, np.array([next(piece for piece in mask if one <= piece.to_ghz).at(one) for one in ghz.tolist()])
+def _masked(network: LinkNetwork, mask: Sequence[LossMask | ReturnMask]) -> tuple[NDArray[np.bool_], Real]:
+    """Return which frequencies a mask covers, and its values there."""
+    ghz = network.frequency_ghz
+    here = (ghz >= mask[0].from_ghz) & (ghz <= mask[-1].to_ghz)
+    return here, np.array([next(piece for piece in mask if one <= piece.to_ghz).at(one) for one in ghz[here].tolist()])
 
 
 def _db_down(transfer: Complex) -> Real:
