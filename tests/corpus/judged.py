@@ -1,7 +1,8 @@
 """Findings on public boards that two readers judged apart: precision by rule, agreement, what a rule may be by that.
 
-Run: `python -m tests.corpus.judged` prints the tables of `judged_findings.csv`. With `--from SAMPLE A B` it first
-writes that file from a sample (`tests.corpus.sample`) and two tables of answers (`number, key, answer, evidence`).
+Run: `python -m tests.corpus.judged` prints the tables of `judged_findings.csv`. With `--from SAMPLE A B C` it first
+writes that file from a sample (`tests.corpus.sample`) and the tables of two readers' answers (`number, key, answer,
+evidence`), and of a third one's where the two disagreed whether a finding is false.
 """
 
 from __future__ import annotations
@@ -53,17 +54,19 @@ def read_judged(path: Path = JUDGED) -> list[Judged]:
         return [Judged(**row) for row in csv.DictReader(lines)]
 
 
-def compiled(sample: Path, first: Path, second: Path) -> list[Judged]:
-    """Return the findings that the first reader has answered, with the second one's answer where there is one."""
-    firsts, seconds = _answers(first), _answers(second)
+def compiled(sample: Path, first: Path, second: Path, third: Path) -> list[Judged]:
+    """Return the findings that the first reader has answered, with the answers of the others where there are."""
+    firsts, seconds, thirds = _answers(first), _answers(second), _answers(third)
     found = []
     with sample.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             if one := firsts.get(row["number"]):
-                other = seconds.get(row["number"], {"answer": "", "evidence": ""})
+                none = {"answer": "", "evidence": ""}
+                other, last = seconds.get(row["number"], none), thirds.get(row["number"], none)
                 told = [one["evidence"], *([other["evidence"]] if other["answer"] != one["answer"] else [])]
+                told.append(last["evidence"])
                 facts = {name: row[name] for name in ("board", "profile", "rule", "severity", "clause", "key")}
-                answers = {"first": one["answer"], "second": other["answer"], "settled": ""}
+                answers = {"first": one["answer"], "second": other["answer"], "settled": last["answer"]}
                 found.append(Judged(**facts, **answers, evidence=" ".join(" | ".join(filter(None, told)).split())))
     return found
 
@@ -119,7 +122,7 @@ def tables(found: Sequence[Judged]) -> str:
     """Return agreement and precision as Markdown."""
     both = [one for one in found if one.second]
     lines = [
-        f"{len(found)} findings on {len({one.board for one in found})} boards were judged by one reader, {_two(both)}",
+        f"{len(found)} findings on {len({one.board for one in found})} boards were judged {_two(found, both)}",
         "",
         "| rule | severity | judged | true and useful | true | arguable | false | not false, % (95 % interval) |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -141,21 +144,22 @@ def tables(found: Sequence[Judged]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _two(both: Sequence[Judged]) -> str:
+def _two(found: Sequence[Judged], both: Sequence[Judged]) -> str:
     if not both:
-        return "none by a second."
+        return "by one reader."
     same = sum(one.first == one.second for one in both) / len(both)
     truth = sum((one.first == "false") == (one.second == "false") for one in both) / len(both)
+    who = "by two readers apart" if len(both) == len(found) else f"by one reader, {len(both)} by a second apart"
     return (
-        f"{len(both)} of them by a second one apart. On these they gave the same of four answers to {100 * same:.0f} % "
-        f"(Cohen's kappa {kappa(both):.2f}), and agreed on {100 * truth:.0f} % whether a finding is false."
+        f"{who}. They gave the same of four answers to {100 * same:.0f} % (Cohen's kappa {kappa(both):.2f}) and "
+        f"agreed on {100 * truth:.1f} % whether a finding is false; where they did not, a third one decided."
     )
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="tests.corpus.judged", description=__doc__)
-    parser.add_argument("--from", dest="source", nargs=3, type=Path, metavar=("SAMPLE", "A", "B"))
+    parser.add_argument("--from", dest="source", nargs=4, type=Path, metavar=("SAMPLE", "A", "B", "C"))
     asked = parser.parse_args(words)
     if asked.source:
         write(compiled(*asked.source))

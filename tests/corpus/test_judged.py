@@ -47,13 +47,14 @@ def test_a_rule_with_too_many_false_findings_is_named() -> None:
 
 
 def test_answers_are_joined_by_number(tmp_path: Path) -> None:
-    """What only the first has answered has one answer; an answer that is none is refused."""
-    sample, first, second = tmp_path / "s.csv", tmp_path / "a.csv", tmp_path / "b.csv"
+    """What only the first has answered has one answer; a third decides; an answer that is none is refused."""
+    sample, first, second, third = (tmp_path / name for name in ("s.csv", "a.csv", "b.csv", "c.csv"))
     rows = [f"{n},b,inferred,FAB015,error,c,key{n}" for n in (1, 2)]
     sample.write_text("\n".join(["number,board,profile,rule,severity,clause,key", *rows]), encoding="utf-8")
     first.write_text("number,key,answer,evidence\n1,key1,true,seen\n2,key2,false,seen\n", encoding="utf-8")
     second.write_text("number,key,answer,evidence\n1,key1,arguable,also\n", encoding="utf-8")
-    one, other = compiled(sample, first, second)
+    third.write_text("number,key,answer,evidence\n2,key2,true,looked\n", encoding="utf-8")
+    one, other = compiled(sample, first, second, third)
     assert (one.key, one.answer, one.first, one.second, one.evidence) == (
         "key1",
         "arguable",
@@ -61,10 +62,16 @@ def test_answers_are_joined_by_number(tmp_path: Path) -> None:
         "arguable",
         "seen | also",
     )
-    assert (other.key, other.answer, other.second, other.evidence) == ("key2", "false", "", "seen")
+    assert (other.key, other.answer, other.first, other.second, other.evidence) == (
+        "key2",
+        "true",
+        "false",
+        "",
+        "seen | looked",
+    )
     second.write_text("number,key,answer,evidence\n1,key1,maybe,\n", encoding="utf-8")
     with pytest.raises(ValueError, match="maybe"):
-        compiled(sample, first, second)
+        compiled(sample, first, second, third)
 
 
 def test_the_table_is_of_boards_rules_and_answers_that_there_are() -> None:
