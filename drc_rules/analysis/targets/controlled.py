@@ -82,7 +82,7 @@ class Unjudged:
 
 
 def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
-    """Return the nets of every target that are not routed yet, and declared pairs whose names make none."""
+    """Return nets of targets without a route, declared pairs that are none, and declared nets without a target."""
     board = ctx.board
     has_track = np.bincount(board.tracks.net, minlength=len(board.nets)) > 0
     joins = np.bincount(board.pads.net, minlength=len(board.nets)) > 1
@@ -99,9 +99,16 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
     for source, nets in lone.items():
         lacks = MissingFact(f"complements of {_some(ctx, nets)}, pairs by {source}", NAME_PAIRS)
         found.append(Unjudged("differential", lacks))
+    for title, nets in _without_document(ctx).items():
+        lacks = MissingFact(f"impedance of {title} ({_some(ctx, nets)})", NO_DOCUMENT)
+        found.append(Unjudged("single", lacks))
     return tuple(found)
 
 
+NO_DOCUMENT = """[[impedance]]
+ohm = "?"  # from its controller's guide: no public document states one
+kind = "single"
+nets = ["?"]"""
 NAME_PAIRS = "name both nets of a pair alike but for P and N, or + and -; or declare them as single lines"
 
 
@@ -114,6 +121,19 @@ def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
         asked = targets.without_complement(net) if name else None
         if asked is not None:
             yield net, asked
+
+
+def _without_document(ctx: Context) -> dict[str, list[int]]:
+    """Return the nets declared as a high-speed interface of which no document states an impedance, by its title."""
+    targeted = {net for nets in ctx.get(nets_by_target).values() for net in nets}
+    found: dict[str, list[int]] = {}
+    for net, role in enumerate(ctx.assignment.roles):
+        if role is None or role.interface is None or role.origin is not Origin.DECLARED or net in targeted:
+            continue
+        one = interface(role.interface)
+        if family(role.family).fast and not (one.impedance_diff_ohm or one.impedance_single_ohm):
+            found.setdefault(one.title, []).append(net)
+    return found
 
 
 def _some(ctx: Context, nets: list[int]) -> str:

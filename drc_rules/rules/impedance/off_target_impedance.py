@@ -9,7 +9,8 @@ range of unknown inputs: a Dk without its frequency, the etch taper, the finishe
 Dk of the solder mask, each computed for that line. Between the two it is not verifiable, and the report names the
 causes, the largest first, with the lines of `[process]` and `[declared]` that settle it. Declared values add no
 uncertainty. Neck-downs and breakouts shorter than a tenth of a wavelength at Nyquist at either end are ignored. Nets
-with a target that join pads without a track, and nets declared as pairs whose names make none, are not verifiable.
+with a target that join pads without a track, nets declared as pairs whose names make none, and nets declared as GDDR6
+or GDDR7, of which no document states an impedance, are not verifiable.
 `stackwright impedance` prints the production spread.
 
 Why it matters
