@@ -95,7 +95,7 @@ def check_up(
     outcome = rest()
     headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
     process = process_view(context)
-    report = Report(
+    report = Report.model_construct(  # of parts that are checked: a validator of all of them takes long to build
         board=with_process(board_facts(context, hashed.result().hexdigest()), process),
         profile=profile.name if profile else None,
         form=requirements.form,

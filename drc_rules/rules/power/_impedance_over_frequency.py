@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.facts.context import Context
 from drc_rules.report.numbers import figure
-from drc_rules.report.pdn_rows import PdnMissing, PdnRow
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
+
+if TYPE_CHECKING:
+    from drc_rules.report.pdn_rows import PdnMissing, PdnRow
 
 LEAST_HZ = 10e6
 """Board capacitors work up to 10 or 20 MHz (AMD UG584). What is inside only up to less is no pass, unless the maker of
