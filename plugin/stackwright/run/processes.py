@@ -7,10 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import active_children, parent_process
-from multiprocessing.connection import wait
 from threading import current_thread, main_thread
 from typing import TypeVar
 
@@ -42,6 +39,9 @@ def shared_out(work: Callable[[Item], Answer], items: Iterable[Item], workers: i
         items: pieces of work.
         workers: how many processes.
     """
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import active_children
+
     with _own_modules_only():
         pool = ProcessPoolExecutor(workers, initializer=_begin)
     with pool:
@@ -61,6 +61,9 @@ def _begin() -> None:
 
     Only the parent handles Ctrl-C, which a terminal sends to all of them: each worker would show a traceback.
     """
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
     gc.freeze()  # what this process inherited, such as sockets, is its parent's to close
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
