@@ -180,7 +180,7 @@ ALLOWED = {
     "plugin/stackwright/ci/job.py": "the host's own files, which are appended to",
     "plugin/stackwright/kicad/single.py": "the note of a running session, made here and now",
     "plugin/stackwright/kicad/server.py": "the page, which is part of the program",
-    "plugin/stackwright/reporters/pages.py": "style sheets, which are part of the program",
+    "plugin/stackwright/reporters/assets.py": "style sheets and scripts, which are part of the program",
     "plugin/stackwright/run/data_digest.py": "data files, which are part of the program",
     "plugin/stackwright/run/kicad_drc.py": "what KiCad says goes into a temporary folder",
     "stackup_lib/kicad/write/new_board.py": "a template, which is part of the program",
