@@ -32,7 +32,7 @@ PAGES = {
     **{path: f"development/{path.stem}" for path in TEXTS.glob("*.md")},
     **{path: f"guide/{path.stem}" for path in GUIDE.glob("*.md")},
 }
-COPIED = (".png", ".yml")
+COPIED = (".png", ".svg", ".yml")
 """Endings of files that `html_extra_path` puts next to the pages."""
 
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
