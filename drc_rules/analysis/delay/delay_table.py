@@ -119,7 +119,7 @@ def _link_delay(ctx: Context, by_kicad: Mapping[int, KicadLength], link: Link, c
         lines_ps=_mean([one.lines_ps for one in delays]),
         vias_ps=_mean([one.vias_ps for one in delays]),
         package_ps=_mean([one.package_ps for one in delays]),
-        vias=max(len(trace.spans) for trace in traces),
+        vias=max(trace.vias for trace in traces),
         layers=_layers(ctx, traces[0]),
         skew_ps=_skew(delays),
         unsure=f"{unsure.name}: {unsure.how_to_give}" if unsure else "",

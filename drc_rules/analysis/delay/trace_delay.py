@@ -1,15 +1,17 @@
 """The delay of one trace from end to end. Lengths in mm, delays in ps.
 
 A trace is followed through its series parts, tuning patterns as drawn. Each section counts with the delay per length of
-its own cross section, a via with the height that the signal climbs, a package with the pad-to-die length or delay that
-KiCad stores at the pads.
+its own cross section, a via with the height that the signal climbs and what it overhangs, a package with the pad-to-die
+length or delay that KiCad stores at the pads.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
+from drc_rules.analysis.delay.via_delay import Climb, climb_of, via_delay_ps
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import board_links, complete_routes
@@ -28,30 +30,19 @@ DELAY_SPREAD = 0.05
 ANY_DK = (2.0, 4.7)
 """Effective permittivity of any line on a board: a microstrip on a laminate of Dk 2.6, a stripline in FR-4."""
 
-BARREL_LOADING = (1.0, 1.5, 2.2)
-"""Dk_eff over Dk of a via's barrel: bare, usual, and with all its pads between planes (2.1 by a 3-D solution of through
-vias of 1.5 mm, signal-integrity test board of Antmicro, openEMS)."""
-
-USUAL_DK = 4.0
-"""Along a via where a Dk is not known."""
-
 _NO_DELAY = Interval(low=0.0, nominal=0.0, high=0.0)
 
 
 @record
 class TraceRoute:
-    """One trace: its line lengths by cross section, the layers that its vias join, and its package."""
+    """One trace: its line lengths by cross section, how many vias it has, those that change layers, and its package."""
 
     length_mm: float
     lines_mm: dict[LineKey, float]
-    spans: tuple[tuple[int, int], ...]
+    vias: int
+    climbs: tuple[Climb, ...]
     die_mm: float
     die_ps: float
-
-    @property
-    def climbs(self) -> tuple[tuple[int, int], ...]:
-        """The layers that each via joins, the upper one first; vias that change no layer are left out."""
-        return tuple(sorted((min(span), max(span)) for span in self.spans if span[0] != span[1]))
 
 
 @record
@@ -99,7 +90,8 @@ def trace_of(ctx: Context, link: Link, geometry: LinkGeometry) -> TraceRoute:
     return TraceRoute(
         length_mm=sum(route.path_length_mm for route in routes),
         lines_mm=lines,
-        spans=tuple((c.entry_layer, c.exit_layer) for route in routes for c in route.crossings),
+        vias=sum(len(route.crossings) for route in routes),
+        climbs=tuple(climb for route in routes for c in route.crossings if (climb := climb_of(ctx, c))),
         die_mm=float(sum(ctx.board.pads.die_length_mm[row] for row in ends)),
         die_ps=float(sum(ctx.board.pads.die_delay_ps[row] for row in ends)),
     )
@@ -166,22 +158,18 @@ def usual_ps_per_mm(ctx: Context, trace: TraceRoute) -> float:
     return _any_delay().nominal if longest is None else delay_ps_per_mm(ctx, longest)[0].nominal
 
 
-def climb_ps(ctx: Context, climbs: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]] = ()) -> Interval:
-    """Return the delay of a trace's vias minus that of `others`; 0 where they climb the same layers.
+def climb_ps(ctx: Context, climbs: Sequence[Climb], others: Sequence[Climb] = ()) -> Interval:
+    """Return the delay of a trace's vias minus that of `others`; those that both have are left out.
 
     Raises:
         MissingFact: the stackup does not tell how high they climb.
     """
-    if tuple(climbs) == tuple(others):
+    mine, theirs = Counter(climbs) - Counter(others), Counter(others) - Counter(climbs)
+    if not mine and not theirs:
         return _NO_DELAY
-    heights = ctx.copper_heights_mm()
-    apart_mm = sum(heights[b] - heights[a] for a, b in climbs) - sum(heights[b] - heights[a] for a, b in others)
-    ends = sorted(1000 * apart_mm * math.sqrt(_mean_dk(ctx) * loading) / LIGHT_MM_GHZ for loading in BARREL_LOADING)
-    return Interval(low=ends[0], nominal=ends[1], high=ends[2])
-
-
-def _mean_dk(ctx: Context) -> float:
-    """Mean Dk of the board by thickness."""
-    rows = [(ply.dk_at(1.0).value, ply.thickness.value) for ply in ctx.plies]
-    known = [(dk, mm) for dk, mm in rows if dk is not None and mm]
-    return sum(dk * mm for dk, mm in known) / sum(mm for _, mm in known) if known else USUAL_DK
+    signed = [(via_delay_ps(ctx, climb), many) for climb, many in mine.items()]
+    signed += [(via_delay_ps(ctx, climb), -many) for climb, many in theirs.items()]
+    low = sum(many * one.low for one, many in signed)
+    nominal = sum(many * one.nominal for one, many in signed)
+    high = sum(many * one.high for one, many in signed)
+    return Interval(low=min(low, nominal, high), nominal=nominal, high=max(low, nominal, high))

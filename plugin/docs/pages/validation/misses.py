@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from docs.pages.markdown import number, prose, table, title
 from tests.physics.test_measured_delay import delays
 from tests.physics.test_measured_loss import BEYOND, SOLVERS, points, solver_loss_db_per_inch
+from tests.physics.test_openems_vias import vias
 from tests.physics.test_published_cases import GROUPS, group_of, outcomes
 
 SHOWN = 8
@@ -27,7 +28,7 @@ def blocks() -> Iterator[str]:
         "does not. The data at hand have no impedance that was measured on a board whose cross section and laminate "
         "are both stated: it is held against exact solutions and other programs."
     )
-    compared = (_measured(), _delays(), _solvers(), _published())
+    compared = (_measured(), _delays(), _vias(), _solvers(), _published())
     rows = [row for found in compared for row in sorted(found, key=_rank)[:SHOWN]]
     header = ("difference, %", "compared with", "case", "theirs and ours", "remark")
     yield table(header, [(number(row[0], "+.2g"), *map(prose, row[1:])) for row in sorted(rows, key=_rank)])
@@ -52,6 +53,15 @@ def _delays() -> Iterator[Row]:
         values = f"{one.measured:.2f} (± {one.uncertainty:.2f}) and {one.ours:.2f} ps/inch"
         remark = one.dk_from + ("" if one.in_range else "; beyond the range that we state")
         yield one.off_pct, "delay, measured board", f"{one.line}, {one.frequency_ghz:g} GHz", values, remark
+
+
+def _vias() -> Iterator[Row]:
+    for one in vias():
+        ours = one.ours_ps
+        values = f"{one.theirs_ps:.1f} and {ours.nominal:.1f} ({ours.low:.1f} to {ours.high:.1f}) ps"
+        inside = ours.low <= one.theirs_ps <= ours.high
+        remark = "inside of our interval" if inside else "missed: outside of our interval"
+        yield one.off_pct, "delay of a via, openEMS (3-D)", f"{one.name}, 5 GHz", values, remark
 
 
 def _solvers() -> Iterator[Row]:

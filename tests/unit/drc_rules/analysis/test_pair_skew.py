@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
-from drc_rules.analysis.delay.trace_delay import BARREL_LOADING
+from drc_rules.analysis.delay.via_delay import delay_ps
 from drc_rules.analysis.return_path.return_paths import ReturnPaths
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
@@ -16,6 +16,7 @@ from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.kicad import read_board
+from stackup_lib.vias.stub_resonance import ViaShape
 
 STACKUP = """
 F.Cu 0.035
@@ -106,8 +107,8 @@ def test_a_package_that_makes_up_for_the_detour_cancels_it(die: str, tmp_path: P
 
 
 def test_a_trace_that_climbs_alone_is_late_by_its_barrels(tmp_path: Path) -> None:
-    """Two vias through 1.5 mm on Dk 4, loaded by their pads."""
+    """Two vias through 1.5 mm on Dk 4: barrels of 0.3 mm in antipads of 0.85 mm, with their pads."""
     one = skew(tmp_path, under_n=True)
-    usual_ps = 2 * 1.5 * 1000 * math.sqrt(4.0 * BARREL_LOADING[1]) / LIGHT_MM_GHZ
+    usual_ps = 2 * delay_ps(ViaShape(barrel_mm=0.3, antipad_mm=0.85, pad_mm=0.45), 1.5, (), 4.0).nominal
     assert -one.vias_ps == pytest.approx(usual_ps, rel=0.001)
     assert one.skew_ps.low < one.skew_ps.nominal < one.skew_ps.high < 0  # late even with bare barrels
