@@ -103,12 +103,14 @@ def _along(
     a, b, c = start[is_arc], middle[is_arc], end[is_arc]
     centre = _circumcentre(a, b, c)
     finite = np.isfinite(centre.real)
-    turn_b = np.angle((b - centre) / (a - centre))
-    turn = np.angle((c - centre) / (a - centre))
+    with np.errstate(divide="ignore", invalid="ignore"):  # of three points in a line, which have no centre
+        turn_b = np.angle((b - centre) / (a - centre))
+        turn = np.angle((c - centre) / (a - centre))
     # the arc passes its middle: when the short way round does not, it goes the other way
     wrong = (np.sign(turn_b) != np.sign(turn)) | (np.abs(turn_b) > np.abs(turn))
     turn = np.where(wrong, turn - 2 * np.pi * np.sign(turn), turn)
-    on_arc = centre + (a - centre) * np.exp(1j * turn * share[is_arc])
+    with np.errstate(invalid="ignore"):
+        on_arc = centre + (a - centre) * np.exp(1j * turn * share[is_arc])
     out = straight.copy()
     out[is_arc] = np.where(finite, on_arc, straight[is_arc])
     return out

@@ -9,9 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.core.orphans import end_after
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -49,11 +53,24 @@ def shared_out(work: Callable[[Item], Answer], items: Iterable[Item], workers: i
             with _own_modules_only(), _ignoring_interrupts():
                 answers = [pool.submit(work, item) for item in items]
             for answer in answers:
+                raise_if_interrupted()  # Python drops what is raised while it collects garbage
                 yield answer.result()
         except BaseException:  # nothing is cancelled: older Pythons' pools stumble over that when their processes end
             for child in active_children():
                 child.terminate()
+            _close_answers(pool)
             raise
+
+
+def _close_answers(pool: Executor) -> None:
+    """Close this process's own end of the pipe that its workers write to.
+
+    A worker that ends in the middle of an answer leaves half of it there. While anybody can still write, the pool waits
+    for the rest of it without end; Python has no public way to tell it.
+    """
+    writer = getattr(vars(pool).get("_result_queue"), "_writer", None)
+    if writer is not None:
+        writer.close()
 
 
 def _begin() -> None:
