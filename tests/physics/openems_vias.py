@@ -1,4 +1,4 @@
-"""Layer changes in a 3-D field solver: solves `fixtures/reference/openems_vias.toml` into the table beside it.
+"""Layer changes in a 3-D field solver: solves `fixtures/reference/openems_vias.toml` into the table next to it.
 
 usage: /usr/bin/python3 tests/physics/openems_vias.py [CASE ...]   (half an hour on two cores)
 
