@@ -38,7 +38,7 @@ LICENCES = (
     ("BSD-3-Clause", r"Neither the name of"),
     ("MIT", r"Permission is hereby granted, free of charge"),
 )
-COPPER = re.compile(r'\(\d+ (?:"[^"]*"|[^\s"()]+) (?:signal|power|mixed|jumper)\b')
+COPPER = re.compile(r'\((\d+) (?:"[^"]*"|[^\s"()]+) (?:signal|power|mixed|jumper)\b')
 LICENCE_FILE = re.compile(r"(?i)^(licen[sc]e|copying)([._-].*)?$")
 REVISION = re.compile(r"(?i)[ _.-]*(rev|ver|v|r|pcb)?[ _.-]*[0-9]+([._-][0-9]+)*[a-z]?$|[ _.-]+rev[ _.-]*[a-z]?[0-9]*$")
 OTHER_COPIES = re.compile(
@@ -99,12 +99,23 @@ def _entry(repository: str, folder: Path, head: str, path: str) -> Entry | None:
         project_sha256=sha256_of(git(folder, "show", f"{commit}:{pure.with_name(project)}")) if has_project else "",
         licence=_licence(folder, commit, pure),
         kicad=_kicad(text),
-        layers=len(COPPER.findall(text[:20_000])),
+        layers=copper_layers(text),
         size_bytes=len(data),
         stackup=bool(re.search(r"\(stackup\b[\s\S]*?\(thickness ", text[:60_000])),
         impedance="(dielectric_constraints yes)" in text[:60_000],
         about=_about(text, pure.stem),
     )
+
+
+def copper_layers(text: str) -> int:
+    """Count the copper layers of a board's text.
+
+    A user layer may be of type `signal`, too. KiCad numbers copper 0 to 31; since KiCad 9 it has the even numbers.
+    """
+    head = text[:20_000]
+    since_9 = re.search(r'\(25 "Edge\.Cuts"', head) is not None
+    numbers = [int(number) for number in COPPER.findall(head)]
+    return sum(number % 2 == 0 if since_9 else number < 32 for number in numbers)
 
 
 def _kicad(text: str) -> str:
