@@ -40,6 +40,7 @@ from tests.physics.test_published_cases import (
     outcomes,
     with_internal_inductance,
 )
+from tests.support.openems_planes import plane_extremes
 from tests.support.power_frequency import capacitors_off, cavities_off, ladders_off, rebuilt_off
 
 pytestmark = pytest.mark.slow
@@ -318,6 +319,29 @@ def rail_table() -> str:
     )
 
 
+def outline_table() -> str:
+    """Planes of real outlines against a 3-D solver, by case: medians and the largest, of |Z| and of frequency."""
+    rows = []
+    for name in dict.fromkeys(one.case for one in plane_extremes()):
+        found = [one for one in plane_extremes() if one.case == name]
+        peaks, floors = ([one.off_pct for one in found if one.kind == kind] for kind in ("peak", "floor"))
+        hz = max((one.off_mhz_pct for one in found), key=abs)
+        cells = [
+            text for off in (peaks, floors) for text in (f"{median(map(abs, off)):.0f}", signed(max(off, key=abs)))
+        ]
+        rows.append((name.replace("_", " "), str(len(found)), *cells, signed(hz)))
+    header = (
+        "planes",
+        "values",
+        "peaks, median off %",
+        "largest %",
+        "floors, median off %",
+        "largest %",
+        "frequency, largest %",
+    )
+    return markdown(header, rows)
+
+
 def stepped_table() -> str:
     """What a step sees of a measured line with sections of other widths."""
     ours = stepped_ohm()
@@ -359,6 +383,7 @@ def margin_table() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "rail": rail_table,
+    "outline": outline_table,
     "exact": exact_table,
     "skin": loss_limit_table,
     "published": published_table,

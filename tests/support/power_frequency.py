@@ -13,8 +13,9 @@ import numpy as np
 from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of
 from stackup_lib.power.over_frequency.capacitors import capacitor_data, ceramic_branch, typical_capacitor
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch, solve
-from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort, plane_impedance_ohm
+from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
 from tests.support.decoupled import NET, context_of
+from tests.support.plane_cells import rectangle_ohm
 
 CASES = tomllib.loads(
     (Path(__file__).parents[2] / "fixtures" / "reference" / "power_frequency_cases.toml").read_text(encoding="utf-8")
@@ -37,10 +38,11 @@ def cavities_off() -> list[float]:
     """Cavities from their dimensions, self and transfer impedance."""
     off: list[float] = []
     for case in CASES["cavity"]:
-        pair = PlanePair(case["length_mm"], case["width_mm"], case["spacing_mm"], case["dk"], case["df"])
-        middle = PlanePort(pair.length_mm / 2, pair.width_mm / 2, 1)
+        length, width = case["length_mm"], case["width_mm"]
+        pair = PlanePair(length * width, case["spacing_mm"], case["dk"], case["df"])
+        ports = [PlanePort(length / 2, width / 2, 1), PlanePort(length / 10, width / 10, 1)]
         points = np.array(case["points"])
-        found = plane_impedance_ohm(pair, [middle, PlanePort(pair.length_mm / 10, pair.width_mm / 10, 1)], points[:, 0])
+        found = rectangle_ohm(pair, (length, width), ports, points[:, 0])
         for ohm, (r, x) in ((found[:, 0, 0], points[:, 1:3].T), (found[:, 0, 1], points[:, 3:5].T)):
             off += list(np.abs(ohm - (r + 1j * x)) / np.abs(r + 1j * x))
     return off

@@ -10,7 +10,7 @@ from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 
 POINTS = 12_000
-"""Points over the box of the rail's copper: the area of a plane with antipads is then right to a few per cent."""
+"""Points over the box of the rail's copper, one per cell: the area with antipads is right to a few per cent."""
 
 LEAST_POINTS = 12
 """Copper that holds fewer points of the box is a pad's worth, no plane."""
@@ -40,12 +40,31 @@ class RailPlanes:
     Attributes:
         facing: pairs of layers, the largest overlap first.
         area_mm2: where any of them overlap, seen from above.
-        box_mm: left, top, right, bottom of that.
+        left_mm, top_mm: outer corner of the first of the cells that were sampled.
+        step_mm: side of a cell.
+        rows, columns: of cells.
+        where: of each pair, the cells in which it overlaps, counted along rows.
     """
 
     facing: tuple[FacingLayers, ...]
     area_mm2: float
-    box_mm: tuple[float, float, float, float]
+    left_mm: float
+    top_mm: float
+    step_mm: float
+    rows: int
+    columns: int
+    where: tuple[Ints, ...]
+
+    @property
+    def box_mm(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom of where they overlap."""
+        row, column = np.divmod(np.concatenate(self.where), self.columns)
+        return (
+            self.left_mm + float(column.min()) * self.step_mm,
+            self.top_mm + float(row.min()) * self.step_mm,
+            self.left_mm + float(column.max() + 1) * self.step_mm,
+            self.top_mm + float(row.max() + 1) * self.step_mm,
+        )
 
 
 def rail_planes(copper: CopperMap, rail: int, ground: int, points: int = POINTS) -> RailPlanes | None:
@@ -73,17 +92,17 @@ def rail_planes(copper: CopperMap, rail: int, ground: int, points: int = POINTS)
     union = np.unique(np.concatenate(list(overlaps.values()))) if overlaps else np.zeros(0, dtype=np.int64)
     if len(union) * step * step < LEAST_MM2:
         return None
-    edges = x[union].min(), y[union].min(), x[union].max(), y[union].max()
-    facing = [FacingLayers(*key, area_mm2=len(found) * step * step) for key, found in overlaps.items()]
+    order = sorted(overlaps, key=lambda key: (-len(overlaps[key]), min(key), max(key)))
+    area = step * step
     return RailPlanes(
-        facing=tuple(sorted(facing, key=lambda one: (-one.area_mm2, one.layers))),
-        area_mm2=len(union) * step * step,
-        box_mm=(
-            float(edges[0]) - step / 2,
-            float(edges[1]) - step / 2,
-            float(edges[2]) + step / 2,
-            float(edges[3]) + step / 2,
-        ),
+        facing=tuple(FacingLayers(*key, area_mm2=len(overlaps[key]) * area) for key in order),
+        area_mm2=len(union) * area,
+        left_mm=left,
+        top_mm=top,
+        step_mm=step,
+        rows=len(down),
+        columns=len(across),
+        where=tuple(overlaps[key] for key in order),
     )
 
 

@@ -21,8 +21,8 @@ FINER = 5
 """Frequencies between two of the first pass around each peak."""
 
 MODEL_RANGE = 0.8, 1.25
-"""What the model itself leaves open: planes as a rectangle, capacitors gathered, vias uncoupled. Engineering judgement:
-no published board has full geometry and a measured curve."""
+"""What the model itself leaves open: planes without fringes, capacitors gathered, vias uncoupled. Judgement of an
+engineer: no published board has full geometry and a measured curve."""
 
 AROUND = 1.6
 """A peak moves by less than this factor in frequency between the corners."""

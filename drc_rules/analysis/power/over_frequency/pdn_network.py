@@ -16,7 +16,8 @@ from drc_rules.analysis.power.over_frequency.load import LoadPort
 from drc_rules.analysis.power.over_frequency.supply import Supply
 from drc_rules.settings.config_pdn import PdnDeclaration
 from stackup_lib.power.over_frequency.circuit import GROUND, PlaneNodes, SeriesBranch, SolvedNetwork, solve
-from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort, plane_impedance_ohm
+from stackup_lib.power.over_frequency.plane_outline import OutlineModes, PlaneCells, outline_modes
+from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
 from stackup_lib.transmission_lines.materials.conductor_models import Real
 
 LOAD, AT_LOAD, DIE, REGULATOR, PACKAGE = "load", "planes at the load", "die", "regulator", "package"
@@ -33,9 +34,6 @@ PORT_MM = 1.0
 
 APART_MM = 0.25
 """How far ports at one place are moved apart."""
-
-MOST_TRIED = 500
-"""Places that are tried for a port: more than there are ports, so one is free."""
 
 SPACING_RANGE = 0.1
 """What pressed dielectrics may differ from the stackup: a tenth."""
@@ -76,14 +74,14 @@ class RailNetwork:
     """All elements of a rail between regulator and load.
 
     Attributes:
-        pair: the planes as a rectangle.
-        box_mm: left, top, right, bottom of the real ones, which the rectangle stands for.
+        pair: what is between the planes.
+        cells: their outline.
         capacitors: with their places on the board.
         package: as declared.
     """
 
     pair: PlanePair
-    box_mm: tuple[float, float, float, float]
+    cells: PlaneCells
     capacitors: tuple[RailCapacitor, ...]
     supply: Supply
     load: LoadPort
@@ -104,17 +102,18 @@ class RailNetwork:
             return DIE
         return AT_LOAD if self.load.vias_h.high == 0 else LOAD
 
+    @cached_property
+    def _modes(self) -> OutlineModes:
+        """The planes with a port per place, the load's and the regulator's."""
+        load = PlanePort(self.load.x_mm, self.load.y_mm, self.load.size_mm)
+        feed = PlanePort(*(self.supply.at_mm or self.cells.middle_mm), self.supply.size_mm)
+        places = [PlanePort(place.x_mm, place.y_mm, PORT_MM) for place in self.places]
+        return outline_modes(self.cells, _apart([load, feed, *places]))
+
     def planes(self, frequencies_hz: Real) -> PlaneNodes:
-        """Return the plane pair with a port per place, the load's and the regulator's."""
-        at = self.supply.at_mm or ((self.box_mm[0] + self.box_mm[2]) / 2, (self.box_mm[1] + self.box_mm[3]) / 2)
-        most = 0.5 * min(self.pair.length_mm, self.pair.width_mm)
-        ports = [
-            self._port(self.load.x_mm, self.load.y_mm, min(self.load.size_mm, most)),
-            self._port(*at, min(self.supply.size_mm, most)),
-        ]
-        ports += [self._port(place.x_mm, place.y_mm, PORT_MM) for place in self.places]
+        """Return the plane pair with its ports as nodes."""
         nodes = (AT_LOAD, REGULATOR, *(place.node for place in self.places))
-        return PlaneNodes(nodes, plane_impedance_ohm(self.pair, _apart(self.pair, ports), frequencies_hz))
+        return PlaneNodes(nodes, self._modes.impedance_ohm(self.pair, frequencies_hz))
 
     def branches(self, corner: Corner) -> list[SeriesBranch]:
         """Return all branches except the planes, with their values at the ends of a corner."""
@@ -155,33 +154,25 @@ class RailNetwork:
         ohm = solve(shorts, AT_LOAD, frequency, self.planes(frequency)).impedance_ohm[0]
         return float(ohm.imag) / (2 * math.pi * 1e7) + self.load.vias_h.nominal
 
-    def _port(self, x_mm: float, y_mm: float, size_mm: float) -> PlanePort:
-        left, top, right, bottom = self.box_mm
-        across = min(max((x_mm - left) / (right - left), 0.0), 1.0)
-        down = min(max((y_mm - top) / (bottom - top), 0.0), 1.0)
-        return PlanePort(across * self.pair.length_mm, down * self.pair.width_mm, size_mm)
 
-
-def _apart(pair: PlanePair, ports: Sequence[PlanePort]) -> list[PlanePort]:
+def _apart(ports: Sequence[PlanePort]) -> list[PlanePort]:
     """Return the ports with those that are at one place moved apart: two equal ports have no separate impedances."""
     found: list[PlanePort] = []
     for port in ports:
         free = (
             (x, y)
-            for x, y in _around(pair, port)
+            for x, y in _around(port)
             if all(math.hypot(one.x_mm - x, one.y_mm - y) >= APART_MM / 2 for one in found)
         )
-        found.append(PlanePort(*next(free, (port.x_mm, port.y_mm)), port.size_mm))
+        found.append(PlanePort(*next(free), port.size_mm))
     return found
 
 
-def _around(pair: PlanePair, port: PlanePort) -> Iterator[tuple[float, float]]:
-    """Yield the place of a port, and places on a spiral around it that are on the planes."""
-    for turn in range(MOST_TRIED):
+def _around(port: PlanePort) -> Iterator[tuple[float, float]]:
+    """Yield the place of a port, and places on a spiral around it."""
+    for turn in itertools.count():
         away, angle = APART_MM * math.sqrt(turn), 2.4 * turn
-        x = min(max(port.x_mm + away * math.cos(angle), 0.0), pair.length_mm)
-        y = min(max(port.y_mm + away * math.sin(angle), 0.0), pair.width_mm)
-        yield x, y
+        yield port.x_mm + away * math.cos(angle), port.y_mm + away * math.sin(angle)
 
 
 def _bank(node: str, parts: Sequence[RailCapacitor], corner: Corner) -> SeriesBranch:

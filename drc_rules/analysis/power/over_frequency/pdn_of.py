@@ -30,7 +30,8 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.core.words import count, some
 from stackup_lib.nets.two_pin_parts import NOT_FITTED, TwoTerminalParts, find_two_pads
 from stackup_lib.power.over_frequency.landings import Landings
-from stackup_lib.power.over_frequency.plane_pair import EPSILON0_F_PER_M, PlanePair, same_area
+from stackup_lib.power.over_frequency.plane_outline import PlaneCells
+from stackup_lib.power.over_frequency.plane_pair import EPSILON0_F_PER_M, PlanePair
 from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, FacingLayers, RailPlanes, rail_planes
 
 MOST_IN_LINE = 4
@@ -75,7 +76,8 @@ def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: floa
     declared = tuple(rail.row.to) if rail.row else ()
     at = load_of(mounts, (rail.net, rail.ground), load or declared, sources)
     pair, pairs = _plane_pair(ctx, planes, heights)
-    network = RailNetwork(pair, planes.box_mm, decoupling.capacitors, supply, at, stated)
+    cells = _cells(planes, pair, heights)
+    network = RailNetwork(pair, cells, decoupling.capacitors, supply, at, stated)
     return _row(ctx, rail, network, decoupling, pairs, target_mohm)
 
 
@@ -89,7 +91,7 @@ def _main(facing: Sequence[FacingLayers]) -> tuple[FacingLayers, ...]:
 
 
 def _plane_pair(ctx: Context, planes: RailPlanes, heights: LayerHeights) -> tuple[PlanePair, tuple[PdnPair, ...]]:
-    """All pairs of layers in parallel, as the one rectangle that has their capacitance and inductance together."""
+    """All pairs of layers in parallel, as the one pair that has their capacitance and inductance together."""
     names = [layer.name for layer in ctx.board.copper_layers]
     over_mm = capacitance = 0.0
     pairs, dfs = [], []
@@ -109,18 +111,26 @@ def _plane_pair(ctx: Context, planes: RailPlanes, heights: LayerHeights) -> tupl
                 nf=farad * 1e9,
             )
         )
-    left, top, right, bottom = planes.box_mm
-    length, width = same_area(planes.area_mm2, right - left, bottom - top)
     spacing = planes.area_mm2 / over_mm
     pair = PlanePair(
-        length_mm=length,
-        width_mm=width,
+        area_mm2=planes.area_mm2,
         spacing_mm=spacing,
         dk=capacitance * spacing / (EPSILON0_F_PER_M * planes.area_mm2 * 1e-3),
         df=max(dfs)[1],
         copper_mm=_copper_mm(planes, heights),
     )
     return pair, tuple(pairs)
+
+
+def _cells(planes: RailPlanes, pair: PlanePair, heights: LayerHeights) -> PlaneCells:
+    """Return the outline with what each cell has of the pair's: pairs of layers that overlap there are in parallel."""
+    sheet, plate = np.zeros(planes.rows * planes.columns), np.zeros(planes.rows * planes.columns)
+    for one, where in zip(planes.facing, planes.where, strict=True):
+        share = pair.spacing_mm / heights.between_mm(*one.layers)
+        sheet[where] += share
+        plate[where] += share * heights.dk_between(*one.layers) / pair.dk
+    shape = planes.rows, planes.columns
+    return PlaneCells(planes.left_mm, planes.top_mm, planes.step_mm, sheet.reshape(shape), plate.reshape(shape))
 
 
 def _copper_mm(planes: RailPlanes, heights: LayerHeights) -> float:
@@ -247,7 +257,7 @@ def _assumed(rail: NamedRail, network: RailNetwork) -> Iterator[str]:
     if network.supply.at_mm is None:
         yield "the regulator feeds the middle of the planes"
     yield from dict.fromkeys(one.data.doubt for one in network.capacitors if one.data.doubt)
-    yield "the planes are the rectangle of the same area, all pairs of layers in parallel"
+    yield "all pairs of planes are in parallel where they overlap"
 
 
 def _missing(rail: NamedRail, net: str, network: RailNetwork, decoupling: Decoupling) -> Iterator[PdnMissing]:

@@ -9,6 +9,7 @@ from tests.physics.test_measured_delay import delays
 from tests.physics.test_measured_loss import BEYOND, SOLVERS, points, solver_loss_db_per_inch
 from tests.physics.test_openems_vias import vias
 from tests.physics.test_published_cases import GROUPS, group_of, outcomes
+from tests.support.openems_planes import plane_extremes
 
 SHOWN = 8
 """Of each comparison."""
@@ -28,7 +29,7 @@ def blocks() -> Iterator[str]:
         "does not. The data at hand have no impedance that was measured on a board whose cross section and laminate "
         "are both stated: it is held against exact solutions and other programs."
     )
-    compared = (_measured(), _delays(), _vias(), _solvers(), _published())
+    compared = (_measured(), _delays(), _vias(), _planes(), _solvers(), _published())
     rows = [row for found in compared for row in sorted(found, key=_rank)[:SHOWN]]
     header = ("difference, %", "compared with", "case", "theirs and ours", "remark")
     yield table(header, [(number(row[0], "+.2g"), *map(prose, row[1:])) for row in sorted(rows, key=_rank)])
@@ -62,6 +63,14 @@ def _vias() -> Iterator[Row]:
         inside = ours.low <= one.theirs_ps <= ours.high
         remark = "inside of our interval" if inside else "missed: outside of our interval"
         yield one.off_pct, "delay of a via, openEMS (3-D)", f"{one.name}, 5 GHz", values, remark
+
+
+def _planes() -> Iterator[Row]:
+    for one in plane_extremes():
+        values = f"{one.theirs_ohm:.3g} and {one.ours_ohm:.3g} ohm"
+        where = f"{one.case}, {one.impedance}, {one.theirs_mhz:.0f} MHz"
+        remark = f"ours is at {one.ours_mhz:.0f} MHz"
+        yield one.off_pct, f"{one.kind} of a pair of planes, openEMS (3-D)", where, values, remark
 
 
 def _solvers() -> Iterator[Row]:
