@@ -31,6 +31,7 @@ from tests.physics.test_measured_loss import (
 )
 from tests.physics.test_measured_tdr import CASE as STEPPED
 from tests.physics.test_measured_tdr import stepped_ohm
+from tests.physics.test_openems_pairs import pairs
 from tests.physics.test_operating_margin import channels, link_margins
 from tests.physics.test_published_cases import (
     DYNAMIC,
@@ -342,6 +343,17 @@ def outline_table() -> str:
     return markdown(header, rows)
 
 
+def pair_table() -> str:
+    """Coupled pairs against a 3-D solver: the largest differences."""
+    header = ("pair", "modes, size of transmission %", "their delay %", "far-end crosstalk %", "near-end crosstalk %")
+    rows = []
+    for one in pairs():
+        crosstalk = (one.crosstalk_off_pct("far_other"), one.crosstalk_off_pct("near_other"))
+        values = (one.delay_off_pct(), *crosstalk)
+        rows.append((one.name, f"{one.transmission_off_pct():.1f}", *map(signed, values)))
+    return markdown(header, rows)
+
+
 def stepped_table() -> str:
     """What a step sees of a measured line with sections of other widths."""
     ours = stepped_ohm()
@@ -384,6 +396,7 @@ def margin_table() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "rail": rail_table,
     "outline": outline_table,
+    "pairs": pair_table,
     "exact": exact_table,
     "skin": loss_limit_table,
     "published": published_table,

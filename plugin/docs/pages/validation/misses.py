@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from docs.pages.markdown import number, prose, table, title
 from tests.physics.test_measured_delay import delays
 from tests.physics.test_measured_loss import BEYOND, SOLVERS, points, solver_loss_db_per_inch
+from tests.physics.test_openems_pairs import pairs
 from tests.physics.test_openems_vias import vias
 from tests.physics.test_published_cases import GROUPS, group_of, outcomes
 from tests.support.openems_planes import plane_extremes
@@ -29,7 +30,7 @@ def blocks() -> Iterator[str]:
         "does not. The data at hand have no impedance that was measured on a board whose cross section and laminate "
         "are both stated: it is held against exact solutions and other programs."
     )
-    compared = (_measured(), _delays(), _vias(), _planes(), _solvers(), _published())
+    compared = (_measured(), _delays(), _vias(), _planes(), _pairs(), _solvers(), _published())
     rows = [row for found in compared for row in sorted(found, key=_rank)[:SHOWN]]
     header = ("difference, %", "compared with", "case", "theirs and ours", "remark")
     yield table(header, [(number(row[0], "+.2g"), *map(prose, row[1:])) for row in sorted(rows, key=_rank)])
@@ -68,9 +69,18 @@ def _vias() -> Iterator[Row]:
 def _planes() -> Iterator[Row]:
     for one in plane_extremes():
         values = f"{one.theirs_ohm:.3g} and {one.ours_ohm:.3g} ohm"
-        where = f"{one.case}, {one.impedance}, {one.theirs_mhz:.0f} MHz"
+        where = f"{one.case.replace('_', ' ')}, {one.impedance}, {one.theirs_mhz:.0f} MHz"
         remark = f"ours is at {one.ours_mhz:.0f} MHz"
         yield one.off_pct, f"{one.kind} of a pair of planes, openEMS (3-D)", where, values, remark
+
+
+def _pairs() -> Iterator[Row]:
+    for one in pairs():
+        for what, port in (("near-end", "near_other"), ("far-end", "far_other")):
+            here = one.crosstalk_at(port)
+            values = f"{here.theirs:.3f} and {here.ours:.3f}"
+            where = f"{one.name} pair, {here.ghz:g} GHz"
+            yield here.off_pct, f"{what} crosstalk, openEMS (3-D)", where, values, ""
 
 
 def _solvers() -> Iterator[Row]:
