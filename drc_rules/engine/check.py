@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 from drc_rules.analysis.impedance.pair_table import MOST_SOLVED, QUICKLY_SOLVED, pair_rows, unjudged_pairs
@@ -31,6 +31,7 @@ from drc_rules.rules.rule import all_rules, choose_rules
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config, load_config
 from stackup_lib.board.board import Board
+from stackup_lib.core.background_thread import ThreadTask
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.files.plain_file import read_board_bytes
 from stackup_lib.core.record import record
@@ -86,9 +87,7 @@ def check_up(
     chosen = choose_rules(options.select, options.ignore)
     config = find_config(path) if config is None else config
     data = _bytes_of(path) if text is None else text
-    background = ThreadPoolExecutor(1)
-    hashed = background.submit(hashlib.sha256, data or b"")  # while the board is read: the other core has nothing to do
-    background.shutdown(wait=False)
+    hashed = ThreadTask(partial(hashlib.sha256, data or b""))  # while the board is read: the other core is idle
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
     rest = begin(context, requirements.clauses, all_rules(), chosen)
     drills, stackup, impedances = _backdrills(context), stackup_view(context), context.get(link_impedances)

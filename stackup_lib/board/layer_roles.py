@@ -76,9 +76,9 @@ def polygon_areas_mm2(x_mm: Floats, y_mm: Floats, start: Floats | np.ndarray) ->
     """
     if len(start) < 2:
         return np.zeros(0)
-    first = start[:-1].astype(np.int64)
+    first = start[:-1].astype(np.intp)
     following = np.arange(1, len(x_mm) + 1)
-    last = start[1:].astype(np.int64) - 1
+    last = start[1:].astype(np.intp) - 1
     following[last] = first
     cross = x_mm * y_mm[following] - x_mm[following] * y_mm
     return np.asarray(np.abs(np.add.reduceat(cross, first)) / 2.0, dtype=np.float64)

@@ -67,7 +67,7 @@ def fill_edges(board: Board, layer: int) -> FillEdges:
     start, end = (np.concatenate([none, *(ring[side] for ring in rings)]) for side in (0, 1))
     first = np.cumsum(sizes) - sizes
     runs = [np.arange(at, at + size, RUN) for at, size in zip(first.tolist(), sizes.tolist(), strict=True)]
-    run_start = np.concatenate([np.zeros(0, dtype=np.int64), *runs])
+    run_start = np.concatenate([np.zeros(0, dtype=np.intp), *runs])
     low_left = np.minimum(start.real, end.real), np.minimum(start.imag, end.imag)
     high_right = np.maximum(start.real, end.real), np.maximum(start.imag, end.imag)
     sides = [

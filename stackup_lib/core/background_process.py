@@ -20,6 +20,7 @@ from typing import BinaryIO, Generic, NamedTuple, NoReturn, TypeVar
 
 from stackup_lib.core.orphans import end_with_pipe
 from stackup_lib.core.stopwatch import Stopwatch, add_background, measuring
+from stackup_lib.core.system import IN_BROWSER
 
 T = TypeVar("T")
 
@@ -103,6 +104,8 @@ class WorkQueue:
 
     def __init__(self, count: int) -> None:
         self._end: int | None = None
+        if IN_BROWSER:
+            return
         with suppress(OSError):
             self._end, write = os.pipe()
             os.write(write, bytes(range(min(count, MOST_PIECES))))

@@ -102,6 +102,15 @@ if sys.platform == "win32":
         with contextlib.suppress(OSError):  # another one waits for it
             (folder / LOCK_NAME).unlink()
 
+elif sys.platform == "emscripten":  # a page in a browser: its files are its own, and there are no locks
+
+    def _locked(folder: Path) -> int | None:
+        """Return None: nothing else can write here."""
+        del folder
+
+    def _let_go(handle: int, folder: Path) -> None:
+        """Do nothing: no lock is ever had."""
+
 else:
     import fcntl
 

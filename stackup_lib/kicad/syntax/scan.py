@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Ints
 from stackup_lib.core.record import record
+from stackup_lib.core.system import IN_BROWSER
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _CHUNK, _AHEAD = 1 << 20, 4
 _LARGE = 16 * _CHUNK
@@ -171,9 +175,11 @@ def _marks(data: bytes) -> Iterator[tuple[Ints, NDArray[np.uint8]]]:
     Of a large file a second thread looks for those of the next chunks at the same time: NumPy lets it.
     """
     bounds = _chunks(data)
-    if len(data) < _LARGE:
+    if len(data) < _LARGE or IN_BROWSER:
         yield from (_marks_in(data, *bound) for bound in bounds)
         return
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large files need it
+
     with ThreadPoolExecutor(1) as pool:
         waiting: deque[Future[tuple[Ints, NDArray[np.uint8]]]] = deque()
         for bound in bounds:

@@ -164,7 +164,7 @@ def _edges(board: Board, net: int, layer: int) -> _Edges:
     if not len(chosen):
         none = np.zeros(0)
         return _Edges(none, none, none, none)
-    first = np.cumsum(sizes) - sizes
+    first = (np.cumsum(sizes) - sizes).astype(np.intp)
     at = np.arange(int(sizes.sum())) + np.repeat(starts - first, sizes)
     following = at + 1
     following[first + sizes - 1] = starts
