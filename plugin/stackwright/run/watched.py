@@ -42,8 +42,7 @@ class ProgressLine:
 
     def tell(self, name: str) -> None:
         """Say what runs now: a rule by its name."""
-        rule = next((one for one in all_rules() if one.code == name), None)
-        self.doing = f"checking {rule.name.replace('-', ' ')}" if rule else name
+        self.doing = step_words(name)
         if self.status is not None:
             self.status.update(self.text())
 
@@ -64,6 +63,12 @@ class ProgressLine:
             self.timer.join()
         if self.status is not None:
             self.status.stop()
+
+
+def step_words(name: str) -> str:
+    """Say what is done in a step of a check: `checking copper near edge` of a rule's code."""
+    rule = next((one for one in all_rules() if one.code == name), None)
+    return f"checking {rule.name.replace('-', ' ')}" if rule else name
 
 
 @contextmanager
