@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class ThreadTask(Generic[T]):
-    """A result computed by a second thread, or else when it is asked for.
+    """A result computed by a second thread, or else by the one who wants it.
 
     Args:
         work: what to do; done again by the one who asks if it fails, and so it says there what is wrong.

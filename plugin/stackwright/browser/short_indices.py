@@ -38,5 +38,5 @@ def as_indices(numbers: ArrayLike) -> NDArray[np.intp]:
 
 def take_long_indices() -> None:
     """Put these in NumPy's place, which here refuses numbers of 64 bits even where they are small."""
-    np.bincount = bincount
+    np.bincount = bincount  # type: ignore[assignment]
     np.repeat = repeat  # type: ignore[assignment]
