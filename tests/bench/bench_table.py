@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from typing import NamedTuple
 
@@ -100,12 +101,12 @@ def beside_project(board: Path, folder: Path) -> Path:
 
 def cpu_s(command: Command) -> float:
     """Return processor seconds of a process and those that it starts; a check may find something, and no more."""
-    before = os.times()
+    before = getrusage(RUSAGE_CHILDREN)
     code = subprocess.run([*map(str, command)], check=False, stdout=subprocess.DEVNULL, env=environment()).returncode
-    after = os.times()
+    after = getrusage(RUSAGE_CHILDREN)
     if code > 1:
         sys.exit(f"exit code {code}: {' '.join(map(str, command))}")
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def environment() -> dict[str, str]:
