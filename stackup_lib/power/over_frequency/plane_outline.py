@@ -31,6 +31,12 @@ SHIFT = 0.3
 ANTIPAD_MM2 = 12.0
 """A hole in the planes up to this area is that of a via, or of a few next to one another."""
 
+OWN_SQUARES = 1e-3
+"""The least that a port has for itself, a thousandth of a square: two ports on all of a few cells are still two."""
+
+INDUCTIVE = 0.5
+"""Modes with a k^2 above this, in terms of a cell, are inductances: their half wave is shorter than five cells."""
+
 NEAR_CELLS = 4.0
 """Ports that are larger or farther apart than this are as on a sheet: a lattice differs by less than 1 %."""
 
@@ -135,8 +141,9 @@ def outline_modes(cells: PlaneCells, ports: Sequence[PlanePort]) -> OutlineModes
     )
     space = _space(factorized(shifted).solve, plate, drive)
     poles, turn = np.linalg.eigh(space.T @ (laplacian @ space))
-    near = _near(ports, drive, at_mm, sheet, cells.step_mm)
-    return OutlineModes(np.maximum(poles, 0.0), (drive.T @ space) @ turn, near, cells.step_mm**2)
+    poles, shapes = np.maximum(poles, 0.0), (drive.T @ space) @ turn
+    near = _passive(_near(ports, drive, at_mm, sheet, cells.step_mm), poles, shapes)
+    return OutlineModes(poles, shapes, near, cells.step_mm**2)
 
 
 def _without_own_holes(cells: PlaneCells, ports: Sequence[PlanePort]) -> PlaneCells:
@@ -247,6 +254,18 @@ def _near(ports: Sequence[PlanePort], drive: Real, at_mm: Real, sheet: Real, ste
             on_sheet = math.log(math.hypot(away, SQUARE_MEAN * size) / step_mm) / (2 * math.pi) + _LATTICE_FAR
             near[a, b] = near[b, a] = (on_lattice - on_sheet) / math.sqrt(sheet[rows].mean() * sheet[columns].mean())
     return near
+
+
+def _passive(near: Real, poles: Real, shapes: Real) -> Real:
+    """Return what `_near` found, as far as all that is an inductance at any frequency of interest remains one.
+
+    It is less than nothing for a port that the lattice makes too small. Many ports on a few cells may make a negative
+    inductance of that; where they do, it is left at `OWN_SQUARES`.
+    """
+    high = poles > INDUCTIVE
+    static = (shapes[:, high] / poles[high]) @ shapes[:, high].T
+    size, turn = np.linalg.eigh(near + static)
+    return np.asarray((turn * np.maximum(size, OWN_SQUARES)) @ turn.T - static, dtype=np.float64)
 
 
 def _lattice(squared: Real) -> Real:

@@ -10,6 +10,7 @@ import pytest
 from stackup_lib.power.over_frequency.mounting import sheet_inductance_h, spreading_inductance_h
 from stackup_lib.power.over_frequency.plane_outline import PlaneCells, outline_modes
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
+from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, LEAST_POINTS
 from tests.support.plane_cells import cells_of, rectangle_ohm
 from tests.support.power_frequency import cavities_off
 
@@ -93,6 +94,28 @@ def test_any_outline_is_passive_and_reciprocal() -> None:
     assert z == pytest.approx(z.transpose(0, 2, 1), rel=1e-12)
     power = np.linalg.eigvalsh(z.real)
     assert power.min() > -1e-9 * power.max()
+
+
+def test_many_ports_on_few_cells_stay_a_network() -> None:
+    """Torn planes, ports on one another, in holes and outside: finite, passive, and with an inverse, down to 1 kHz."""
+    random = np.random.default_rng(5)
+    solved = 0
+    for _ in range(300):
+        rows, columns = random.integers(2, 14, 2)
+        copper = (random.random((rows, columns)) < random.choice([0.3, 0.6, 1.0])).astype(float)
+        step = float(random.choice([0.5, 0.8, 1.5, 2.5, 5]))
+        if copper.sum() < LEAST_POINTS or copper.sum() * step**2 < LEAST_MM2:
+            continue
+        solved += 1
+        places = random.uniform(-0.2, 1.2, (random.integers(1, 23), 2)) * np.array([columns, rows]) * step
+        sizes = random.choice([0.3, 1.0, 8.0], len(places)).tolist()
+        ports = [PlanePort(x, y, size) for (x, y), size in zip(places.tolist(), sizes, strict=True)]
+        modes = outline_modes(PlaneCells(0, 0, step, copper, copper), ports)
+        z = modes.impedance_ohm(PlanePair(100, 0.1, 4.2, 0.02, 0.035), np.geomspace(1e3, 1e9, 30))
+        power = np.linalg.eigvalsh(z.real)
+        assert np.all(power[:, 0] > -1e-12 * power[:, -1])
+        assert np.isfinite(np.linalg.inv(z)).all()
+    assert solved > 100
 
 
 def test_islands_hang_together() -> None:
