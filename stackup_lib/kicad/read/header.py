@@ -128,8 +128,8 @@ def copper_layers(source: BoardText) -> tuple[tuple[CopperLayer, ...], dict[str,
     if not found:
         raise source.error(offset, "no copper layer is listed in (layers ...)")
     ordered = [found[place] for place in sorted(found)]
-    index = {written: i for i, (_, written) in enumerate(ordered)}
-    index |= {layer.name: i for i, (layer, _) in enumerate(ordered)}
+    index = {layer.name: i for i, (layer, _) in enumerate(ordered)}
+    index |= {written: i for i, (_, written) in enumerate(ordered)}
     return tuple(layer for layer, _ in ordered), index
 
 
@@ -139,12 +139,10 @@ def _place(code: str, name: str, kind: str, version: int) -> int | None:
         return 0
     if name == "B.Cu":
         return _BOTTOM
-    inner = _INNER.fullmatch(name)
-    if inner:
-        return int(inner.group(1))
     if version < _CANONICAL_NAMES_SINCE and kind in _COPPER_TYPES and re.fullmatch("[0-9]{1,2}", code):
         return _BOTTOM if int(code) == 31 else int(code) if int(code) < 31 else None
-    return None
+    inner = _INNER.fullmatch(name)
+    return int(inner.group(1)) if inner else None
 
 
 def _canonical(place: int) -> str:

@@ -213,6 +213,31 @@ def test_copper_layers_under_names_of_ones_own(tmp_path: Path) -> None:
     assert (len(board.tracks), len(board.vias)) == (5, 7)
 
 
+def test_a_layer_that_bears_the_own_name_of_another_layer_is_told_by_its_number(tmp_path: Path) -> None:
+    """As WilliamSanchez/Hardware, IMXDesign: the number says which layer it is, and items mean the user's name."""
+    layers = ("F.Cu signal", "GND.Cu power", "In1.Cu signal", "B.Cu signal")
+    tracks = "\n".join(
+        f"  (segment (start 10 {y}) (end 20 {y}) (width 0.2) (layer {layer}) (net 3))"
+        for y, layer in enumerate(("F.Cu", "GND.Cu", "In1.Cu", "B.Cu"))
+    )
+    board = read(tmp_path, Kicad5(layers=layers, net_classes=NET_CLASSES, items=(tracks,)))
+    assert [(layer.name, layer.user_name) for layer in board.copper_layers] == [
+        ("F.Cu", None),
+        ("In1.Cu", "GND.Cu"),
+        ("In2.Cu", "In1.Cu"),
+        ("B.Cu", None),
+    ]
+    assert board.tracks.layer.tolist() == [0, 1, 2, 3]
+
+
+def test_a_layer_that_bears_its_own_name_has_no_other(tmp_path: Path) -> None:
+    """Names as KiCad 5 gave them: no layer has a name of the user's."""
+    board = read(tmp_path, Kicad5(net_classes=NET_CLASSES, items=(TRACKS,)))
+    assert [(layer.name, layer.user_name) for layer in board.copper_layers] == [
+        (name, None) for name in ("F.Cu", "In1.Cu", "In2.Cu", "B.Cu")
+    ]
+
+
 def test_a_keepout_is_a_rule_area_without_copper(tmp_path: Path) -> None:
     """A keepout of KiCad 5 has no net and no fill, and holds on the layers it names."""
     zones = read(tmp_path, whole_board()).zones
