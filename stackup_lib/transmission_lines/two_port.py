@@ -75,6 +75,13 @@ def in_a_row(chains: Iterable[Complex], frequencies: int) -> Complex:
     return found
 
 
+def reversed_chain(chain: Complex) -> Complex:
+    """Return a reciprocal two-port seen from its other end: A and D change places."""
+    turned = chain.copy()
+    turned[:, 0, 0], turned[:, 1, 1] = chain[:, 1, 1], chain[:, 0, 0]
+    return turned
+
+
 def s_of_chain(chain: Complex, reference_ohm: float) -> Complex:
     """Return S-parameters (frequencies, 2, 2) between two ports of the same real impedance."""
     a, b, c, d = chain[:, 0, 0], chain[:, 0, 1] / reference_ohm, chain[:, 1, 0] * reference_ohm, chain[:, 1, 1]
@@ -105,14 +112,24 @@ def pair_of_modes(odd: Complex, even: Complex) -> Complex:
     )
 
 
+def relative_permittivity(frequency_ghz: Real, dk: float, loss_tangent: float, at_ghz: float) -> Complex:
+    """Return the causal permittivity of a laminate over its real part at `at_ghz`, at each frequency."""
+    if loss_tangent <= 0:
+        return np.ones(len(frequency_ghz), dtype=np.complex128)
+    return through_point(dk, loss_tangent, at_ghz).permittivity(np.maximum(frequency_ghz, LOWEST_GHZ)) / dk
+
+
+def short_line_chain(series_ohm: Complex, shunt_s: Complex) -> Complex:
+    """Return the chain of a uniform line from its whole series impedance and shunt admittance."""
+    return _chain(series_ohm, shunt_s, 1000.0)
+
+
 def _per_metre(
     frequency_ghz: Real, ohm: float, dk: float, loss_tangent: float, at_ghz: float
 ) -> tuple[Complex, Complex]:
     """Series impedance and shunt admittance per metre of a line without copper loss."""
     omega, slowness = 2e9 * math.pi * frequency_ghz, math.sqrt(dk) / LIGHT_M_PER_S
-    relative: Complex = np.ones(len(frequency_ghz), dtype=np.complex128)
-    if loss_tangent > 0:
-        relative = through_point(dk, loss_tangent, at_ghz).permittivity(np.maximum(frequency_ghz, LOWEST_GHZ)) / dk
+    relative = relative_permittivity(frequency_ghz, dk, loss_tangent, at_ghz)
     series: Complex = np.asarray(1j * omega * slowness * ohm, dtype=np.complex128)
     shunt: Complex = np.asarray(1j * omega * slowness / ohm * relative, dtype=np.complex128)
     return series, shunt

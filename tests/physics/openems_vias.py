@@ -1,17 +1,21 @@
 """Layer changes in a 3-D field solver: solves `fixtures/reference/openems_vias.toml` into the table next to it.
 
-usage: /usr/bin/python3 tests/physics/openems_vias.py [CASE ...]   (half an hour on two cores)
+usage: /usr/bin/python3 tests/physics/openems_vias.py [CASE ...] [--finer FACTOR]   (100 s of one core per solution)
+
+Rows of the named cases replace those in the table; without a name all are solved. `--finer` prints what a finer mesh
+gives and leaves the table as it is.
 
 Needs openEMS with its Python bindings, Debian's package python3-openems 0.0.35.
 
 Two lines of one width run from a port of 50 ohm to the via, each 4 mm long; planes reach into absorbing walls on all
 sides; copper is perfect and 35 um thick, the laminate lossless. A via's delay is the phase of S21 less that of straight
-lines of the same lengths on the same layers. Cells are a sixth of the width around the barrel, 0.03 mm, and 0.25 mm far
-from it.
+lines of the same lengths on the same layers. Cells are an even part of the width around the barrel, 0.034 mm at most,
+and 0.25 mm far from it.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import itertools
 import math
@@ -28,7 +32,8 @@ from numpy.typing import NDArray
 
 REFERENCE = Path(__file__).resolve().parents[2] / "fixtures" / "reference"
 LINE_MM, HALF_MM, COPPER_MM, AIR_MM, PORT_MM = 4.0, (6.0, 3.5), 0.035, 1.2, 0.1
-COARSE_MM, GROWTH = 0.25, 1.25
+FINE_MM, COARSE_MM, GROWTH = 0.034, 0.25, 1.25
+PLY_MM, PLY_CELLS = 0.1, 3
 HIGHEST_HZ, FREQUENCIES, STEPS, ENDED = 20e9, 79, 22_000, 1e-4
 AT_GHZ = (2.0, 5.0, 10.0)
 
@@ -57,12 +62,13 @@ def graded(half_mm: float, fine_half_mm: float, fine_mm: float, port_mm: Sequenc
     return sorted({sign * p for sign in (1, -1) for p in (*apart, *port_mm)})
 
 
-def heights(faces: Sequence[tuple[float, float]]) -> list[float]:
+def heights(faces: Sequence[tuple[float, float]], finer: float) -> list[float]:
     """Return mesh lines through the board: one cell in copper, at least three in a ply; growing ones in the air."""
     edges = sorted({round(z, 6) for face in faces for z in face})
     lines = set(edges)
     for low, high in itertools.pairwise(edges):
-        cells = 1 if high - low < 1.5 * COPPER_MM else max(3, math.ceil((high - low) / 0.1))
+        cells = max(PLY_CELLS, math.ceil((high - low) / PLY_MM)) if high - low > 1.5 * COPPER_MM else 1
+        cells = math.ceil(cells * finer - 1e-9)
         lines |= set(np.linspace(low, high, cells + 1).round(6).tolist())
     for edge, sign in ((edges[0], -1), (edges[-1], 1)):
         out_mm, step_mm = 0.0, 0.05
@@ -110,16 +116,19 @@ def solved_in(case: Case, folder: str) -> tuple[NDArray[np.float64], Complex, Co
     from openEMS import openEMS  # type: ignore[import-not-found]
 
     faces, width_mm = copper_mm(case["plies_mm"]), case["width_mm"]
-    solver, csx = openEMS(NrTS=STEPS, EndCriteria=ENDED), ContinuousStructure()
+    steps = round(STEPS * case.get("finer", 1.0))
+    solver, csx = openEMS(NrTS=steps, EndCriteria=ENDED), ContinuousStructure()
     solver.SetGaussExcite(HIGHEST_HZ / 2, HIGHEST_HZ / 2)
     solver.SetBoundaryCond(["PML_8"] * 6)
     solver.SetCSX(csx)
     mesh = csx.GetGrid()
     mesh.SetDeltaUnit(1e-3)
-    fine_mm = 0.15 if case["entry"] == case["exit"] else 0.45
-    mesh.AddLine("x", graded(HALF_MM[0], fine_mm, width_mm / 6, [LINE_MM - PORT_MM, LINE_MM + PORT_MM]))
-    mesh.AddLine("y", graded(HALF_MM[1], fine_mm, width_mm / 6))
-    mesh.AddLine("z", heights(faces))
+    fine_mm = max(0.15, width_mm * 0.75) if case["entry"] == case["exit"] else 0.45
+    finer = case.get("finer", 1.0)
+    cell_mm = width_mm / 2 / math.ceil(width_mm / 2 / FINE_MM * finer)
+    mesh.AddLine("x", graded(HALF_MM[0], fine_mm, cell_mm, [LINE_MM - PORT_MM, LINE_MM + PORT_MM]))
+    mesh.AddLine("y", graded(HALF_MM[1], fine_mm, cell_mm))
+    mesh.AddLine("z", heights(faces, finer))
     copper = draw(csx, case, faces)
     ports = []
     for number, layer, end_mm in ((1, case["entry"], -LINE_MM), (2, case["exit"], LINE_MM)):
@@ -133,14 +142,14 @@ def solved_in(case: Case, folder: str) -> tuple[NDArray[np.float64], Complex, Co
         start = [end_mm - PORT_MM, -width_mm / 2, line_mm]
         stop = [end_mm + PORT_MM, width_mm / 2, plane_mm]
         ports.append(solver.AddLumpedPort(number, 50, start, stop, "z", number == 1, priority=40))
-    solver.Run(folder, verbose=0, cleanup=True)
+    solver.Run(folder, verbose=0, cleanup=True, numThreads=1)
     hertz = np.linspace(0.5e9, HIGHEST_HZ, FREQUENCIES)
     for port in ports:
         port.CalcPort(folder, hertz, ref_impedance=50)
     return hertz, ports[0].uf_ref / ports[0].uf_inc, ports[1].uf_ref / ports[0].uf_inc
 
 
-def rows(cases: Mapping[str, Case], boards: Mapping[str, Case], names: Sequence[str]) -> Iterator[list[object]]:
+def rows(cases: Mapping[str, Case], boards: Mapping[str, Case], names: Sequence[str]) -> Iterator[list[str]]:
     """Yield one row of the table per case; straight lines are solved once per board and layer."""
     straight: dict[tuple[str, int], NDArray[np.float64]] = {}
     for name in names:
@@ -158,14 +167,25 @@ def rows(cases: Mapping[str, Case], boards: Mapping[str, Case], names: Sequence[
 
 def main() -> int:
     """Solve, and write the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--finer", type=float, help="print what this many times finer a mesh gives")
+    asked, path = parser.parse_args(), REFERENCE / "openems_vias.csv"
     read = tomllib.loads((REFERENCE / "openems_vias.toml").read_text(encoding="utf-8"))
-    names = sys.argv[1:] or list(read["case"])
-    with (REFERENCE / "openems_vias.csv").open("w", encoding="utf-8", newline="") as out:
-        table = csv.writer(out, lineterminator="\n")
-        table.writerow(["case", *(f"delay_{ghz:g}_ghz_ps" for ghz in AT_GHZ), *(f"s11_{ghz:g}_ghz" for ghz in AT_GHZ)])
-        for row in rows(read["case"], read["board"], names):
-            table.writerow(row)
-            out.flush()
+    names = asked.names or list(read["case"])
+    if asked.finer:
+        boards = {name: {**board, "finer": asked.finer} for name, board in read["board"].items()}
+        for row in rows(read["case"], boards, names):
+            print(*row, flush=True)  # noqa: T201 - a program of its own
+        return 0
+    with path.open(encoding="utf-8", newline="") as lines:
+        header, *known = csv.reader(lines)
+    table: dict[str, list[Any]] = {row[0]: row for row in known}
+    for row in rows(read["case"], read["board"], names):
+        table[row[0]] = row
+        with path.open("w", encoding="utf-8", newline="") as out:
+            kept = [table[name] for name in read["case"] if name in table]
+            csv.writer(out, lineterminator="\n").writerows([header, *kept])
     return 0
 
 

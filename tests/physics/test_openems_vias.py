@@ -1,4 +1,8 @@
-"""The delay of vias against a 3-D field solver; `openems_vias.py` tells how the reference was made."""
+"""The delay of vias against a 3-D field solver; `openems_vias.py` tells how the reference was made.
+
+Held out, `is_held_out` in the table: boards of four, six and ten layers that were solved to prove the model, and not to
+settle it. Nothing in it is fitted.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,23 @@ from functools import cache
 from statistics import median
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from drc_rules.analysis.delay.via_delay import delay_ps
+from drc_rules.analysis.delay.via_delay import delay_range_ps
 from stackup_lib.core.interval import Interval
-from stackup_lib.vias.stub_resonance import ViaShape
-from tests.physics.openems_vias import REFERENCE, copper_mm
+from stackup_lib.core.light import LIGHT_MM_GHZ
+from stackup_lib.transmission_lines.closed_forms import Planes, microstrip_ohm, stripline_ohm
+from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, s_of_chain
+from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
+from stackup_lib.vias.via_circuit import ModelledVia, line_ps_per_mm, log_of_two_returns
+from stackup_lib.vias.via_field import ViaBody, ViaStack
+from tests.physics.openems_vias import AT_GHZ, COPPER_MM, LINE_MM, REFERENCE, copper_mm
 
 COLUMN = "delay_5_ghz_ps"
+GHZ = np.array(AT_GHZ)
+LOSSLESS = LaminateLoss(0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -26,7 +39,9 @@ class ViaCase:
     name: str
     theirs_ps: float
     ours_ps: Interval
-    has_stub: bool
+    their_s11: NDArray[np.float64]
+    our_s11: NDArray[np.float64]
+    is_held_out: bool
 
     @property
     def off_pct(self) -> float:
@@ -39,40 +54,90 @@ def vias() -> tuple[ViaCase, ...]:
     """Every layer change that was solved."""
     read = tomllib.loads((REFERENCE / "openems_vias.toml").read_text(encoding="utf-8"))
     with (REFERENCE / "openems_vias.csv").open(encoding="utf-8", newline="") as lines:
-        solved = {row["case"]: float(row[COLUMN]) for row in csv.DictReader(lines)}
+        solved = {row["case"]: row for row in csv.DictReader(lines)}
     cases = {name: {**read["board"][case["board"]], **case} for name, case in read["case"].items()}
     return tuple(_case(name, case, solved[name]) for name, case in cases.items())
 
 
-def _case(name: str, case: dict[str, Any], theirs_ps: float) -> ViaCase:
-    heights = [-sum(face) / 2 for face in copper_mm(case["plies_mm"])]
+def _case(name: str, case: dict[str, Any], theirs: dict[str, str]) -> ViaCase:
+    via = modelled(case)
+    return ViaCase(
+        name=name,
+        theirs_ps=float(theirs[COLUMN]),
+        ours_ps=delay_range_ps(via, (case["entry"], case["exit"]), (via.return_log, via.return_log)),
+        their_s11=np.array([float(theirs[f"s11_{ghz:g}_ghz"]) for ghz in AT_GHZ]),
+        our_s11=s11(case, via),
+        is_held_out=bool(case.get("is_held_out")),
+    )
+
+
+def s11(case: dict[str, Any], via: ModelledVia) -> NDArray[np.float64]:
+    """Return |S11| of line, via and line between ports of 50 ohm, lines by closed forms."""
+    entry, leaves, bottom = case["entry"], case["exit"], case["barrel"][1]
+    parts = [_line(case, via.stack, entry), passage_chain(GHZ, via, (entry, leaves), LOSSLESS, 50.0)]
+    if bottom > leaves:
+        parts.append(open_end_chain(GHZ, via, (leaves, bottom), LOSSLESS))
+    return np.abs(s_of_chain(in_a_row([*parts, _line(case, via.stack, leaves)], len(GHZ)), 50.0)[:, 0, 0])
+
+
+def _line(case: dict[str, Any], stack: ViaStack, layer: int) -> NDArray[np.complex128]:
+    plies, width, dk = case["plies_mm"], case["width_mm"], case["dk"]
+    if layer in (0, len(plies)):
+        ohm = microstrip_ohm(width, plies[0], COPPER_MM, dk)
+    else:
+        ohm = stripline_ohm(width, Planes(plies[layer], plies[layer - 1], COPPER_MM), dk)
+    slowness = line_ps_per_mm(stack, layer) / 1000 * LIGHT_MM_GHZ
+    return barrel_chain(GHZ, LINE_MM, ohm, slowness**2, 0.0)
+
+
+def modelled(case: dict[str, Any]) -> ModelledVia:
+    """Return a case as the model takes it, with its return vias."""
+    faces = tuple((-high, -low) for low, high in copper_mm(case["plies_mm"]))
     top, bottom = case["barrel"]
-    upper, lower = sorted((case["entry"], case["exit"]))
-    overhangs = (heights[upper] - heights[top], heights[bottom] - heights[lower])
-    pad = case["pad_mm"] if case["has_all_pads"] else None
-    shape = ViaShape(barrel_mm=case["drill_mm"], antipad_mm=case["antipad_mm"], pad_mm=pad)
-    ours = delay_ps(shape, heights[lower] - heights[upper], overhangs, case["dk"])
-    return ViaCase(name, theirs_ps, ours, has_stub=any(mm > 0 for mm in overhangs))
+    layers = (case["entry"], case["exit"])
+    body = ViaBody(
+        barrel_mm=case["drill_mm"],
+        pad_mm=case["pad_mm"],
+        antipad_mm=case["antipad_mm"],
+        ends_mm=(faces[top][0], faces[bottom][1]),
+        padded=tuple(range(top, bottom + 1)) if case["has_all_pads"] else layers,
+    )
+    stack = ViaStack(faces, (case["dk"],) * len(case["plies_mm"]), tuple(case["planes"]))
+    return ModelledVia(stack, body, log_of_two_returns(case["drill_mm"], case["ground_mm"]))
+
+
+def test_every_via_is_within_a_tenth() -> None:
+    """The goal; those that were held out as well, and half of all within 3 %."""
+    held_out = [one for one in vias() if one.is_held_out]
+    assert (len(vias()), len(held_out)) == (17, 7)
+    assert {one.name: one.off_pct for one in vias() if abs(one.off_pct) >= 10} == {}
+    assert median(abs(one.off_pct) for one in vias()) < 3.0
+    assert max(abs(one.off_pct) for one in held_out) < 7.0
 
 
 def test_every_via_lies_within_our_range() -> None:
-    """From a bare barrel to one that everything loads."""
-    assert len(vias()) == 10
+    """With its return vias known, 10 % either way."""
     assert [one.name for one in vias() if not one.ours_ps.low <= one.theirs_ps <= one.ours_ps.high] == []
 
 
-def test_the_nominal_delay_is_within_a_fifth_and_in_the_middle_within_a_tenth() -> None:
-    """A barrel between two planes alone is farthest off: its pads load it less than between many."""
-    off = {one.name: abs(one.off_pct) for one in vias()}
-    assert max(off.values()) < 20.0
-    assert max(off, key=lambda name: off[name]) == "four_wide"
-    assert median(off.values()) < 10.0
+def test_reflections_are_those_of_the_solver() -> None:
+    """Within 0.05 at 2 and 5 GHz; at 10 GHz, where lines of 48 to 52 ohm reflect as much as a via, within 0.16."""
+    off = {one.name: np.abs(one.our_s11 - one.their_s11) for one in vias()}
+    assert {name: values for name, values in off.items() if values[:2].max() > 0.05} == {}
+    assert {name: values for name, values in off.items() if values[2] > 0.16} == {}
+    assert np.sqrt(np.mean([values**2 for values in off.values()])) < 0.065
 
 
 def test_an_overhang_delays_as_the_solver_says() -> None:
     """From F.Cu to In2.Cu of eight layers: 0.37 mm take 3.1 ps in a blind via and 9.7 ps in a through via."""
     by_name = {one.name: one for one in vias()}
     with_rest, blind = by_name["eight_stub"], by_name["eight_blind"]
-    assert with_rest.has_stub and not blind.has_stub
     ours = with_rest.ours_ps.nominal - blind.ours_ps.nominal
-    assert ours == pytest.approx(with_rest.theirs_ps - blind.theirs_ps, rel=0.15)
+    assert ours == pytest.approx(with_rest.theirs_ps - blind.theirs_ps, rel=0.1)
+
+
+def test_a_farther_return_via_delays_as_the_solver_says() -> None:
+    """From 1 mm to 2.5 mm through four layers: 2.2 ps at 5 GHz, 3.1 ps at 2 GHz; ours is the limit of low frequency."""
+    by_name = {one.name: one for one in vias()}
+    ours = by_name["four_far_ground"].ours_ps.nominal - by_name["four_through"].ours_ps.nominal
+    assert ours == pytest.approx(17.61 - 14.47, rel=0.1)

@@ -167,8 +167,8 @@ def climb_ps(ctx: Context, climbs: Sequence[Climb], others: Sequence[Climb] = ()
     mine, theirs = Counter(climbs) - Counter(others), Counter(others) - Counter(climbs)
     if not mine and not theirs:
         return _NO_DELAY
-    signed = [(via_delay_ps(ctx, climb), many) for climb, many in mine.items()]
-    signed += [(via_delay_ps(ctx, climb), -many) for climb, many in theirs.items()]
+    signed = [(ctx.get(via_delay_ps, climb), many) for climb, many in mine.items()]
+    signed += [(ctx.get(via_delay_ps, climb), -many) for climb, many in theirs.items()]
     low = sum(many * one.low for one, many in signed)
     nominal = sum(many * one.nominal for one, many in signed)
     high = sum(many * one.high for one, many in signed)

@@ -1,17 +1,16 @@
 """The delay of a via that changes layers. Lengths in mm, delays in ps.
 
-The barrel is a short line of its own impedance; what it overhangs past the two layers is a capacitance next to it.
-Between lines of Z_0 a two-port of inductance L and capacitance C delays (L / Z_0 + C Z_0) / 2 while it is short against
-the wavelength. Held against layer changes in a 3-D field solver, `fixtures/reference/openems_vias.toml`.
+A field solution gives its capacitance, the return path its inductance (`stackup_lib.vias.via_circuit`). Held against
+layer changes in a 3-D field solver, `fixtures/reference/openems_vias.toml`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from functools import lru_cache
+from dataclasses import replace
 
 from drc_rules.analysis.via.high_speed_vias import USUAL_CLEARANCE_MM
+from drc_rules.analysis.via.via_bodies import mean_dk, return_log, rim_log, via_stack
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs.holes import drilled_one_mm
 from stackup_lib.board.board import NO_LAYER
@@ -19,17 +18,24 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Crossing
-from stackup_lib.vias.stub_resonance import ViaShape, loading, via_ohm
+from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps, log_of_radial_line
+from stackup_lib.vias.via_field import ViaBody
 
 LINE_OHM = 50.0
 """Lines that a via joins; between 42 and 58 ohm its delay moves by 5 %, more where most of it is a stub."""
 
-BARREL_LOADING = (1.0, 1.5, 2.2)
-"""Dk_eff over Dk of a barrel whose drill or pad is not stated: bare, usual, and with all its pads between planes (2.1
-by a 3-D solution of through vias of 1.5 mm, signal-integrity test board of Antmicro, openEMS)."""
+MODEL_SPREAD = 0.10
+"""How far the delay may be off where the return path is known: 18 vias of a 3-D field solver are all within."""
 
-USUAL_DK = 4.0
-"""Along a via where a Dk is not known."""
+SLOWEST_GHZ = 5.0
+"""The return path is no longer than that of a lone via at this frequency: there planes are its return."""
+
+DK_AT_GHZ = 1.0
+"""Where the Dk of the laminates is read."""
+
+BARREL_LOADING = (1.0, 1.5, 2.2)
+"""Dk_eff over Dk of a barrel whose drill or pad is not stated, or without planes: bare, usual, and with all its pads
+between planes (2.1 by a 3-D solution of through vias of 1.5 mm, signal-integrity test board of Antmicro, openEMS)."""
 
 
 @record
@@ -75,60 +81,51 @@ def climb_of(ctx: Context, crossing: Crossing) -> Climb | None:
 
 
 def via_delay_ps(ctx: Context, climb: Climb) -> Interval:
-    """Return the delay of a via: low is that of a bare barrel.
+    """Return the delay of a via: low is that of a bare barrel at least; get it with `Context.get`.
 
     Raises:
         MissingFact: the stackup does not tell how high it climbs.
     """
-    heights = ctx.copper_heights_mm()
-    height = heights[climb.lower] - heights[climb.upper]
-    overhangs = (heights[climb.upper] - heights[climb.top], heights[climb.bottom] - heights[climb.lower])
-    dk = _mean_dk(ctx)
-    if not (climb.drill_mm > 0 and climb.pad_mm > 0):
-        low, nominal, high = (1000 * height * math.sqrt(dk * factor) / LIGHT_MM_GHZ for factor in BARREL_LOADING)
+    heights, layers = ctx.copper_heights_mm(), (climb.upper, climb.lower)
+    stack = ctx.get(via_stack, layers, DK_AT_GHZ)
+    if stack is None or not (climb.drill_mm > 0 and climb.pad_mm > 0):
+        bare = _bare_ps(heights[climb.lower] - heights[climb.upper], mean_dk(ctx, DK_AT_GHZ))
+        low, nominal, high = (bare * math.sqrt(factor) for factor in BARREL_LOADING)
         return Interval(low=low, nominal=nominal, high=high)
     barrel = drilled_one_mm(climb.drill_mm, climb.pad_mm)
     pad = max(climb.pad_mm, barrel)
-    antipad = pad + 2 * max(climb.clearance_mm, USUAL_CLEARANCE_MM)
-    sizes = (barrel, antipad, pad if climb.has_all_pads else None)
-    return _delay_ps(sizes, round(height, 6), tuple(round(mm, 6) for mm in overhangs), round(dk, 6))
+    body = ViaBody(
+        barrel_mm=barrel,
+        pad_mm=pad,
+        antipad_mm=round(pad + 2 * max(climb.clearance_mm, USUAL_CLEARANCE_MM), 6),
+        ends_mm=(stack.faces_mm[climb.top][0], stack.faces_mm[climb.bottom][1]),
+        padded=tuple(range(climb.top, climb.bottom + 1)) if climb.has_all_pads else layers,
+    )
+    farthest = log_of_radial_line(barrel, sum(stack.dk) / len(stack.dk), SLOWEST_GHZ)
+    via = ModelledVia(stack, body, return_log(body))
+    return delay_range_ps(via, layers, (rim_log(body), max(farthest, via.return_log)))
 
 
-@lru_cache(maxsize=4096)
-def _delay_ps(
-    sizes_mm: tuple[float, float, float | None], height_mm: float, overhangs_mm: tuple[float, ...], dk: float
-) -> Interval:
-    barrel, antipad, pad = sizes_mm
-    return delay_ps(ViaShape(barrel_mm=barrel, antipad_mm=antipad, pad_mm=pad), height_mm, overhangs_mm, dk)
-
-
-def delay_ps(shape: ViaShape, height_mm: float, overhangs_mm: Iterable[float], dk: float) -> Interval:
-    """Return the delay of a barrel between two lines; low is that of one that nothing loads.
+def delay_range_ps(via: ModelledVia, layers: tuple[int, int], logs: tuple[float, float]) -> Interval:
+    """Return the delay of a via between lines of `LINE_OHM` on two layers, the upper one first.
 
     Args:
-        shape: the via.
-        height_mm: between the two lines.
-        overhangs_mm: what the barrel goes on past either of them; open ends.
-        dk: laminate along it.
+        via: with its nominal return path.
+        layers: that it joins.
+        logs: shortest and longest return path, as `ModelledVia.return_log`.
     """
-    inductances, capacitances = _values(shape, height_mm, dk)
-    ends = [_values(shape, mm, dk)[1] for mm in overhangs_mm if mm > 0]
-    nominal, high = (
-        (inductances[k] / LINE_OHM + (capacitances[k] + sum(end[k] for end in ends)) * LINE_OHM) / 2 for k in range(2)
+    stack = via.stack
+    paths = (replace(via, return_log=log) for log in (logs[0], via.return_log, logs[1]))
+    low, nominal, high = (added_delay_ps(path, layers, LINE_OHM) for path in paths)
+    height = stack.middle_mm(layers[1]) - stack.middle_mm(layers[0])
+    bare = _bare_ps(height, sum(stack.dk) / len(stack.dk))
+    nominal = max(nominal, bare)
+    return Interval(
+        low=min(max(low * (1 - MODEL_SPREAD), bare), nominal),
+        nominal=nominal,
+        high=max(high, nominal) * (1 + MODEL_SPREAD),
     )
-    bare = 1000 * height_mm * math.sqrt(dk) / LIGHT_MM_GHZ
-    return Interval(low=bare, nominal=max(nominal, bare), high=max(high, nominal, bare))
 
 
-def _values(shape: ViaShape, length_mm: float, dk: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return L in ps ohm and C in ps/ohm of a barrel, each nominal and highest."""
-    factors, ohm = loading(shape, length_mm), via_ohm(shape, dk, length_mm).nominal
-    nominal, high = (1000 * length_mm * math.sqrt(dk * one) / LIGHT_MM_GHZ for one in (factors.nominal, factors.high))
-    return (nominal * ohm, high * ohm), (nominal / ohm, high / ohm)
-
-
-def _mean_dk(ctx: Context) -> float:
-    """Mean Dk of the board by thickness."""
-    rows = [(ply.dk_at(1.0).value, ply.thickness.value) for ply in ctx.plies]
-    known = [(dk, mm) for dk, mm in rows if dk is not None and mm]
-    return sum(dk * mm for dk, mm in known) / sum(mm for _, mm in known) if known else USUAL_DK
+def _bare_ps(height_mm: float, dk: float) -> float:
+    return 1000 * height_mm * math.sqrt(dk) / LIGHT_MM_GHZ

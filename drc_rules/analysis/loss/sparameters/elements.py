@@ -13,12 +13,17 @@ from drc_rules.analysis.lines.solved_lines import Lines, limit_of
 from drc_rules.analysis.loss.sparameters.joints import LinkParts
 from drc_rules.analysis.loss.sparameters.legs import BarrelElement, Element, JointElement, LineElement, StubElement
 from drc_rules.analysis.via.high_speed_vias import stub_values
+from drc_rules.analysis.via.via_bodies import via_of
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.transmission_lines.loss import LineLoss, loss_per_length
 from stackup_lib.transmission_lines.lossy import even_line_of, line_of
-from stackup_lib.transmission_lines.two_port import barrel_chain, line_chain, open_stub_chain
+from stackup_lib.transmission_lines.two_port import barrel_chain, line_chain, open_stub_chain, reversed_chain
+from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
 from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, via_ohm
+
+LINE_OHM = 50.0
+"""Lines that a via joins, to subtract what its pads take the place of."""
 
 Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -108,19 +113,32 @@ class ElementChains:
         group = element.group
         if isinstance(element, BarrelElement):
             need_drills((group.holes[0].drill_mm,), f"the vias of {self.ctx.board.nets[group.holes[0].net]}")
-            length = self._barrel_mm(element)
-            dk, df = self._dk_df()
-            chain_of = barrel_chain
+            length, (dk, df) = self._barrel_mm(element), self._dk_df()
         else:
             figures = stub_values(self.ctx, group)
-            length = group.shape.stub_length_mm(figures.length_mm).nominal
-            dk, df = figures.dk.nominal, self._dk_df()[1]
+            length, dk, df = figures.length_mm.nominal, figures.dk.nominal, self._dk_df()[1]
+        is_barrel = isinstance(element, BarrelElement)
+        via = via_of(self.ctx, group, self.anchor_ghz, None if is_barrel else length)
+        if via is None or group.partner_mm is not None:
+            return self._one_line(element, length, dk, df)
+        loss = LaminateLoss(df, self.anchor_ghz)
+        if isinstance(element, StubElement):
+            chain = open_end_chain(self.ghz, via, (group.stubs[0].first, group.stubs[0].side), loss)
+            return chain, chain
+        upper, lower = sorted((element.entry, element.leaves))
+        chain = passage_chain(self.ghz, via, (upper, lower), loss, LINE_OHM)
+        turned = chain if element.entry == upper else reversed_chain(chain)
+        return turned, turned
+
+    def _one_line(self, element: BarrelElement | StubElement, length: float, dk: float, df: float) -> Modes:
+        """Return both modes of a hole as a line of one impedance: of a pair, or through a board without planes."""
+        shape, chain_of = element.group.shape, barrel_chain
+        if isinstance(element, StubElement):
+            length = shape.stub_length_mm(Interval(low=length, nominal=length, high=length)).nominal
             chain_of = open_stub_chain
         one, other = (
-            chain_of(
-                self.ghz, length, via_ohm(shape, dk, length).nominal, _loaded(shape, dk, length), df, self.anchor_ghz
-            )
-            for shape in _modes_of(group.shape)
+            chain_of(self.ghz, length, via_ohm(of, dk, length).nominal, _loaded(of, dk, length), df, self.anchor_ghz)
+            for of in (shape, shape.model_copy(update={"partner_mm": None}))
         )
         return one, other
 
@@ -131,11 +149,6 @@ class ElementChains:
         known = [(mm, df) for mm, _, df in rows if df is not None]
         df = sum(mm * df for mm, df in known) / sum(mm for mm, _ in known) if known else 0.0
         return sum(mm * dk for mm, dk, _ in rows) / sum(mm for mm, _, _ in rows), df
-
-
-def _modes_of(shape: ViaShape) -> tuple[ViaShape, ViaShape]:
-    """Return the via in the odd mode, and in the even one, in which its complement carries no return current."""
-    return shape, shape.model_copy(update={"partner_mm": None})
 
 
 def _loaded(shape: ViaShape, dk: float, length_mm: float) -> float:

@@ -1,0 +1,97 @@
+"""A board's vias as `stackup_lib.vias.via_field` takes them: what they go through, and where their currents return."""
+
+from __future__ import annotations
+
+import math
+
+from drc_rules.analysis.via.high_speed_vias import StubGroup
+from drc_rules.facts.context import Context
+from stackup_lib.vias.plated_holes import copper_faces_mm
+from stackup_lib.vias.via_circuit import ModelledVia, log_of_two_returns
+from stackup_lib.vias.via_field import ViaBody, ViaStack
+
+USUAL_RETURN_MM = 1.0
+"""Two return vias this far away, one on either side, stand for those of a board (engineering knowledge)."""
+
+USUAL_DK = 4.0
+"""Along a via where a Dk is not known."""
+
+
+def via_stack(ctx: Context, used: tuple[int, ...], frequency_ghz: float) -> ViaStack | None:
+    """Return what vias go through that join these layers; None where no layer of the board is a plane.
+
+    Fills on a layer that the via joins are no plane to it, unless the board has no other: a trace there refers to the
+    next layers.
+
+    Raises:
+        MissingFact: a thickness is not known.
+    """
+    ctx.copper_heights_mm()
+    planes = [layer for layer, use in enumerate(ctx.uses) if use.is_plane]
+    planes = [layer for layer in planes if layer not in used] or planes
+    if not planes:
+        return None
+    faces = tuple((round(a, 6), round(b, 6)) for a, b in copper_faces_mm(ctx.stackup()))
+    return ViaStack(faces, _dk_between(ctx, frequency_ghz), tuple(planes))
+
+
+def _dk_between(ctx: Context, frequency_ghz: float) -> tuple[float, ...]:
+    """Dk of each dielectric, mean by thickness of its plies; that of the board where it is not known."""
+    known, usual = _known_dk(ctx, frequency_ghz), mean_dk(ctx, frequency_ghz)
+    count = ctx.board.layer_count - 1
+    return tuple(round(_mean([(dk, mm) for a, dk, mm in known if a == k]) or usual, 6) for k in range(count))
+
+
+def mean_dk(ctx: Context, frequency_ghz: float) -> float:
+    """Return the mean Dk of the board by thickness, `USUAL_DK` where none is known."""
+    return _mean([(dk, mm) for _, dk, mm in _known_dk(ctx, frequency_ghz)]) or USUAL_DK
+
+
+def _known_dk(ctx: Context, frequency_ghz: float) -> list[tuple[int, float, float]]:
+    """Layer above, Dk and thickness of each ply that has both."""
+    rows = [(ply.above, ply.dk_at(frequency_ghz).value, ply.thickness.value) for ply in ctx.plies]
+    return [(above, dk, mm) for above, dk, mm in rows if dk is not None and mm]
+
+
+def _mean(rows: list[tuple[float, float]]) -> float | None:
+    return sum(dk * mm for dk, mm in rows) / sum(mm for _, mm in rows) if rows else None
+
+
+def via_of(ctx: Context, group: StubGroup, frequency_ghz: float, stub_mm: float | None = None) -> ModelledVia | None:
+    """Return a hole of a group, None where no layer of the board is a plane.
+
+    Args:
+        ctx: the board.
+        group: the holes.
+        frequency_ghz: where the Dk is read.
+        stub_mm: what is left of the group's stub, None for all of the hole.
+    """
+    hole, shape = group.holes[0], group.shape
+    stack = ctx.get(via_stack, hole.used, frequency_ghz)
+    if stack is None:
+        return None
+    top, bottom = stack.faces_mm[hole.top][0], stack.faces_mm[hole.bottom][1]
+    if stub_mm is not None and group.drill is not None:
+        stub = group.stubs[0]
+        upper, lower = stack.faces_mm[stub.first]
+        top, bottom = (top, lower + stub_mm) if stub.side > stub.first else (upper - stub_mm, bottom)
+    ends = round(top, 6), round(bottom, 6)
+    layers = range(hole.top, hole.bottom + 1) if hole.keeps_unused else hole.used
+    body = ViaBody(
+        barrel_mm=shape.barrel_mm,
+        pad_mm=max(hole.pad_mm, shape.barrel_mm),
+        antipad_mm=round(shape.antipad_mm, 6),
+        ends_mm=ends,
+        padded=tuple(k for k in layers if ends[0] < stack.middle_mm(k) < ends[1]),
+    )
+    return ModelledVia(stack, body, return_log(body))
+
+
+def return_log(body: ViaBody) -> float:
+    """Return ln(a'/a) of the usual return path of a via."""
+    return max(rim_log(body), log_of_two_returns(body.barrel_mm, USUAL_RETURN_MM))
+
+
+def rim_log(body: ViaBody) -> float:
+    """Return ln(a'/a) of a return current on the rims of the antipads: the least there is."""
+    return math.log(body.antipad_mm / body.barrel_mm)
