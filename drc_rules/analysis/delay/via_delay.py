@@ -25,7 +25,7 @@ LINE_OHM = 50.0
 """Lines that a via joins; between 42 and 58 ohm its delay moves by 5 %, more where most of it is a stub."""
 
 MODEL_SPREAD = 0.10
-"""How far the delay may be off where the return path is known: 18 vias of a 3-D field solver are all within."""
+"""How far the delay may be off where the return path is known: 17 vias of a 3-D field solver are all within."""
 
 SLOWEST_GHZ = 5.0
 """The return path is no longer than that of a lone via at this frequency: there planes are its return."""
