@@ -62,7 +62,7 @@ def graded(half_mm: float, fine_half_mm: float, fine_mm: float, port_mm: Sequenc
     return sorted({sign * p for sign in (1, -1) for p in (*apart, *port_mm)})
 
 
-def heights(faces: Sequence[tuple[float, float]], finer: float) -> list[float]:
+def heights(faces: Sequence[tuple[float, float]], finer: float = 1.0) -> list[float]:
     """Return mesh lines through the board: one cell in copper, at least three in a ply; growing ones in the air."""
     edges = sorted({round(z, 6) for face in faces for z in face})
     lines = set(edges)
