@@ -1,8 +1,8 @@
 """The spaces between copper of different nets on one layer, where they are narrower than a given limit.
 
 Tracks, arcs, vias, pads and stored fills are measured from edge to edge. Two pieces that overlap are no space: a net
-tie, a short, or a fill that is out of date. Between pieces of one net, and between two that have none, there is none
-either.
+tie, a short, or a fill that is out of date. Between pieces of one net, between two that have none, and between pads of
+one part with one number there is none either.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ class SpaceFinder:
         touch = touches(all_of.gap_mm, all_of.one, all_of.other)
         touching = (overlap | touch | ((all_of.gap_mm < TOUCH_MM) & ~is_named)) & ~at_fill
         shorts = self._shorts(layer, all_of.where(touching & is_named))
-        apart = ~overlap & ~touching & ~_tied(all_of, touching)
+        apart = ~overlap & ~touching & ~_tied(all_of, touching) & ~same_pin(self.copper.board, all_of.one, all_of.other)
         apart &= ~near_tie(self._ties, layer, all_of.one, all_of.other, TIE_MM)
         stale = _crossed(self.copper, layer, crossed)
         clear = all_of.where(apart & ~at_fill if stale else apart)

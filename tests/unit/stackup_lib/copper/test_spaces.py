@@ -263,6 +263,31 @@ def test_pads_of_free_shape_are_measured_as_far_as_they_are_known(tmp_path: Path
         assert list(found.values()) == pytest.approx(gaps)
 
 
+@pytest.mark.parametrize(
+    ("numbers", "references", "apart"),
+    [
+        (("7", "7"), ("U1",), []),
+        (("7", "8"), ("U1",), [0.05]),
+        (("", ""), ("U1",), [0.05]),
+        (("7", "7"), ("U1", "U2"), [0.05]),
+    ],
+)
+def test_pads_of_one_part_with_one_number_are_one_pin(
+    tmp_path: Path, numbers: tuple[str, str], references: tuple[str, ...], apart: list[float]
+) -> None:
+    """KiCad gives the halves of a pin without a net `unconnected-(U1-Pad7)` and `unconnected-(U1-Pad7)_1`."""
+    nets = ("unconnected-(U1-Pad7)", "unconnected-(U1-Pad7)_1")
+    pads = [
+        {"number": number, "net": net, "at_mm": [10 + 0.45 * k, 10], "size_mm": [0.4, 0.4], "shape": "rect"}
+        for k, (number, net) in enumerate(zip(numbers, nets, strict=True))
+    ]
+    of = [pads] if len(references) == 1 else [[pad] for pad in pads]
+    parts = [{"reference": name, "at_mm": [0, 0], "pads": own} for name, own in zip(references, of, strict=True)]
+    board = built(tmp_path, parts=parts)
+
+    assert list(by_nets(board, on(board)).values()) == pytest.approx(apart)
+
+
 HEAVY = """
 F.Cu 0.105
 prepreg 0.2 "370HR"
