@@ -11,10 +11,11 @@ import numpy as np
 
 from drc_rules.requirements.interfaces.load import families, family
 from drc_rules.requirements.interfaces.names import ASIDE, LONGEST, family_by_name, is_sideband
-from drc_rules.requirements.parts import known_part
+from drc_rules.requirements.parts import KnownPart, known_part, part_by_ties
 from stackup_lib.board.board import Board
 from stackup_lib.core.record import record
 from stackup_lib.nets.chokes import across_chokes
+from stackup_lib.nets.flow_through import across_protection
 from stackup_lib.nets.links import Links, PadRole
 
 NAME, KNOWN_PIN, ALSO_PIN, CHIP_PIN, GENERAL_PIN = 3.0, 2.0, 1.5, 1.0, 0.5
@@ -27,6 +28,9 @@ may carry too decides against what it usually carries.
 
 _NOT_FROM_CHIPS = ("ethernet-serdes", *ASIDE)
 """Pins of programmable transceivers read as the first, whatever runs on them; a clock has its own target."""
+
+MOST_TIED = 40
+"""A part with more pads is no socket: the balls of a chip are numbered alike."""
 
 _MARKUP = re.compile(r"[~_^]?\{([^{}]*)\}")
 _NUMBERED = re.compile(r"(?:PIN|PAD|P)?[_ ]?\d*")
@@ -42,7 +46,7 @@ class PinReading:
         pin: name of the symbol's pin, or `pad A7` where it has none.
         family: id of the family that it reads as.
         also: families that it may carry too.
-        known: True for a part in `requirements/parts`.
+        known: True for a part in `requirements/parts`, on pins that have no other use.
     """
 
     pad: str
@@ -62,14 +66,14 @@ class PinEvidence:
 
     Attributes:
         named: net -> family that class or name have decided already.
-        across: net -> the net on the other side of a common-mode choke.
+        across: net -> the nets on the other side of a common-mode choke or a protection part.
     """
 
     board: Board
     links: Links
     named: Mapping[int, str]
     readings: Mapping[int, tuple[PinReading, ...]]
-    across: Mapping[int, int]
+    across: Mapping[int, tuple[int, ...]]
     _winner: dict[int, str | None] = field(default_factory=dict, repr=False, compare=False)
 
     def on_link(self, net: int) -> tuple[PinReading, ...]:
@@ -126,7 +130,7 @@ class PinEvidence:
 
     def _joined(self, net: int) -> tuple[int, ...]:
         near = self._chained(net)
-        far = (one for here in near if here in self.across for one in self._chained(self.across[here]))
+        far = (one for here in near for there in self.across.get(here, ()) for one in self._chained(there))
         return tuple(dict.fromkeys([*near, *far]))
 
     def _chained(self, net: int) -> tuple[int, ...]:
@@ -144,23 +148,42 @@ class PinEvidence:
 def pin_evidence(board: Board, links: Links, named: Mapping[int, str]) -> PinEvidence:
     """Return what the pins of a board say; pads that only hang on a net, and pads of rails, say nothing."""
     pads, parts, found = board.pads, board.footprints, dict[int, list[PinReading]]()
+    tied = _known_by_ties(board)
     rows = np.nonzero((links.pad_role == PadRole.END) & (pads.net > 0))[0]
     columns = (pads.net[rows], pads.footprint[rows], pads.number[rows], pads.function[rows])
     for net, part, number, function in zip(*(column.tolist() for column in columns), strict=True):
         if net not in links.rows_of_net:
             continue
         reference, value = str(parts.reference[part]), str(parts.value[part])
-        read = pin_reader(reference, str(parts.library_id[part]), value)(number, function)
+        read = pin_reader(reference, str(parts.library_id[part]), value, tied.get(part))(number, function)
         if read is not None and read not in found.setdefault(net, []):
             found[net].append(read)
     readings = {net: tuple(said) for net, said in found.items()}
-    return PinEvidence(board, links, named, readings, across_chokes(board, links.pairs))
+    return PinEvidence(board, links, named, readings, _across(board, links))
+
+
+def _across(board: Board, links: Links) -> Mapping[int, tuple[int, ...]]:
+    both = (across_chokes(board, links.pairs), across_protection(board))
+    return {net: tuple(one[net] for one in both if net in one) for net in {*both[0], *both[1]}}
+
+
+def _known_by_ties(board: Board) -> Mapping[int, KnownPart]:
+    """Return the kind of each part that the nets of its pads tell, by row of `Board.footprints`."""
+    nets: dict[int, dict[str, int]] = {}
+    columns = (board.pads.net, board.pads.footprint, board.pads.number)
+    for net, part, number in zip(*(column.tolist() for column in columns), strict=True):
+        if net > 0 and number:
+            nets.setdefault(part, {})[number] = net
+    found = ((part, part_by_ties(on)) for part, on in nets.items() if len(on) <= MOST_TIED)
+    return {part: known for part, known in found if known is not None}
 
 
 @lru_cache(maxsize=4096)
-def pin_reader(reference: str, library_id: str, value: str) -> Callable[[str, str], PinReading | None]:
+def pin_reader(
+    reference: str, library_id: str, value: str, tied: KnownPart | None = None
+) -> Callable[[str, str], PinReading | None]:
     """Return what reads the pins of one part: by its table where the part is known, else by the names of its pins."""
-    part = known_part(library_id, value)
+    part = known_part(library_id, value) or tied
 
     def read(number: str, function: str) -> PinReading | None:
         name = _MARKUP.sub(r"\1", function)[:LONGEST].upper()
@@ -168,7 +191,7 @@ def pin_reader(reference: str, library_id: str, value: str) -> Callable[[str, st
         pad, pin = f"{reference}.{number}", name or f"pad {number}"
         group = part.group_of(name, number) if part else None
         if part and group:
-            return PinReading(pad, f"{reference} ({part.title})", pin, group.family, group.also, known=True)
+            return PinReading(pad, f"{reference} ({part.title})", pin, group.family, group.also, not group.shared)
         of = _family_of_chip_pin(function) if name else None
         return PinReading(pad, f"{reference} ({value})", pin, of, (), known=False) if of else None
 

@@ -22,7 +22,7 @@ from tests.corpus.sources import add_source_options
 from tests.support.labelled_nets import Tally
 
 LABELS = Path(__file__).with_name("net_labels.toml")
-HALVES = ("blind", "working")
+HALVES = ("blind", "working", "blind-2", "working-2")
 
 
 def read_labels() -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 sys.stderr.write(f"{entry.name}: {error}\n")
                 failed = True
                 continue
-            found.add(entry.name, board, row.get("nets", {}), row.get("open", ()))
+            found.add(entry.name, board, row.get("nets", {}), row.get("open", ()), only=row.get("families", ()))
             boards += 1
         misses = [
             f"{board}: {net}: {label or 'none'}, read as {got or 'none'}" for board, net, label, got in found.misses

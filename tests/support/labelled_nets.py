@@ -39,14 +39,17 @@ class Tally:
         families: Mapping[str, Sequence[str]],
         left_open: Sequence[str] = (),
         shown: Board | None = None,
+        only: Sequence[str] = (),
     ) -> None:
         """Count the nets of one board; those that match a wildcard of `left_open` count for nothing.
 
-        Labels go by the names of `board`; where `shown` is given, the nets are read from that.
+        Labels go by the names of `board`; where `shown` is given, the nets are read from that. Where `only` is given,
+        these families alone were labelled, and what is taken for another counts as not assigned.
         """
         for net, role in zip(board.nets, assign_nets(shown or board, Config(), {}).roles, strict=True):
             label = next((family for family, globs in families.items() if _any(net, globs)), "")
             got = role.family if role and role.family not in ASIDE else ""
+            got = got if not only or got in only else ""
             if not net or (not label and _any(net, left_open)):
                 continue
             self.labelled[label] += bool(label)

@@ -1,6 +1,7 @@
 """Connectors, modules and memories that tell from their pins which interface a net belongs to; one TOML per subject."""
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -21,12 +22,14 @@ class PinGroup(Frozen):
         function: expression for the whole name of the symbol's pin, in capitals.
         numbers: pad numbers, for boards whose file has no pin names; empty where makers number them differently.
         also: families that the same pins may carry, where something else speaks for them.
+        shared: the pins have other uses too, so that they say no more than a chip's pin name and contradict nothing.
     """
 
     family: str
     function: str
     numbers: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    shared: bool = False
 
 
 class KnownPart(Frozen):
@@ -37,12 +40,14 @@ class KnownPart(Frozen):
         match: expression for its footprint's name or its value, in capitals.
         source: where pin names and numbers stand.
         pins: its pins, family by family.
+        tied: pads that such a part joins two by two, which tell it where neither footprint nor value does.
     """
 
     title: str
     match: str
     source: str
     pins: tuple[PinGroup, ...]
+    tied: tuple[tuple[str, str], ...] = ()
 
     def group_of(self, function: str, number: str) -> PinGroup | None:
         """Return the group of a pin: by its name in capitals, by its pad number only where it has no name."""
@@ -65,3 +70,16 @@ def known_part(library_id: str, value: str) -> KnownPart | None:
     """Return what a part is by its footprint's name without the library, and its value; None where no row matches."""
     texts = [text.upper()[:LONGEST] for text in (library_id.rpartition(":")[2], value)]
     return next((part for part in known_parts() if any(re.search(part.match, text) for text in texts)), None)
+
+
+def part_by_ties(net_of_pad: Mapping[str, int]) -> KnownPart | None:
+    """Return the part whose tied pads share nets, each two a net of their own; None where no part's pads do.
+
+    Args:
+        net_of_pad: net index by pad number; pads without a net are left out.
+    """
+    for part in known_parts():
+        nets = [{net_of_pad.get(number) for number in two} for two in part.tied]
+        if nets and all(len(two) == 1 and None not in two for two in nets) and len(set.union(*nets)) == len(nets):
+            return part
+    return None

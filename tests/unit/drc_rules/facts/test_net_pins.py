@@ -63,6 +63,10 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("USB2514B_Bi", ("7", "USBDP_DN3/PRT_DIS_P3"), ("6", "USBDM_DN3/PRT_DIS_M3"), "usb2"),
         ("TUSB2046B", ("5", "DP0"), ("4", "DM0"), "usb2"),
         ("GL852G", ("31", "USBDP_UP"), ("30", "USBDM_UP"), "usb2"),
+        ("STM32F405RGTx", ("45", "PA12"), ("44", "PA11"), "usb2"),
+        ("ESP32-S3-WROOM-1", ("14", "IO20"), ("13", "IO19"), "usb2"),
+        ("ESP32-C3-MINI-1", ("27", "GPIO19/USB_D+"), ("26", "GPIO18/USB_D-"), "usb2"),
+        ("ATSAMD21G18A", ("34", "PA25"), ("33", "PA24"), "usb2"),
         ("TUSB8041", ("55", "USB_SSTXP_UP"), ("56", "USB_SSTXM_UP"), "usb3"),
     ],
 )
@@ -115,6 +119,81 @@ def test_evidence_goes_through_series_parts(tmp_path: Path) -> None:
 
 def choke(reference: str, *nets: str) -> str:
     return part(reference, "", *((str(k), "", net) for k, net in enumerate(nets, start=1)), y_mm=30)
+
+
+@pytest.mark.parametrize(
+    ("value", "pins"),
+    [
+        ("STM32F405RGTx", ("PA9", "PA10")),
+        ("STM32F405RGTx", ("PB11", "PB12")),
+        ("ESP32-WROOM-32", ("IO19", "IO18")),
+        ("ESP32-S3-WROOM-1", ("IO18", "IO17")),
+        ("ATSAMD21G18A", ("PA22", "PA23")),
+    ],
+)
+def test_other_pins_of_microcontrollers_are_no_usb(tmp_path: Path, value: str, pins: tuple[str, str]) -> None:
+    assert families_of(tmp_path, part("U1", value, *pair("/X", ("1", pins[0]), ("2", pins[1])))) == {}
+
+
+@pytest.mark.parametrize("nets", [("/CAN_TX", "/CAN_RX"), ("/MOTOR_A", "/MOTOR_B"), ("/LED", "/X-")])
+def test_usb_pins_of_a_microcontroller_without_a_pair_say_nothing(tmp_path: Path, nets: tuple[str, str]) -> None:
+    pads = ("45", "PA12", nets[0]), ("44", "PA11", nets[1])
+
+    assert families_of(tmp_path, part("U1", "STM32F405RGTx", *pads)) == {}
+
+
+def test_usb_pins_of_a_microcontroller_contradict_no_name(tmp_path: Path) -> None:
+    pads = ("45", "PA12", "/SATA_TX_P"), ("44", "PA11", "/SATA_TX_N")
+    _, found = assigned(tmp_path, part("U1", "STM32F405RGTx", *pads))
+
+    assert {role.family for role in found.roles if role} == {"sata"}
+    assert found.notes == ()
+
+
+def socket(*pads: tuple[str, str]) -> str:
+    return part("J1", "HX-31-M", *((number, "", net) for number, net in pads))
+
+
+def test_a_usb_c_socket_is_known_by_the_pads_that_it_ties(tmp_path: Path) -> None:
+    """Neither value nor footprint tells it; both rows of D+ and of D- do."""
+    found = families_of(tmp_path, socket(("A6", "/X+"), ("B6", "/X+"), ("A7", "/X-"), ("B7", "/X-")))
+
+    assert found == {"/X+": "usb2", "/X-": "usb2"}
+
+
+@pytest.mark.parametrize(
+    "pads",
+    [
+        (("A6", "/X+"), ("A7", "/X-")),
+        (("A6", "/X+"), ("B6", "/Y+"), ("A7", "/X-"), ("B7", "/Y-")),
+        (("A6", "/X+"), ("B6", "/X+"), ("A7", "/X+"), ("B7", "/X+"), ("A1", "/X-")),
+        (("A6", "/X+"), ("B6", "/X+"), ("A7", "/X-"), ("B7", "/X-"), *((f"C{k}", f"/N{k}") for k in range(40))),
+    ],
+    ids=["one row", "four nets", "one net", "a chip"],
+)
+def test_other_parts_with_such_pads_are_no_usb_c(tmp_path: Path, pads: tuple[tuple[str, str], ...]) -> None:
+    assert families_of(tmp_path, socket(*pads)) == {}
+
+
+@pytest.mark.parametrize(
+    ("pins", "found"),
+    [
+        (("I/O1", "I/O2", "I/O1", "I/O2"), True),
+        (("IO1", "IO2", "IO1_6", "IO2_4"), True),
+        (("I/O1", "I/O2", "I/O3", "I/O4"), False),
+        (("A", "K", "A", "K"), False),
+    ],
+)
+def test_evidence_goes_through_a_protection_part(tmp_path: Path, pins: tuple[str, ...], *, found: bool) -> None:
+    """USBLC6 gives each line two pins; a part with a pin for each line joins nothing."""
+    ends = part("U1", "Logic", ("1", "", "/FAR_P"), ("2", "", "/FAR_N"))
+    chip = part("U2", "Hub", ("1", "", "USB_D_P"), ("2", "", "USB_D_N"), y_mm=60)
+    nets = zip(pins, ("USB_D_P", "USB_D_N", "/FAR_P", "/FAR_N"), strict=True)
+    between = part("D1", "USBLC6-2SC6", *((str(k), pin, net) for k, (pin, net) in enumerate(nets, 1)), y_mm=30)
+
+    read = families_of(tmp_path, ends, chip, between)
+
+    assert (read.get("/FAR_P"), read.get("/FAR_N")) == (("usb2", "usb2") if found else (None, None))
 
 
 @pytest.mark.parametrize(

@@ -304,6 +304,16 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("MIPI_TX1_P", "mipi"),
         ("DSI_HS_P0", "mipi"),
         ("CSI_0_P", "mipi"),
+        ("CSI0D1P", "mipi"),
+        ("DSICLKN", "mipi"),
+        ("MIPI_CLOCK_P", "mipi"),
+        ("OTG_HS_DP", "usb2"),
+        ("/OTG_D-", "usb2"),
+        ("HUB_D+", "usb2"),
+        ("UFP_D_P", "usb2"),
+        ("TYPE-C_DM", "usb2"),
+        ("UD+", "usb2"),
+        ("BRIDGE_UDM", "usb2"),
         ("SATA_TXD_P", "sata"),
         ("/Ethernet/RGMII_TXD3", "rgmii"),
         ("RGMII_RX_CTL", "rgmii"),
@@ -321,6 +331,17 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
 def test_a_net_name_reads_as_its_family(net: str, found: str) -> None:
     """As schematics of several makers write them."""
     assert family_by_name(net) == found
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        *("AUD+", "CLOUD-", "RUDM", "UDP_TX", "UD1", "UD_EN", "HUB_RST_N", "HUB_P", "OTG_ID", "OTG_EN_N", "TYPE-C_CC1"),
+        *("HUBD+", "DFP_P", "CSI_MCLK_P", "CSI_SDA", "DSI_RST_N", "DSIDE_P", "CSI0_EN", "MIPI_CLOCKING_P"),
+    ],
+)
+def test_names_that_only_resemble_usb_or_mipi_are_neither(net: str) -> None:
+    assert family_by_name(net) not in ("usb2", "mipi")
 
 
 @pytest.mark.parametrize(
