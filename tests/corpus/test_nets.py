@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from drc_rules.requirements.interfaces import families
 from tests.corpus.nets import HALVES, entry_of, read_labels
@@ -28,5 +30,16 @@ def test_no_board_and_no_author_of_the_blind_half_is_in_the_other() -> None:
         for half in HALVES
     }
 
-    assert len(halves["blind"]) == sum(row["half"] == "blind" for row in read_labels()) > 8
-    assert not halves["blind"] & halves["working"]
+    for blind in ("blind", "blind-2"):
+        others = set().union(*(halves[half] for half in HALVES if half != blind))
+        assert len(halves[blind]) == sum(row["half"] == blind for row in read_labels()) > 8
+        assert not halves[blind] & others
+
+
+def test_wildcards_stay_within_the_families_that_were_labelled() -> None:
+    wrong = [row["repository"] for row in read_labels() if not row.get("nets", {}).keys() <= set(_labelled(row))]
+    assert wrong == []
+
+
+def _labelled(row: Mapping[str, Any]) -> Iterable[str]:
+    return row.get("families", (family.id for family in families()))
