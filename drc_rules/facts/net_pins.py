@@ -190,6 +190,8 @@ def pin_reader(
         name = "" if _NUMBERED.fullmatch(name) else name
         pad, pin = f"{reference}.{number}", name or f"pad {number}"
         group = part.group_of(name, number) if part else None
+        if part and group is None and name == number.upper():
+            group = part.group_of("", number)  # a symbol that calls pins by their pads has no names
         if part and group:
             return PinReading(pad, f"{reference} ({part.title})", pin, group.family, group.also, not group.shared)
         of = _family_of_chip_pin(function) if name else None

@@ -54,6 +54,8 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("SATA_7pin", ("2", "A+"), ("3", "A-"), "sata"),
         ("Samtec_ASP-134486-01", ("G6", ""), ("G7", ""), "fmc"),
         ("ASP-134603-01", ("H37", ""), ("H38", ""), "fmc"),
+        ("ASP-134488-01", ("D8", "D8"), ("D9", "D9"), "fmc"),
+        ("USB_C_Receptacle", ("A6", "A6"), ("A7", "A7"), "usb2"),
         ("FMC_HPC_Carrier", ("E36", ""), ("E37", ""), "fmc"),
         ("ASP-134488-01", ("K25", "HB00_P_CC"), ("K26", "HB00_N_CC"), "fmc"),
         ("SomeModule", ("7", "PCIe_RX_P"), ("9", "PCIe_RX_N"), "pcie"),
@@ -313,7 +315,9 @@ def test_a_socket_s_number_is_a_whole_word_of_its_series(tmp_path: Path, value: 
 )
 def test_other_pins_and_other_parts_are_no_user_pins_of_fmc(tmp_path: Path, value: str, pads: tuple[str, str]) -> None:
     """Multi-gigabit lanes, clocks and supplies; connectors of other standards."""
-    assert families_of(tmp_path, part("J1", value, *pair("/X", (pads[0], ""), (pads[1], "")))) == {}
+    for names in (("", ""), pads):
+        halves = ((pads[0], names[0]), (pads[1], names[1]))
+        assert families_of(tmp_path, part("J1", value, *pair("/X", *halves))) == {}
 
 
 def test_pins_for_any_use_say_less_than_a_chip_and_contradict_no_name(tmp_path: Path) -> None:
