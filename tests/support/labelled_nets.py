@@ -38,6 +38,7 @@ class Tally:
         board: Board,
         families: Mapping[str, Sequence[str]],
         left_open: Sequence[str] = (),
+        *,
         shown: Board | None = None,
         only: Sequence[str] = (),
     ) -> None:
