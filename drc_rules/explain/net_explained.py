@@ -263,7 +263,8 @@ def _pin_readings(ctx: Context, links: Links, net: int) -> Iterator[Reading]:
         fits = role is not None and role.family in (said.family, *said.also)
         also = "".join(f" or {family(one).title}" for one in said.also)
         says = f"{said.pin} reads as {family(said.family).title}{also}"
-        if role is not None and said.known and not fits and role.family not in ASIDE:
+        general = family(said.family).general
+        if role is not None and said.known and not (fits or general) and role.family not in ASIDE:
             says += ", which speaks against the above"
         yield Reading(
             looked_at=f"{said.pad}, {said.part.partition('(')[2].rstrip(')')}",
