@@ -32,6 +32,7 @@ from tests.physics.test_measured_loss import (
 from tests.physics.test_measured_tdr import CASE as STEPPED
 from tests.physics.test_measured_tdr import stepped_ohm
 from tests.physics.test_openems_pairs import pairs
+from tests.physics.test_openems_vias import vias
 from tests.physics.test_operating_margin import channels, link_margins
 from tests.physics.test_published_cases import (
     DYNAMIC,
@@ -354,6 +355,16 @@ def pair_table() -> str:
     return markdown(header, rows)
 
 
+def via_table() -> str:
+    """The largest misses first."""
+    header = ("via", "openEMS ps", "ours ps", "off %", "held out")
+    rows = []
+    for one in sorted(vias(), key=lambda one: -abs(one.off_pct)):
+        delays = f"{one.theirs_ps:.2f}", f"{one.ours_ps.nominal:.2f}"
+        rows.append((one.name, *delays, signed(one.off_pct), "yes" if one.is_held_out else ""))
+    return markdown(header, rows)
+
+
 def stepped_table() -> str:
     """What a step sees of a measured line with sections of other widths."""
     ours = stepped_ohm()
@@ -409,6 +420,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "thor-height": thor_height_table,
     "stepped": stepped_table,
     "margin": margin_table,
+    "via": via_table,
 }
 
 

@@ -329,11 +329,15 @@ BACKDRILL = r"\(backdrill\s+\(size ([\d.]+)\)\s+\(layers \"B.Cu\" \"(In\d+).Cu\"
 
 
 @pytest.mark.slow
-def test_one_backdrill_taken_away_turns_the_clauses_about_stubs_and_no_other(tmp_path: Path) -> None:
-    """The via then keeps some 3 mm of barrel, which resonates below Nyquist; what it takes of the share is not sure."""
+def test_one_backdrill_taken_away_turns_the_clauses_about_stubs_and_skew_and_no_other(tmp_path: Path) -> None:
+    """The via then keeps some 3 mm of barrel, which resonates below Nyquist; what it takes of the share is not sure.
+
+    Its capacitance delays one half of the pair by 21 ps, the other half's stub is drilled away.
+    """
     turned = broken(tmp_path, BACKDRILL, "") ^ fit()
 
     assert turned == {
+        "board.pair.skew",
         "board.via.stub_resonance",
         "board.via.stub_resonance_worst",
         "board.via.stub_ten_times",
