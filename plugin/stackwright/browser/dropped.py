@@ -14,7 +14,7 @@ from stackwright.commands.request import HTML, JSON
 from stackwright.run.watched import step_words
 from stackwright.text.words import clean
 
-NOT_OURS = "this is a defect of Stackwright, not of your board; please report it"
+REPORT_IT = "this is a defect of Stackwright, not of your board; please report it"
 
 
 def check_dropped(folder: str, profile: str, tell: Callable[[str], None]) -> dict[str, str]:
@@ -41,5 +41,5 @@ def check_dropped(folder: str, profile: str, tell: Callable[[str], None]) -> dic
     except StackwrightError as error:
         return {"error": clean(str(error))}
     except Exception as error:
-        return {"error": clean(f"{type(error).__name__}: {error}; {NOT_OURS}")}
+        return {"error": clean(f"{type(error).__name__}: {error}; {REPORT_IT}")}
     return {**reports, "name": boards[0].stem}
