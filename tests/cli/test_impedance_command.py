@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -157,6 +159,20 @@ def test_a_board_that_asks_for_nothing_is_told_how_to_ask(tmp_path: Path, capsys
 
     assert code == 2
     assert "--target-se" in capsys.readouterr().err
+
+
+def test_the_next_command_runs_as_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It stands on one line however long the path is, with a layer, width and gap of the table."""
+    folder = tmp_path / ("a long folder name " * 5).strip()
+    folder.mkdir()
+    board = Path(shutil.copytree(CARD, folder / "card")) / "inference_pcie_gen5_fit.kicad_pcb"
+    _, out, _ = spoken([str(board), "--target-diff", "100"], capsys)
+    line = out.splitlines()[-1]
+    words = shlex.split(line.removeprefix("next: "))
+    assert words[:2] == ["stackwright", "impedance"]
+    assert words[2] == str(board)
+    assert run(words[1:]) == 0
+    capsys.readouterr()
 
 
 def test_a_line_can_be_written_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

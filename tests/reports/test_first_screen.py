@@ -88,6 +88,27 @@ def test_similar_findings_are_one_line_with_their_number() -> None:
     assert "(and 39 similar)" in shown
 
 
+@pytest.mark.parametrize("length", range(100, 180, 2))
+def test_the_number_of_similar_findings_stands_after_a_title_of_any_length(length: int) -> None:
+    """A title that fills its two lines to the last column leaves no room: it is cut, the number never is."""
+    title = ("stub resonance of the link " * 9)[:length].strip()
+    made = report(findings=tuple(finding(f"/TX{lane}_P", key=str(lane), title=title) for lane in range(8)))
+    entry = [line for line in lines_of(made) if line.startswith((" " * 12, "  error"))]
+    assert entry[-1].endswith("(and 7 similar)")
+    assert len(entry) <= 2
+    assert max(map(len, entry)) <= 80
+    assert ("..." in entry[-1]) == (title not in " ".join(" ".join(entry).split()))
+
+
+def test_a_missing_fact_keeps_the_brackets_of_a_name_and_loses_a_remark() -> None:
+    """`NVLink 5 (B200)` is a name; what stands in brackets at the end of a fact is for `-v`."""
+    facts = ("whether NVLink 5 (B200) meets its loss budget", "the stackup (the file holds KiCad's untouched default)")
+    missing = tuple(Missing(fact=fact, how_to_give=f"[t{k}]\nkey = 1") for k, fact in enumerate(facts))
+    shown = "\n".join(lines_of(report(verdicts=(verdict("training.x", Verdict.NOT_VERIFIABLE, missing=missing),))))
+    assert "[t0]: whether NVLink 5 (B200) meets its loss budget (1 requirement)" in shown
+    assert "[t1]: the stackup (1 requirement)" in shown
+
+
 def judged(severity: Severity, answer: Verdict, worst: Severity | None = None) -> ClauseVerdict:
     one = verdict(f"training.{severity.value}.{answer.name}", answer)
     clause = one.clause.model_copy(update={"severity": severity, "title": f"{severity.value} clause"})

@@ -130,3 +130,11 @@ def test_every_fixture_board_fits_a_comment(name: str) -> None:
     text = markdown.render([checked])
     assert text == markdown.render([checked])
     assert len(text) < 65_536
+
+
+def test_similar_findings_are_named_where_they_have_names_of_their_own() -> None:
+    """No colon with nothing behind it where all are about the same net."""
+    alike = made(findings=tuple(finding("/A", key=str(k)) for k in range(3)))
+    named = made(findings=(finding("/A"), finding("/B")))
+    assert "and 2 similar<br>" in alike
+    assert "and 1 similar: /B<br>" in named

@@ -274,9 +274,9 @@ def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Mi
     assumed = f", {' and '.join(parts)} assumed" if parts else ""
     if charged.nominal > share.db:
         nominal = _db(charged.nominal).removesuffix(" dB")
-        losses = f"{nominal} nominally, minimum {least}, budget {share.db:g} dB{assumed}"
+        losses = f"nominal {nominal}, minimum {least}, budget {share.db:g} dB{assumed}"
     else:
-        losses = f"{charged.nominal:.1f}, maximum {most}, budget {share.db:g} dB{assumed}"
+        losses = f"nominal {charged.nominal:.1f}, maximum {most}, budget {share.db:g} dB{assumed}"
     name = f"whether {one.title} meets its loss budget: {link.name}, {losses}"
     lines_db = link.dielectric_db + link.copper_db + link.roughness_db + share.allowance_db.nominal
     if charged.nominal > share.db >= lines_db:

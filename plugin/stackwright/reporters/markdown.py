@@ -92,7 +92,8 @@ def _findings(report: Report) -> Iterator[str]:
 
 def _row(group: Group) -> tuple[str, ...]:
     first = group.first
-    others = f" and {len(group.findings) - 1} similar: {some(group.others)}" if len(group.findings) > 1 else ""
+    names = f": {some(group.others)}" if group.others else ""
+    others = f" and {len(group.findings) - 1} similar{names}" if len(group.findings) > 1 else ""
     return (
         LABELS[first.severity],
         f"**{escape(first.title)}**{escape(others)}<br>{escape(first.why)}",

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
-import sys
-
 from drc_rules.report.model import Headline, Report
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import load_profile
+from stackwright.text.command_line import command_line
 
 CHANGED_BY_A_STACKUP = ("STK", "MAT", "FOI", "CUP", "IMP", "LOS")
 """Rule families whose errors another stackup can remove."""
@@ -18,18 +15,18 @@ def next_step(report: Report) -> str:
     """Return what to do next: a whole command line, or the first thing to enter in KiCad."""
     board = report.board.path
     if report.headline is Headline.NO_WORKLOAD:
-        return _command("fit", board)
+        return command_line("fit", board)
     if report.headline is Headline.FIT:
-        return _command("fab-pack", board, "--output", "fab")
+        return command_line("fab-pack", board, "--output", "fab")
     if report.headline is Headline.NOT_PROVEN:
         if any(not line.startswith("#") for line in report.proofs):
-            return _command("init", board, *_purpose(report))
+            return command_line("init", board, *_purpose(report))
         actions = [line.removeprefix("# ").partition(" lists them")[0] for line in report.proofs]
-        return actions[0] if actions else _command("check", board, *_purpose(report), "--clauses")
+        return actions[0] if actions else command_line("check", board, *_purpose(report), "--clauses")
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
     if report.profile and any(finding.code.startswith(CHANGED_BY_A_STACKUP) for finding in errors):
-        return _command("suggest", board, *_purpose(report))
-    return _command("check", board, *_purpose(report), "-v")
+        return command_line("suggest", board, *_purpose(report))
+    return command_line("check", board, *_purpose(report), "-v")
 
 
 def _purpose(report: Report) -> list[str]:
@@ -38,8 +35,3 @@ def _purpose(report: Report) -> list[str]:
         return []
     form = report.form if report.form != load_profile(report.profile).form else None
     return ["--profile", report.profile, *(["--form", form] if form else [])]
-
-
-def _command(name: str, *words: str) -> str:
-    line = ["stackwright", name, *words]
-    return subprocess.list2cmdline(line) if sys.platform == "win32" else shlex.join(line)

@@ -35,6 +35,9 @@ HEADLINE_STYLE = {
 FACTS = ("stackup", "vias")
 """Lines of facts on the first screen, below the board's own."""
 
+REMARK = re.compile(r" \([^()]*\)$")
+"""What a missing fact says in brackets at its end: left to `-v`."""
+
 INDENT = 12
 """Columns of a label and the space before and behind it."""
 
@@ -207,7 +210,7 @@ def _missing(report: Report, width: int, most: int) -> Iterator[Text]:
     rows = sorted(wanted.items(), key=lambda row: (-len(row[1][1] & errors), -len(row[1][1])))
     for where, (facts, clauses, _) in rows[:most]:
         similar = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
-        words = f"{facts[0].partition(' (')[0]}{similar}"
+        words = f"{REMARK.sub('', facts[0])}{similar}"
         told = f"{where}: " if where else ""
         yield from _wrapped(f"{told}{words} ({count(len(clauses), 'requirement')})", width, most=2, indent=2)
     if len(rows) > most:
@@ -252,5 +255,5 @@ def _wrapped(words: str, width: int, *, most: int, indent: int = 0, end: str = "
     text = clean(words)
     lines = textwrap.wrap(text + end, room, break_on_hyphens=False) or [""]
     if len(lines) > most:
-        lines = textwrap.wrap(text, room, max_lines=most, placeholder=f" ...{end}", break_on_hyphens=False)
+        lines = textwrap.wrap(text + end, room, max_lines=most, placeholder=f" ...{end}", break_on_hyphens=False)
     return [styled(" " * indent + line) for line in lines]

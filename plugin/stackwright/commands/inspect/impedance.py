@@ -2,8 +2,6 @@
 
 import hashlib
 import math
-import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -29,6 +27,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.inspect.impedance_text import AT_GHZ, FREQUENCY, next_command, one_line_of, without_loss
 from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
@@ -197,7 +196,7 @@ def _table_page(
     page.line(styled("Impedance", "bold"), f"  {board.name}: widths and gaps at the base of the trace, in mm")
     for target, of_target in groupby(rows, key=_group):
         _target_block(page, target, list(of_target))
-    _without_loss(page, rows)
+    without_loss(page, rows)
     _process(page, process)
     assumed = dict.fromkeys(text for row in rows for text in row.assumptions)
     if assumed:
@@ -205,8 +204,7 @@ def _table_page(
         for text in assumed:
             page.line(text, indent=2)
     page.gap()
-    one_line = f"stackwright impedance {shlex.quote(str(board))} --layer L --width W --gap G"
-    page.line(f"next: {one_line} shows one line with all its figures")
+    page.verbatim([f"next: {next_command(rows, board)}"], indent=0)
     return page.text(terminal_console() if request.output is None else None)
 
 
@@ -230,30 +228,7 @@ def _target_block(page: Page, target: LineTarget, rows: Sequence[ImpedanceRow]) 
         page.line("* beyond the range of a quasi-static answer", indent=2)
     for row in rows:
         if row.problem:
-            page.line(styled(row.layer, "yellow"), f": {row.problem}; {_one_line_of(row.cure)}", indent=2)
-
-
-def _without_loss(page: Page, rows: Sequence[ImpedanceRow]) -> None:
-    """Say once what is missing for the losses that are not printed."""
-    problems: dict[str, list[str]] = {}
-    for row in rows:
-        if row.width_mm is not None and row.loss_problem:
-            what = _FREQUENCY.sub("", row.loss_problem)
-            problems.setdefault(_ROW.sub("...", _one_line_of(row.cure)), []).append(what)
-    if problems:
-        page.heading("no loss", "missing data")
-    for cure, whats in problems.items():
-        page.line("; ".join(dict.fromkeys(whats)), indent=2)
-        page.line(styled(cure, "dim"), indent=4)
-
-
-_FREQUENCY = re.compile(r" at [0-9.]+ GHz")
-_AT_GHZ = re.compile(r"(?<=at_ghz = )[0-9.]+")
-_ROW = re.compile(r"(?<=dielectric\.\")[^\"]+(?=\")|(?<=at_ghz = )[0-9.]+")
-
-
-def _one_line_of(cure: str) -> str:
-    return cure.replace("\n", "  ")
+            page.line(styled(row.layer, "yellow"), f": {row.problem}; {one_line_of(row.cure)}", indent=2)
 
 
 def _cells(row: ImpedanceRow, *, routed: bool) -> tuple[str | Text, ...]:
@@ -381,7 +356,7 @@ def _losses(page: Page, report: LineReport) -> None:
     problems: dict[tuple[str, str], list[str]] = {}
     for row in report.losses:
         if row.problem:
-            cause = (_FREQUENCY.sub("", row.problem), _AT_GHZ.sub("...", row.cure))
+            cause = (FREQUENCY.sub("", row.problem), AT_GHZ.sub("...", row.cure))
             problems.setdefault(cause, []).append(f"{row.frequency_ghz:g}")
     for (problem, cure), frequencies in problems.items():
         page.line(f"none at {', '.join(frequencies)} GHz: {problem}", indent=2)

@@ -17,6 +17,7 @@ from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
+from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
@@ -85,14 +86,15 @@ def _view_page(view: NetsView, path: Path) -> Page:
         page.line("No interface was detected.", indent=2)
     if view.rails:
         _rails(page, view.rails)
-    page.heading("All other nets")
     pairs = f"; {count(len(view.other_pairs), 'pair')} among them" if view.other_pairs else ""
     rest = (
         (view.others, f"no interface: neither class, name nor pins tell one{pairs}"),
         (view.sidebands, "control, clock or other slow nets, by their names"),
         (view.unconnected, "nets of unconnected pins"),
     )
-    page.rows([Column(right=True), Column(wraps=True)], [(str(n), words) for n, words in rest if n])
+    if any(number for number, _ in rest):
+        page.heading("All other nets")
+        page.rows([Column(right=True), Column(wraps=True)], [(str(n), words) for n, words in rest if n])
     if view.pairs_not_understood:
         words = f"{len(view.pairs_not_understood)}; no requirement applies until declared"
         _pairs(page, "Pairs of unknown interface", words, view.pairs_not_understood)
@@ -172,9 +174,9 @@ def _next(page: Page, view: NetsView, path: Path) -> None:
         net_class = json.dumps(inferred.by.removeprefix("net class "), ensure_ascii=False)
         page.verbatim(["[[interface]]", _is(inferred), f"net_classes = [{net_class}]"], indent=4)
         return
-    names = inferred.names if inferred else view.other_pairs or tuple(rail.net for rail in view.rails)
-    name = names[0] if names else "NET"
-    page.line(f'next: stackwright nets {path.name} --explain "{name}"')
+    names = [name for group in ([inferred] if inferred else view.groups) for name in group.names]
+    names += [*view.other_pairs, *(rail.net for rail in view.rails), "NET"]
+    page.verbatim([f"next: {command_line('nets', str(path), '--explain', names[0])}"], indent=0)
 
 
 def _is(group: NetGroup) -> str:
