@@ -35,7 +35,7 @@ def one_line_of(cure: str) -> str:
 
 
 def next_command(rows: Sequence[ImpedanceRow], board: Path) -> str:
-    """Return the command that shows all figures of a line: of the first that has a width."""
+    """Return the command that shows all values of a line: of the first that has a width."""
     row = next((row for row in rows if row.width_mm), None)
     if row is None:
         return command_line("impedance", "--help")
