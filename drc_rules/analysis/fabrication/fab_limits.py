@@ -91,3 +91,12 @@ def bar_of(ctx: Context, clause: Clause, own: float | None) -> Bar | None:
 def is_replaced(clause: Clause, own: float | None) -> bool:
     """Tell whether a clause does not apply: a tier's where the own fab is stated, the own fab's where it is not."""
     return (clause.limit.at_least == OWN) is (own is None)
+
+
+def film_dielectrics(ctx: Context) -> frozenset[int]:
+    """Return the dielectrics made of flexible film alone, by the copper layer above: no tier states limits of films."""
+    film: dict[int, bool] = {}
+    for ply in ctx.plies:
+        laminate = ply.match.laminate if ply.match else None
+        film[ply.above] = film.get(ply.above, True) and laminate is not None and laminate.film
+    return frozenset(above for above, is_film in film.items() if is_film)

@@ -4,7 +4,8 @@ What it checks
 --------------
 The thickness that copper leaves, divided by the number of dielectrics. Where a stackup is entered, its own copper
 counts. Otherwise the board's stated thickness is judged between the thinnest copper (15 um inside, 35 um outside) and 2
-oz throughout: only what no copper weight could fix is reported, and only what passes with any is passed.
+oz throughout: only what no copper weight could fix is reported, and only what passes with any is passed. A board with
+film of flexible boards, such as polyimide, is compared with your own fab alone.
 
 Why it matters
 --------------
@@ -23,14 +24,14 @@ reported too.
 
 Sources
 -------
-Rush PCB and HIC: 3 mil between layers usual, 2 mil advanced. Beyond advanced is a warning, beyond standard information.
+Rush PCB and HIC, rigid boards: 3 mil between layers usual, 2 mil advanced. Beyond advanced is a warning, beyond standard information.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, your_fab
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, film_dielectrics, your_fab
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
@@ -47,8 +48,9 @@ HEAVY_MM = 0.07
 
 def _limit(ctx: Context, clause: Clause) -> Iterator[Bar]:
     least = bar(ctx, clause, "dielectric_mm", your_fab(ctx).dielectric_mm)
-    if least is not None and ctx.board.layer_count > 1:
-        yield least
+    if least is None or ctx.board.layer_count < 2 or (least.tier and film_dielectrics(ctx)):
+        return
+    yield least
 
 
 FORMULA = """

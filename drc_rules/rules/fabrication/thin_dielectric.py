@@ -4,7 +4,8 @@ What it checks
 --------------
 The distance between adjacent copper layers of the stackup against the clause's fab tier, or your own fab's `[fab]`
 `dielectric_mm`; a dielectric of several rows or prepreg plies counts as a whole. A board of two layers that is thick
-enough with any copper passes without an entered stackup.
+enough with any copper passes without an entered stackup. Film of flexible boards, such as polyimide, is compared with
+your own fab alone.
 
 Why it matters
 --------------
@@ -24,7 +25,7 @@ requirements are unknown.
 
 Sources
 -------
-Rush PCB and HIC: 3 mil usual, 2 mil advanced. Thinner ones are bought as products, so no tier is an error: beyond
+Rush PCB and HIC, rigid boards: 3 mil usual, 2 mil advanced. Thinner ones are bought as products, so no tier is an error: beyond
 advanced is a warning, beyond standard information. `[fab]` takes the place of both.
 """
 
@@ -35,7 +36,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, film_dielectrics, not_covered, your_fab
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
@@ -50,10 +51,16 @@ HEAVIEST_COPPER_MM = 0.3
 
 @record
 class Dielectrics:
-    """The distances between neighbouring copper layers, top to bottom."""
+    """The distances between neighbouring copper layers, top to bottom, and which of them the limit is not for."""
 
     gaps_mm: tuple[float, ...]
     least: Bar
+    films: frozenset[int] = frozenset()
+
+    @property
+    def judged(self) -> list[int]:
+        """Positions of the dielectrics that the limit is for."""
+        return [k for k in range(len(self.gaps_mm)) if k not in self.films]
 
 
 def _dielectrics(ctx: Context, clause: Clause) -> Iterator[Dielectrics]:
@@ -67,7 +74,10 @@ def _dielectrics(ctx: Context, clause: Clause) -> Iterator[Dielectrics]:
     faces = copper_faces_mm(ctx.stackup())
     if len(faces) < 2:
         raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
-    yield Dielectrics(tuple(round(below[0] - above[1], 6) for above, below in pairwise(faces)), least)
+    gaps = tuple(round(below[0] - above[1], 6) for above, below in pairwise(faces))
+    found = Dielectrics(gaps, least, film_dielectrics(ctx) if least.tier else frozenset())
+    if found.judged:
+        yield found
 
 
 def _is_surely_thick(ctx: Context, least: Bar) -> bool:
@@ -87,8 +97,9 @@ h_min: minimum of the fab [mm]
 @rule("FAB007", kinds=("dielectric_thickness",), over=_dielectrics, formula=FORMULA)
 def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[DraftFinding]:
     """Yield one finding for all dielectrics below the limit."""
-    ctx.shows(f"{len(of.gaps_mm)} dielectrics, {of.least.who}", h=min(of.gaps_mm), h_min=of.least.value)
-    thin = [k for k, gap in enumerate(of.gaps_mm) if gap < of.least.value - TOLERANCE_MM]
+    thinnest = min(of.gaps_mm[k] for k in of.judged)
+    ctx.shows(f"{len(of.judged)} dielectrics, {of.least.who}", h=thinnest, h_min=of.least.value)
+    thin = [k for k in of.judged if of.gaps_mm[k] < of.least.value - TOLERANCE_MM]
     if not thin:
         return
     gaps = np.array(of.gaps_mm)
@@ -99,7 +110,7 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
     yield DraftFinding(
         title=(
             f"dielectric thickness {of.gaps_mm[worst]:.3f} mm, minimum {of.least.value:g} mm ({of.least.who}): "
-            f"{rows[worst]} to {rows[worst + 1]}, {len(thin)} of {len(of.gaps_mm)} dielectrics"
+            f"{rows[worst]} to {rows[worst + 1]}, {len(thin)} of {len(of.judged)} dielectrics"
         ),
         why="It is one ply of fine glass or none: thickness and impedance have their largest uncertainty there",
         fix="Use thicker dielectrics or fewer layers; if the thickness is intended, name the product to the fab",
