@@ -66,7 +66,7 @@ def copper_goals(work: GoalWork, *, has_power: bool) -> dict[str, float]:
     power = _power_oz(work)
     ground = min(power, Goals().ground_copper_oz) if has_power else power
     words = "no clause states one" if has_power else "as the power copper: no plane is for supplies alone"
-    work.say("ground copper", f"{ground:g} oz", From.ASSUMPTION, words)
+    work.say("ground copper", f"{ground:g} oz or more", From.ASSUMPTION, words)
     return {"power_copper_oz": power, "ground_copper_oz": ground}
 
 

@@ -223,7 +223,7 @@ class Search:
         said = {id(e) for e in ranked}
         for one, like in alike:
             said.add(id(one))
-            self.lost.add(one.name, f"as {like.name} but for a hair", "as one that is ranked, but for a hair")
+            self.lost.add(one.name, f"nearly equal to {like.name}", "nearly equal to one that is ranked")
         front = sorted([*ranked, *(one for one, _ in alike)], key=lambda e: -e.stage)
         for one in pool:
             if id(one) in said:

@@ -64,7 +64,7 @@ def _unfit(laminate: Laminate, goals: Goals, lost: Rejections) -> bool:
     if family in goals.excluded_laminates:
         lost.add(family, "excluded")
     elif why := why_nothing(laminate):
-        lost.add(family, why, "the catalogue has no prepreg rows or no cores to build of")
+        lost.add(family, why, "the catalogue has no prepreg rows or no cores to build from")
     elif tg is None:
         return False
     elif (met := tg.is_met_by(laminate.tg)) is None:

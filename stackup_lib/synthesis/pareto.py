@@ -75,7 +75,7 @@ def kind_of(candidate: CandidateStackup) -> Kind:
 
 
 def have_equal_objectives(a: Kind, a_objectives: Objectives, b: Kind, b_objectives: Objectives) -> bool:
-    """Tell whether two candidates are one answer: of the same laminates and order, or the same but for a hair."""
+    """Tell whether two candidates are one answer: of the same laminates and order, or nearly equal."""
     if (a.layers, a.fast_laminate) != (b.layers, b.fast_laminate) or a_objectives[3:] != b_objectives[3:]:
         return False
     if (a.laminates, a.pattern) == (b.laminates, b.pattern):

@@ -17,7 +17,7 @@ class Answers(Frozen):
 
     Attributes:
         ranked: the Pareto of loss, cost, thickness, laminations and number of laminates, best first; all meet the
-            goals. Of candidates that are the same but for a hair there is one.
+            goals. Of candidates that are nearly equal there is one.
         lost: what was left out and why, one sentence each.
         lost_groups: the same by reason.
         unreachable: why there is no answer at all; empty when there is one.

@@ -612,6 +612,13 @@ def test_counts_are_said_without_what_there_is_none_of() -> None:
     assert Count((), (), 0).in_short == "nothing judged"
 
 
+def test_what_is_below_an_error_is_not_met_as_check_says() -> None:
+    one = Count(("a", "b"), (), 18, mild=frozenset({"b"}))
+    assert one.describe == "1 failed, 1 not met, 0 not verifiable, 18 passed"
+    assert (one.misses("a"), one.misses("b")) == ("failed", "not met")
+    assert Count(("a",), (), 18).describe == "1 failed, 0 not verifiable, 18 passed"
+
+
 def test_goals_that_fight_are_said_on_the_page(tmp_path: Path) -> None:
     """No stackup, exit code 1, and what would help."""
     target = tmp_path / "none.html"

@@ -165,6 +165,15 @@ def _via_rings(board: Board, rows: Ints) -> Floats:
     return np.asarray((np.where(np.isinf(least), vias.size_mm[rows], least) - vias.drill_mm[rows]) / 2)
 
 
+def vias_without_pad(board: Board, holes: HoleSet) -> NDArray[np.bool_]:
+    """Tell which holes are vias that have no pad larger than their hole on any layer: they can join nothing."""
+    vias = board.vias
+    pads = np.fmax(np.fmax.reduce(vias.pad_size_mm[holes.vias], axis=1, initial=0.0), vias.size_mm[holes.vias])
+    found = np.zeros(len(holes.drill_mm), dtype=bool)
+    found[: len(holes.vias)] = (pads - holes.drill_mm[: len(holes.vias)]) / 2 < NO_RING_MM
+    return found & holes.is_sized
+
+
 def _pad_rings(board: Board, rows: Ints) -> Floats:
     pads = board.pads
     across = np.minimum(pads.size_x_mm[rows] - pads.drill_x_mm[rows], pads.size_y_mm[rows] - pads.drill_y_mm[rows])

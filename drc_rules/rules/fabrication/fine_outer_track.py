@@ -47,7 +47,7 @@ def _outer(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
     """Rows of the tracks on outer layers, and the limit."""
     least = bar(ctx, clause, "outer_track_mm", your_fab(ctx).outer_track_mm)
     tracks, last = ctx.board.tracks, ctx.board.layer_count - 1
-    rows = np.flatnonzero(((tracks.layer == 0) | (tracks.layer == last)) & (tracks.width_mm > 0))
+    rows = np.flatnonzero((tracks.layer == 0) | (tracks.layer == last))
     if least and len(rows):
         yield rows, least
 

@@ -24,7 +24,8 @@ reported too.
 
 Sources
 -------
-Rush PCB and HIC, rigid boards: 3 mil between layers usual, 2 mil advanced. Beyond advanced is a warning, beyond standard information.
+Rush PCB and HIC, rigid boards: 3 mil between layers usual, 2 mil advanced. Beyond advanced is a warning, beyond
+standard information.
 """
 
 from __future__ import annotations

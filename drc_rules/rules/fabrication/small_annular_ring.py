@@ -4,7 +4,8 @@ What it checks
 --------------
 The annular ring as drawn, around the finished hole (pad less hole, halved), of every via, microvia and plated hole,
 against the clause's fab tier or your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad sizes the
-smallest counts. A plated hole without any copper around it is information: fabs ask, or leave it unplated.
+smallest counts. A plated hole without any copper around it is information: fabs ask, or leave it unplated. A via whose
+pads are all as small as its hole has a ring of 0 or less: it can join nothing.
 
 Why it matters
 --------------
@@ -35,7 +36,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, holes_of
+from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, holes_of, vias_without_pad
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
@@ -69,9 +70,10 @@ r_min: minimum of the fab [mm]
 def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the holes of a kind with too narrow a ring, and one for those without any."""
     holes, least = subject
-    bare = np.flatnonzero(holes.ring_mm < NO_RING_MM)
-    narrow = np.flatnonzero((holes.ring_mm >= NO_RING_MM) & (holes.ring_mm < least.value - TOLERANCE_MM))
-    ringed = holes.ring_mm[holes.ring_mm >= NO_RING_MM]
+    has_ring = (holes.ring_mm >= NO_RING_MM) | vias_without_pad(ctx.board, holes)
+    bare = np.flatnonzero((holes.ring_mm < NO_RING_MM) & ~has_ring)
+    narrow = np.flatnonzero(has_ring & (holes.ring_mm < least.value - TOLERANCE_MM))
+    ringed = holes.ring_mm[has_ring]
     if len(ringed):
         ctx.shows(f"{holes.noun}s with a ring, {least.who}", r=float(np.min(ringed)), r_min=least.value)
     if len(bare) and least.tier in (Tier.STANDARD, None):

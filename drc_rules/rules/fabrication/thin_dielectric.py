@@ -25,8 +25,8 @@ requirements are unknown.
 
 Sources
 -------
-Rush PCB and HIC, rigid boards: 3 mil usual, 2 mil advanced. Thinner ones are bought as products, so no tier is an error: beyond
-advanced is a warning, beyond standard information. `[fab]` takes the place of both.
+Rush PCB and HIC, rigid boards: 3 mil usual, 2 mil advanced. Thinner ones are bought as products, so no tier is an
+error: beyond advanced is a warning, beyond standard information. `[fab]` takes the place of both.
 """
 
 from __future__ import annotations

@@ -13,17 +13,25 @@ class Count:
 
     Attributes:
         rules_out: ids of the clauses that are more than information, and that the user has not decided otherwise.
+        mild: ids of the failed clauses whose severity is below error: they are said not to be met, as `check` says.
     """
 
     failed: tuple[str, ...]
     not_verifiable: tuple[str, ...]
     passed: int
     rules_out: frozenset[str] = frozenset()
+    mild: frozenset[str] = frozenset()
 
     @property
     def describe(self) -> str:
-        """`2 failed, 1 not verifiable, 12 passed`."""
-        return f"{len(self.failed)} failed, {len(self.not_verifiable)} not verifiable, {self.passed} passed"
+        """`2 failed, 1 not verifiable, 12 passed`; with what is not met, where there is such."""
+        errors, not_met = len(set(self.failed) - self.mild), len(self.mild)
+        mild = f"{not_met} not met, " if not_met else ""
+        return f"{errors} failed, {mild}{len(self.not_verifiable)} not verifiable, {self.passed} passed"
+
+    def misses(self, clause: str) -> str:
+        """Return `failed` or `not met`, as the severity of a failed clause is."""
+        return "not met" if clause in self.mild else "failed"
 
     @property
     def in_short(self) -> str:

@@ -141,7 +141,9 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
 
     decided = (one.clause for one in shown if one.clause.kind in DECIDED)
     counts = frozenset(clause.id for clause in decided if found.judge.counts(clause))
-    return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts)
+    failed = [one.clause for one in shown if one.verdict is Verdict.FAILED]
+    mild = frozenset(clause.id for clause in failed if clause.severity is not Severity.ERROR)
+    return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts, mild)
 
 
 def least_changes(selection: Selection, found: GoalsFound, project: BoardProject, board_path: Path) -> LeastFound:

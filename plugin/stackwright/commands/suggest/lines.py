@@ -21,7 +21,7 @@ def line_words(one: Evaluated, found: GoalsFound) -> Iterator[LineWords]:
         loss = span(line.loss_db_per_inch, 2) if line.loss_db_per_inch else ""
         legal = f"{line.longest_legal_mm:.0f} mm at most" if line.longest_legal_mm else ""
         wanted = goals[line.goal].longest_mm
-        legal += f", {wanted:g} wanted" if legal and wanted else ""
+        legal += f", {wanted:g} mm needed" if legal and wanted else ""
         groups.setdefault((line.goal, size, ohm, loss, legal), []).append(line.layer)
     for (goal, size, ohm, loss, legal), layers in groups.items():
         yield LineWords(goal, size, ohm, loss, legal, tuple(layers))

@@ -75,7 +75,7 @@ def _changes(page: Page, result: Suggested) -> None:
     if result.checked_now:
         page.line(f"check now: {result.checked_now.describe}", indent=2)
         for clause in result.checked_now.failed:
-            page.line(styled(f"failed {clause}", "yellow"), indent=4)
+            page.line(styled(f"{result.checked_now.misses(clause)} {clause}", "yellow"), indent=4)
     if result.why_no_change:
         page.line(styled(f"cannot be worked out: {result.why_no_change}", "yellow"), indent=2)
         _partial(page, result)
@@ -86,7 +86,7 @@ def _changes(page: Page, result: Suggested) -> None:
         if index <= len(result.checked_then):
             page.line(f"check then: {result.checked_then[index - 1].describe}", indent=5)
             for clause in result.checked_then[index - 1].failed:
-                page.line(styled(f"fails {clause}", "yellow"), indent=5)
+                page.line(styled(f"{result.checked_then[index - 1].misses(clause)} {clause}", "yellow"), indent=5)
     _partial(page, result)
     if not result.changes and result.change:
         page.line("no small change will do:", indent=2)
