@@ -1,18 +1,18 @@
 """Channel operating margin of IEEE 802.3, Annex 93A: signal over interference and noise behind the best equaliser.
 
 For every setting of transmitter taps and CTLE the sampling time and its merit, signal over mean squares (93A.1.6); of
-the best one the amplitude that interference and noise reach with the error ratio of the detector (93A.1.7). Without
-crosstalk: there is one channel here.
+the best one the amplitude that interference, crosstalk and noise reach with the error ratio of the detector (93A.1.7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.channels.amplitudes import reach
+from stackup_lib.channels.crosstalk import Aggressor, Disturbance, disturbances, powers_of, transfers
 from stackup_lib.channels.equaliser import ctle, feedback_taps, receiver_filter, with_taps
 from stackup_lib.channels.eye import Eye, worst_eye
 from stackup_lib.channels.package import die_to_die
@@ -57,7 +57,8 @@ class Margin:
         package_mm: length of the packages' lines.
         gain_db, pre, post: the setting.
         sampled: the pulse response that it leaves.
-        eye: behind all equalisers, for the worst pattern, without noise and jitter.
+        eye: behind all equalisers, for the worst pattern, without crosstalk, noise and jitter.
+        taken_db: by how much it would be higher without each aggressor, at the same setting.
     """
 
     com_db: float
@@ -70,10 +71,25 @@ class Margin:
     post: float
     sampled: Sampled
     eye: Eye
+    taken_db: tuple[float, ...] = ()
+
+
+@entity
+class _Filtered:
+    """What is behind the receiver's filters at one gain of the CTLE: signal in volts, noise in V^2, crosstalk."""
+
+    gain_db: float
+    pulse: PulseResponse
+    noise: float
+    crosstalk: tuple[Disturbance, ...]
 
 
 def operating_margin(
-    frequency_ghz: Real, channel: Complex, reference: ReferenceChannel, reference_ohm: float
+    frequency_ghz: Real,
+    channel: Complex,
+    reference: ReferenceChannel,
+    reference_ohm: float,
+    aggressors: Sequence[Aggressor] = (),
 ) -> Margin:
     """Return the margin of a channel for the length of package that leaves least.
 
@@ -82,52 +98,80 @@ def operating_margin(
         channel: (frequencies, 2, 2) between differential ports, each trace with `reference_ohm`.
         reference: what the standard refers it to.
         reference_ohm: of one trace.
+        aggressors: other transmitters whose crosstalk arrives, their channels over the same frequencies.
     """
-    cases = (margin(frequency_ghz, channel, reference, mm, reference_ohm) for mm in reference.package.lengths_mm)
+    lengths = reference.package.lengths_mm
+    cases = (margin(frequency_ghz, channel, reference, mm, reference_ohm, aggressors) for mm in lengths)
     return min(cases, key=lambda one: one.com_db)
 
 
-def margin(
-    frequency_ghz: Real, channel: Complex, reference: ReferenceChannel, package_mm: float, reference_ohm: float
+def margin(  # noqa: PLR0917 - a channel, what it is referred to, and what disturbs it
+    frequency_ghz: Real,
+    channel: Complex,
+    reference: ReferenceChannel,
+    package_mm: float,
+    reference_ohm: float,
+    aggressors: Sequence[Aggressor] = (),
 ) -> Margin:
     """Return the margin for one length of package; arguments as of `operating_margin`."""
     transfer = die_to_die(frequency_ghz, channel, reference.package, package_mm, reference_ohm)
     transfer = transfer * np.sign(transfer[1].real)  # a pair may be crossed on its way
+    voltages = transfers(frequency_ghz, aggressors, reference, package_mm, reference_ohm)
     tries = [
-        (_merit(sampled, noise, reference), gain, pre, post, pulse, noise, sampled)
-        for gain, pulse, noise in _filtered(frequency_ghz, transfer, reference)
-        for pre, post, sampled in _settings(pulse, reference)
+        found
+        for behind in _filtered(frequency_ghz, transfer, reference, aggressors, voltages)
+        for found in _tries(behind, reference)
     ]
-    merit, gain, pre, post, pulse, noise, sampled = max(tries, key=lambda one: one[0])
+    merit, pre, post, sampled, behind = max(tries, key=lambda one: one[0])
     signal = reference.level_mismatch * sampled.cursor / (reference.levels - 1)
     others = np.concatenate([sampled.interference, reference.dual_dirac_ui * sampled.slope_v_per_ui])
     random = _symbol_power(reference.levels) * (sampled.slope_v_per_ui**2).sum() * reference.random_jitter_ui**2
-    sigma = float(np.sqrt(noise + _transmitter_noise(sampled, reference) + random))
-    reached = reach(others, sigma, reference.levels, reference.error_ratio)
+    sigma = float(np.sqrt(behind.noise + _transmitter_noise(sampled, reference) + random))
+    samples = [one.samples(pre, post) for one in behind.crosstalk]
+    reached, *without = (
+        reach(np.concatenate([others, *some]), sigma, reference.levels, reference.error_ratio)
+        for some in (samples, *(samples[:k] + samples[k + 1 :] for k in range(len(samples))))
+    )
     return Margin(
         com_db=float(20 * np.log10(signal / reached)),
         signal_v=signal,
         noise_v=reached,
         merit_db=merit,
         package_mm=package_mm,
-        gain_db=gain,
+        gain_db=behind.gain_db,
         pre=pre,
         post=post,
         sampled=sampled,
-        eye=_eye(pulse, pre, post, sampled, reference),
+        eye=_eye(behind.pulse, pre, post, sampled, reference),
+        taken_db=tuple(float(20 * np.log10(reached / less)) for less in without),
     )
 
 
 def _filtered(
-    frequency_ghz: Real, transfer: Complex, reference: ReferenceChannel
-) -> Iterator[tuple[float, PulseResponse, float]]:
-    """Yield each gain of the CTLE, the pulse response behind it in volts, and the receiver's noise in V^2 (93A-35)."""
+    frequency_ghz: Real,
+    transfer: Complex,
+    reference: ReferenceChannel,
+    aggressors: Sequence[Aggressor],
+    voltages: Sequence[Complex],
+) -> Iterator[_Filtered]:
+    """Yield what is behind each gain of the CTLE, among it the receiver's noise (93A-35)."""
     receiver = receiver_filter(frequency_ghz, reference.equaliser.receiver_ghz)
     for gain in reference.equaliser.gain_db.values():
         filters = receiver * ctle(frequency_ghz, reference.equaliser, gain)
         pulse = pulse_response(frequency_ghz, reference.amplitude_v * transfer * filters, reference.symbol_gbd)
         power = float((np.abs(filters[1:]) ** 2).sum() * frequency_ghz[1])
-        yield gain, pulse, reference.noise_v2_per_ghz * power
+        crosstalk = disturbances(frequency_ghz, voltages, aggressors, filters, reference.symbol_gbd)
+        noise = reference.noise_v2_per_ghz * power
+        yield _Filtered(gain_db=gain, pulse=pulse, noise=noise, crosstalk=crosstalk)
+
+
+def _tries(behind: _Filtered, reference: ReferenceChannel) -> Iterator[tuple[float, float, float, Sampled, _Filtered]]:
+    """Yield merit, both taps and what they leave, of every setting at one gain of the CTLE."""
+    powers = [powers_of(one) for one in behind.crosstalk]
+    symbol = _symbol_power(reference.levels)
+    for pre, post, sampled in _settings(behind.pulse, reference):
+        noise = behind.noise + symbol * sum(one.most(pre, post) for one in powers)
+        yield _merit(sampled, noise, reference), pre, post, sampled, behind
 
 
 def _settings(pulse: PulseResponse, reference: ReferenceChannel) -> Iterator[tuple[float, float, Sampled]]:

@@ -61,8 +61,13 @@ def cascade(first: Complex, second: Complex) -> Complex:
     return found
 
 
-def die_to_die(
-    frequency_ghz: Real, channel: Complex, package: ReferencePackage, length_mm: float, reference_ohm: float
+def die_to_die(  # noqa: PLR0917 - a channel and both packages
+    frequency_ghz: Real,
+    channel: Complex,
+    package: ReferencePackage,
+    length_mm: float,
+    reference_ohm: float,
+    near_mm: float | None = None,
 ) -> Complex:
     """Return the voltage at the receiver's die, of that which the transmitter has without any channel (93A-18).
 
@@ -72,9 +77,11 @@ def die_to_die(
         package: at both ends, with terminations of its own.
         length_mm: of the packages' lines.
         reference_ohm: of one trace.
+        near_mm: of the transmitter's package, where that differs.
     """
-    near = package_s(frequency_ghz, package, length_mm, reference_ohm)
-    s = cascade(cascade(near, channel), turned(near))
+    far = package_s(frequency_ghz, package, length_mm, reference_ohm)
+    near = far if near_mm is None else package_s(frequency_ghz, package, near_mm, reference_ohm)
+    s = cascade(cascade(near, channel), turned(far))
     end = (package.termination_ohm - reference_ohm) / (package.termination_ohm + reference_ohm)
     both = s[:, 0, 0] * s[:, 1, 1] - s[:, 0, 1] * s[:, 1, 0]
     inside = 1 - (s[:, 0, 0] + s[:, 1, 1]) * end + both * end**2

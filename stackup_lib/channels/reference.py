@@ -25,6 +25,7 @@ class ReferencePackage(Frozen):
         device_pf: at the die, per trace (C_d).
         pad_pf: at the board, per trace (C_p).
         lengths_mm: of its line, one per test case (z_p).
+        near_mm: of the line of a near-end aggressor's transmitter, in all test cases (z_p of NEXT).
         ohm: differential impedance of the line (Z_c).
         loss_per_mm: without frequency (gamma_0).
         loss_per_mm_root_ghz: with its root (a_1).
@@ -36,6 +37,7 @@ class ReferencePackage(Frozen):
     device_pf: float
     pad_pf: float
     lengths_mm: tuple[float, ...]
+    near_mm: float
     ohm: float
     loss_per_mm: float
     loss_per_mm_root_ghz: float
@@ -81,6 +83,7 @@ class ReferenceChannel(Frozen):
         level_mismatch: ratio (R_LM).
         step_ghz: largest distance of frequencies.
         amplitude_v: differential peak of the transmitter (A_v).
+        far_amplitude_v, near_amplitude_v: of a far-end and a near-end aggressor (A_fe, A_ne).
         transmitter_snr_db: its signal to noise (SNR_TX).
         dual_dirac_ui: peak of its deterministic jitter (A_DD).
         random_jitter_ui: its random jitter, RMS (sigma_RJ).
@@ -97,6 +100,8 @@ class ReferenceChannel(Frozen):
     level_mismatch: float
     step_ghz: float
     amplitude_v: float
+    far_amplitude_v: float
+    near_amplitude_v: float
     transmitter_snr_db: float
     dual_dirac_ui: float
     random_jitter_ui: float

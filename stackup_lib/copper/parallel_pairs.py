@@ -51,7 +51,7 @@ def side_by_side(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Par
         group: number of each piece's group.
         reach_mm: largest gap that counts.
     """
-    one, other, gap = _next_to(pieces, group, reach_mm)
+    one, other, gap = next_to(pieces, group, reach_mm)
     if not len(one):
         return ()
     order = np.lexsort((gap, one, group[other], group[one]))
@@ -69,8 +69,14 @@ def side_by_side(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Par
     return tuple(found)
 
 
-def _next_to(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, Ints, Floats]:
-    """Return (row, row, gap) of parallel pieces next to each other; the first is of the lower group."""
+def next_to(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, Ints, Floats]:
+    """Return (row, row, gap) of parallel pieces next to each other; the first is of the lower group.
+
+    Args:
+        pieces: of one layer.
+        group: number of each piece's group; pieces of one group are not next to each other.
+        reach_mm: largest gap that counts.
+    """
     import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed pairs needs it
 
     farthest = reach_mm + (float(pieces.width_mm.max()) if len(pieces) else 0.0) + PIECE_MM

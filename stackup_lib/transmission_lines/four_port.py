@@ -26,6 +26,15 @@ def chain_of_legs(positive: Complex, negative: Complex) -> Complex:
     return _from_legs(positive, negative, np.zeros_like(positive))
 
 
+def differential_chain(chain: Complex) -> Complex:
+    """Return the chain (frequencies, 2, 2) that the differential mode of a pair sees, as one of its traces has it.
+
+    What it hands over to the common mode is left out.
+    """
+    blocks = chain[:, 0::2, 0::2] + chain[:, 1::2, 1::2] - chain[:, 0::2, 1::2] - chain[:, 1::2, 0::2]
+    return np.asarray(blocks / 2)
+
+
 def nothing(frequencies: int) -> Complex:
     """Return the chain (frequencies, 2, 2) of a leg that goes on without any element."""
     return np.broadcast_to(np.eye(2, dtype=np.complex128), (frequencies, 2, 2))

@@ -33,7 +33,7 @@ from tests.physics.test_measured_tdr import CASE as STEPPED
 from tests.physics.test_measured_tdr import stepped_ohm
 from tests.physics.test_openems_pairs import pairs
 from tests.physics.test_openems_vias import vias
-from tests.physics.test_operating_margin import channels, link_margins
+from tests.physics.test_operating_margin import channels, disturbed_channels, disturbed_links, link_margins
 from tests.physics.test_published_cases import (
     DYNAMIC,
     ENTRIES,
@@ -387,7 +387,8 @@ def stepped_table() -> str:
 def margin_table() -> str:
     """Operating margins by another program, and ours."""
     with TemporaryDirectory() as folder:
-        found = [*channels(), *link_margins(Path(folder))]
+        links = [*link_margins(Path(folder)), *disturbed_channels(), *disturbed_links(Path(folder))]
+    found = [*channels(), *links]
     return markdown(
         ("channel", "package mm", "PyChOpMarg, COM dB", "ours", "difference dB", "setting"),
         (

@@ -64,6 +64,13 @@ class ElementChains:
             self._barrels[element.same] = self._hole(element)
         return self._barrels[element.same]
 
+    def line(self, element: Element, *, alone: bool = False) -> LineLoss | None:
+        """Return the line that an element is in the odd mode, or of one trace alone; None where it is no line."""
+        if not isinstance(element, LineElement):
+            return None
+        layer, width, gap, references = element.key
+        return self._line((layer, width, None if alone else gap, references))[0]
+
     def alone(self, element: Element, mm: float | None = None) -> Complex:
         """Return an element of one trace that the other has not next to it."""
         if isinstance(element, LineElement):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from drc_rules.analysis.lines.link_geometry import LinkGeometry
+from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.loss.link_loss import LinkLoss
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.loss.sparameters.elements import ElementChains, Modes
@@ -23,11 +23,13 @@ from drc_rules.analysis.loss.sparameters.legs import Element, JointElement, Leg,
 from drc_rules.analysis.nets.board_links import complete_routes
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces.model import LossMask, ReturnMask
-from stackup_lib.core.record import record
+from stackup_lib.channels.ways import SignalWay, WayStep
+from stackup_lib.core.record import entity, record
 from stackup_lib.nets.routes import Route
 from stackup_lib.transmission_lines.four_port import (
     chain_of_legs,
     chain_of_modes,
+    differential_chain,
     mixed_modes,
     nothing,
     s_of_pair_chain,
@@ -126,6 +128,22 @@ def link_network(ctx: Context, link: LinkLoss, frequency_ghz: Real) -> LinkNetwo
     )
 
 
+@entity
+class LinkWay:
+    """The differential mode of a pair, element by element; of each step the cross-section, None of what is no line."""
+
+    way: SignalWay
+    keys: tuple[LineKey | None, ...]
+
+
+def link_way(ctx: Context, link: LinkLoss, frequency_ghz: Real) -> LinkWay:
+    """Return the way of a pair whose loss is known, from its near to its far end; raises as `link_network`."""
+    built = _Built(ctx, link, frequency_ghz)
+    built.cascade()
+    way = SignalWay(frequency_ghz=frequency_ghz, steps=tuple(built.steps), reference_ohm=REFERENCE_OHM)
+    return LinkWay(way=way, keys=tuple(built.keys))
+
+
 @dataclass
 class _Built:
     """The elements of one link while they are put in a row."""
@@ -136,6 +154,9 @@ class _Built:
     skew_mm: float = 0.0
     skew_ps: float = 0.0
     chains: ElementChains = field(init=False)
+    steps: list[WayStep] = field(default_factory=list)
+    keys: list[LineKey | None] = field(default_factory=list)
+    """All elements in a row as the differential mode of a pair has them, and their cross-sections."""
     _run: list[tuple[LineElement, LineElement]] = field(default_factory=list)
     """Lines of both traces next to each other, since the last other element."""
     _told: list[tuple[str, float]] = field(default_factory=list)
@@ -190,6 +211,7 @@ class _Built:
         self._end_of_run()
         if isinstance(first, JointElement) and isinstance(second, JointElement):
             self._alike.append(self.chains.of(first))
+            self._step(self._alike[-1][0])
             self._told.append((self.chains.parts.words(first.parts, second.parts), 0.0))
         elif first is not None and second is not None:
             self._both(first)
@@ -205,14 +227,28 @@ class _Built:
         if abs(more) <= SAME_LEG_MM:
             more = 0.0
         for first, second in self._run:
-            self._both(first, (first.mm + second.mm) / 2 * (1 - abs(more) / 2 / both))
+            mm = (first.mm + second.mm) / 2 * (1 - abs(more) / 2 / both)
+            self._both(first, mm, (first.mm, second.mm))
         if more:
-            self._alone(self._run[0][0], abs(more), of_first=more > 0)
+            self._alone(self._run[0][0], abs(more), of_first=more > 0, is_drawn=False)
         self._run = []
 
-    def _both(self, element: Element, mm: float | None = None) -> None:
+    def _both(self, element: Element, mm: float | None = None, drawn_mm: tuple[float, float] = (0.0, 0.0)) -> None:
         self._alike.append(self.chains.of(element, mm))
+        self._step(self._alike[-1][0], element, mm or 0.0, drawn_mm)
         self._tell(element, mm)
+
+    def _step(
+        self,
+        chain: Complex,
+        element: Element | None = None,
+        mm: float = 0.0,
+        drawn_mm: tuple[float, float] = (0.0, 0.0),
+    ) -> None:
+        """Add a step to the way of the differential mode; what one trace has alone delays it by half."""
+        line = self.chains.line(element, alone=0.0 in drawn_mm) if element else None
+        self.steps.append(WayStep(chain=chain, line=line, mm=mm, drawn_mm=drawn_mm))
+        self.keys.append(element.key if isinstance(element, LineElement) else None)
 
     def _tell(self, element: Element, mm: float | None, alone: str = "") -> None:
         """Put an element into the list; lines of one size in a row are one."""
@@ -222,13 +258,16 @@ class _Built:
             length += self._told.pop()[1]
         self._told.append((words, length))
 
-    def _alone(self, element: Element, mm: float | None, *, of_first: bool) -> None:
+    def _alone(self, element: Element, mm: float | None, *, of_first: bool, is_drawn: bool = True) -> None:
         sign = 1 if of_first else -1
         if mm is not None:
             self.skew_mm += sign * mm
             self.skew_ps += sign * self.chains.delay_ps(element, mm)
         chain, other = self.chains.alone(element, mm), nothing(len(self.ghz))
-        self._block(chain_of_legs(*((chain, other) if of_first else (other, chain))))
+        both = chain_of_legs(*((chain, other) if of_first else (other, chain)))
+        self._block(both)
+        drawn = (mm or 0.0) if is_drawn else 0.0
+        self._step(differential_chain(both), element, (mm or 0.0) / 2, (drawn, 0.0) if of_first else (0.0, drawn))
         self._tell(element, mm, f", {'P' if of_first else 'N'} alone")
 
     def _block(self, chain: Complex) -> None:
@@ -255,8 +294,10 @@ class _Built:
         chain, words = found
         if chain.shape[1] == 2:
             self._alike.append((chain, chain))
+            self._step(chain)
         else:
             self._block(chain)
+            self._step(differential_chain(chain))
         self._told.append((words, 0.0))
         self._connectors.append(words)
 

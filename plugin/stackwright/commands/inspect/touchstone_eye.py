@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from drc_rules.analysis.channels.link_com import LinkMargin, link_margin, reference_channel
 from drc_rules.analysis.loss.link_loss import LinkLoss
-from drc_rules.analysis.loss.sparameters.link_com import LinkMargin, link_margin, reference_channel
 from drc_rules.analysis.loss.sparameters.link_eye import LinkEye, link_eye
 from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackwright.text.page import Column, Page, styled
-from stackwright.text.words import some
+from stackwright.text.words import clean, some
 
 ASSUMED = (
     "height: of the distance between two levels sent, for the worst pattern; both ends matched;",
@@ -22,6 +23,12 @@ OF_A_CHANNEL = (
     "between its reference packages, with its best equaliser; no crosstalk, which would lower it.",
     "COM: signal over interference and noise (IEEE 802.3, Annex 93A); of a whole channel with its",
     "crosstalk {least:g} dB are asked. Eye: worst pattern, without noise and jitter",
+)
+OF_A_CROWD = (
+    "with the crosstalk of pairs of the same interface on the same layer, as near as drawn;",
+    "near, far: at which end a neighbour sends; * names do not tell, the worse one counts;",
+    "takes: what COM would gain without it. Not in it: crosstalk in connectors, packages and",
+    "vias, from other layers, other nets and other boards",
 )
 OF_A_PART = "to a connector: figures of this board's part of the channel only"
 
@@ -74,6 +81,20 @@ class Eyes:
                 page.line(line.format(least=found[0][1].reference.least_com_db), indent=2)
             if any(one.is_part for _, one in found):
                 page.line(OF_A_PART, indent=2)
+            self._tell_crowds(page, [(name, one) for name, one in found if one.crowded])
+
+    @staticmethod
+    def _tell_crowds(page: Page, found: list[tuple[str, LinkMargin]]) -> None:
+        if not found:
+            return
+        page.heading(f"as a channel of {found[0][1].reference.title}, with the pairs next to it")
+        words = ("file", "COM dB", "neighbour", "end", "mm", "gap mm", "takes dB")
+        head = tuple(styled(word, "dim") for word in words)
+        right = Column(right=True)
+        columns = [Column(wraps=True), right, Column(wraps=True), Column(), right, right, right]
+        page.rows(columns, [head, *(row for name, one in found for row in _crowd_rows(name, one))])
+        for line in OF_A_CROWD:
+            page.line(line, indent=2)
 
 
 def _row(name: str, one: LinkEye) -> tuple[str, ...]:
@@ -97,6 +118,24 @@ def _margin_row(name: str, one: LinkMargin) -> tuple[str, ...]:
         f"{margin.package_mm:g}",
         "to a connector" if one.is_part else "chip to chip",
     )
+
+
+def _crowd_rows(name: str, one: LinkMargin) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each neighbour, the one that takes most first."""
+    if one.crowded is None:
+        return
+    taken = sorted(zip(one.crowded.taken_db, one.neighbours, strict=True), key=lambda row: -row[0])
+    for k, (db, neighbour) in enumerate(taken):
+        incoming = neighbour.crosstalk
+        yield (
+            "" if k else name,
+            "" if k else f"{one.crowded.com_db:.1f}",
+            clean(incoming.link.name),
+            ("near" if neighbour.aggressor.is_near else "far") + ("" if neighbour.is_known else " *"),
+            f"{incoming.mm:.1f}",
+            f"{incoming.gap_mm:.2f}",
+            f"{db:.2f}",
+        )
 
 
 def reason(error: Exception) -> str:
