@@ -12,6 +12,7 @@ from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import FoilGrade
+from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
 
 CLOSE_DB, STEPS = 1e-4, 5
 """How near to the budget a Df has to come, and the maximum number of secant steps."""
@@ -82,7 +83,8 @@ def df_needed(link: LinkLoss, budget_db: float, df: float) -> float | None:
 def exact_df_needed(ctx: Context, link: LinkLoss, budget_db: float, df: float) -> float | None:
     """Return the largest Df at which a link closes as `df_needed`, but solved with the whole model of its lines.
 
-    With the Df the Dk at Nyquist moves, and the solder mask keeps its own Df.
+    With the Df the Dk at Nyquist moves, and the solder mask keeps its own Df. Where another laminate next to the link
+    would have to lose more than is possible, the answer is that of `df_needed`.
     """
     nyquist = link.interface.nyquist_ghz or 0.0
 
@@ -99,7 +101,10 @@ def exact_df_needed(ctx: Context, link: LinkLoss, budget_db: float, df: float) -
         return guess
     last, factor = (1.0, link.total_db.nominal - budget_db), guess / df
     for _ in range(STEPS):
-        now = (factor, over(factor))
+        try:
+            now = (factor, over(factor))
+        except DielectricDataError:  # next to a good laminate a lossy one would need more than any dielectric can lose
+            return guess
         slope = (now[1] - last[1]) / (now[0] - last[0]) if now[0] != last[0] else 0.0
         if abs(now[1]) <= CLOSE_DB or slope <= 0:
             break

@@ -66,6 +66,20 @@ def test_with_the_df_that_is_needed_a_link_uses_its_budget_up(share: float, tmp_
     assert by_proportion is not None and needed == pytest.approx(by_proportion, rel=0.15)
 
 
+def test_a_good_laminate_next_to_a_lossy_one_gets_an_answer_by_proportion(tmp_path: Path) -> None:
+    """What the good one may lose still has a number where the lossy one would lose more than any dielectric can."""
+    ctx = through_a_via(tmp_path)
+    link = only_link(ctx)
+    now = LinkLosses(ctx).adjacent_df(link, GHZ)
+    assert now is not None
+    good, budget = now / 100, link.total_db.nominal + 100 * link.dielectric_db
+    assert 100 * now > 0.2  # of Dk 3.5: the permittivity at high frequency would be below 1
+
+    needed = exact_df_needed(ctx, link, budget, good)
+
+    assert needed == df_needed(link, budget, good) == pytest.approx(101 * good)
+
+
 def test_no_df_closes_a_link_whose_copper_and_holes_alone_lose_the_budget(tmp_path: Path) -> None:
     """All but the dielectric's part is fixed; nor does a Df help where the dielectric loses nothing."""
     link = only_link(through_a_via(tmp_path))
