@@ -203,7 +203,7 @@ class Links:
     def _route(self, net: int, starts: tuple[int, ...], ends: tuple[int, ...]) -> Route:
         key = (net, starts, ends)
         if key not in self._routes:
-            taps = [row for row in self._pads_of_net.get(net, []) if self.pad_role[row] >= PadRole.SHUNT]
+            taps = [row for row in self._pads_of_net.get(net, []) if self._is_tap[row]]
             graph = self._graphs.pop(net, None)
             self._routes[key] = route_of(self.board, net, taps, starts=starts, ends=ends, graph=graph)
         return self._routes[key]
@@ -242,6 +242,10 @@ class Links:
             why = why_not(self.board, self.pairs, self.rails, parts, row) or "half of a termination between a pair"
             found.append(Refused(reference=reference, value=value, net=second if first == net else first, why=why))
         return tuple(found)
+
+    @cached_property
+    def _is_tap(self) -> list[bool]:
+        return [role >= PadRole.SHUNT for role in np.asarray(self.pad_role).tolist()]
 
     @cached_property
     def _pads_of_net(self) -> dict[int, list[int]]:

@@ -22,7 +22,7 @@ ARC_CHORDS = 16
 
 Points = NDArray[np.complex128]
 Bools = NDArray[np.bool_]
-_Cell = tuple[int, int, int, int]
+_Cell = tuple[int, int, int]
 _AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 
@@ -67,7 +67,8 @@ class _Builder:
         self.hub_at = np.concatenate([self.pad_at, self.via_at])[order]
         self.hub = order  # below the number of pads a pad, else a via
         self.of_hub = of_hub[order]
-        self.graphs = [Graph(nodes=[]) for _ in range(self.count)]
+        lengths = np.bincount(tracks.net + 1, weights=tracks.length_mm, minlength=len(board.nets) + 1)[1:]
+        self.graphs = [Graph(nodes=[], length_mm=float(lengths[net])) for net in nets]
         hubs = zip(self.of_hub.tolist(), self.hub.tolist(), self.hub_at.tolist(), strict=True)
         rows = [*self.pads.tolist(), *self.vias.tolist()]
         for net, hub, at in hubs:
@@ -87,7 +88,7 @@ class _Builder:
             one, other = hubs_at.get((net, first[k]), nothing), hubs_at.get((net, last[k]), nothing)
             on_way = sorted(cut for cut in cuts[k] if cut[1] not in one and cut[1] not in other) if k in cuts else ()
             inside = not one.isdisjoint(other)
-            for (share, node), (next_share, next_node) in pairwise([(0.0, first[k]), *on_way, (1.0, last[k])]):
+            for (share, node), (next_share, next_node) in pairwise(((0.0, first[k]), *on_way, (1.0, last[k]))):
                 if node != next_node:
                     length = (next_share - share) * lengths[k]
                     self.graphs[net].join(Edge(node, next_node, layer, width, length, row, inside))
@@ -97,12 +98,7 @@ class _Builder:
         """Return the node of every start and of every end; and (net, node) -> the hubs it is on and is joined to."""
         points, layers = np.concatenate([self.start, self.end]), np.concatenate([self.layer, self.layer])
         of, widths = np.concatenate([self.of_track, self.of_track]), np.concatenate([self.width, self.width])
-        places: dict[_Cell, int] = {}
-        cells = (np.rint(values / TOUCH_MM).astype(np.int64).tolist() for values in (points.real, points.imag))
-        nodes = [
-            places[at] if at in places else self._place(places, at, point)
-            for at, point in zip(zip(of.tolist(), layers.tolist(), *cells, strict=True), points.tolist(), strict=True)
-        ]
+        nodes = self._places(points, of * self.board.layer_count + layers, of)
         keys = self._keys(of, np.array(nodes, dtype=np.int64))
         _, place, met = np.unique(keys, return_inverse=True, return_counts=True)
         alone = met[place] == 1
@@ -127,16 +123,30 @@ class _Builder:
         """Return one number for each node of each net."""
         return net * self._most_nodes + node
 
-    def _place(self, places: dict[_Cell, int], at: _Cell, point: complex) -> int:
-        """Return the node of an end: one in a cell next to its own, else a new one."""
-        net, layer, x, y = at
-        for i, j in _AROUND:
-            if (net, layer, x + i, y + j) in places:
-                return places[net, layer, x + i, y + j]
-        nodes = self.graphs[net].nodes
-        nodes.append(Node(NodeKind.END, -1, point.real, point.imag))
-        places[at] = len(nodes) - 1
-        return places[at]
+    def _places(self, points: Points, layer: Ints, of: Ints) -> list[int]:
+        """Return the node of each end: ends in one cell or in cells next to each other on a layer of a net are one.
+
+        Args:
+            points: of the ends.
+            layer: of each, counted through the layers of all nets.
+            of: the net of each.
+        """
+        places: dict[_Cell, int] = {}
+        x, y = (np.rint(values / TOUCH_MM).astype(np.int64) for values in (points.real, points.imag))
+        cells = list(zip(layer.tolist(), x.tolist(), y.tolist(), strict=True))
+        crowded = _are_crowded(layer, x, y).tolist() if len(x) else []
+        found = []
+        for at, point, net, is_crowded in zip(cells, points.tolist(), of.tolist(), crowded, strict=True):
+            node = places.get(at)
+            if node is None and is_crowded:
+                around = ((at[0], at[1] + i, at[2] + j) for i, j in _AROUND)
+                node = next((places[cell] for cell in around if cell in places), None)
+            if node is None:
+                nodes = self.graphs[net].nodes
+                node = places[at] = len(nodes)
+                nodes.append(Node(NodeKind.END, -1, point.real, point.imag))
+            found.append(node)
+        return found
 
     def _ends_on_hubs(
         self, points: Points, layers: Ints, of: Ints, grown_mm: Floats, some: Ints
@@ -331,20 +341,28 @@ def _nearest(points: Points, corner: Points) -> tuple[Floats, Points]:
 def along_tracks(start: Points, middle: Points, end: Points, share: Floats) -> Points:
     """Return points at shares of the way along tracks; arcs are those with a middle. Shape (tracks, shares)."""
     points = start[:, None] + (end - start)[:, None] * share
-    arcs = np.nonzero(~np.isnan(middle.real))[0]
-    for k in arcs.tolist():
-        centre = _centre(complex(start[k]), complex(middle[k]), complex(end[k]))
-        if centre is not None:
-            half = np.angle((middle[k] - centre) / (start[k] - centre))
-            rest = np.angle((end[k] - centre) / (middle[k] - centre))
-            points[k] = centre + (start[k] - centre) * np.exp(1j * (half + rest) * share)
+    u, v = middle - start, end - start
+    cross = (u.conj() * v).imag
+    arcs = np.flatnonzero(np.abs(cross) >= TOUCH_MM**3)  # NaN of straight tracks, 0 of three points in a line
+    one, two, three, u, v, cross = start[arcs], middle[arcs], end[arcs], u[arcs], v[arcs], cross[arcs]
+    centre = one + 1j * (u * np.abs(v) ** 2 - v * np.abs(u) ** 2) / (2 * cross)
+    turn = np.angle((two - centre) / (one - centre)) + np.angle((three - centre) / (two - centre))
+    points[arcs] = centre[:, None] + (one - centre)[:, None] * np.exp(1j * turn[:, None] * share)
     return np.asarray(points, dtype=np.complex128)
 
 
-def _centre(a: complex, b: complex, c: complex) -> complex | None:
-    """Return the centre of the circle through three points; None where they lie in a line."""
-    u, v = b - a, c - a
-    cross = (u.conjugate() * v).imag
-    if abs(cross) < TOUCH_MM**3:
-        return None
-    return a + 1j * (u * abs(v) ** 2 - v * abs(u) ** 2) / (2 * cross)
+def _are_crowded(layer: Ints, x: Ints, y: Ints) -> Bools:
+    """Tell which cells, each on a layer, have another cell next to them on it, across corners as well."""
+    wide, high = int(np.ptp(x)) + 3, int(np.ptp(y)) + 3
+    if (int(layer.max()) + 1) * wide * high > np.iinfo(np.int64).max:
+        return np.ones(len(layer), dtype=np.bool_)  # too far apart to number the cells: look around each of them
+    code = (layer * wide + x - x.min() + 1) * high + y - y.min() + 1
+    known, place = np.unique(code, return_inverse=True)
+    ends = np.append(known, np.iinfo(np.int64).max)
+    crowded = np.zeros(len(known), dtype=np.bool_)
+    for column in (-high, high):
+        crowded |= ends[np.searchsorted(known, known + column - 1)] <= known + column + 1
+    touching = np.diff(known) == 1
+    crowded[1:] |= touching
+    crowded[:-1] |= touching
+    return crowded[place]

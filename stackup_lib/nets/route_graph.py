@@ -49,9 +49,10 @@ class Edge:
 
 @dataclass
 class Graph:
-    """Nodes, edges, and the nodes that are pads (in the order of the file)."""
+    """Nodes, edges, the nodes that are pads (in the order of the file), and the length of all tracks of the net."""
 
     nodes: list[Node]
+    length_mm: float = 0.0
     edges: list[Edge] = field(default_factory=list)
     pads: list[int] = field(default_factory=list)
     _at: dict[int, list[Edge]] = field(default_factory=dict)
@@ -61,8 +62,9 @@ class Graph:
         """Add an edge."""
         self.edges.append(edge)
         self._searched.clear()
-        for node in {edge.first, edge.second}:
-            self._at.setdefault(node, []).append(edge)
+        self._at.setdefault(edge.first, []).append(edge)
+        if edge.second != edge.first:
+            self._at.setdefault(edge.second, []).append(edge)
 
     def edges_at(self, node: int) -> list[Edge]:
         """Return the edges at a node."""
@@ -89,14 +91,14 @@ class Graph:
         return self._searched[start]
 
     def _searched_from(self, start: int) -> tuple[dict[int, float], dict[int, Edge]]:
-        best, came = {start: (0.0, 0)}, dict[int, Edge]()
+        best, came, at = {start: (0.0, 0)}, dict[int, Edge](), self._at
         queue = [(0.0, 0, start)]
         while queue:
             length, hops, node = heapq.heappop(queue)
             if (length, hops) > best[node]:
                 continue
-            for edge in self.edges_at(node):
-                to, offer = edge.other(node), (length + edge.length_mm, hops + 1)
+            for edge in at.get(node, ()):
+                to, offer = edge.second if edge.first == node else edge.first, (length + edge.length_mm, hops + 1)
                 if to not in best or offer < best[to]:
                     best[to], came[to] = offer, edge
                     heapq.heappush(queue, (*offer, to))

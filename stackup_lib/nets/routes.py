@@ -155,11 +155,10 @@ def route_of(
         sides = ([n for n in graph.pads if graph.nodes[n].row in rows] or proper for rows in (starts, ends))
         path = _longest(graph, *sides)
     path = path or _longest(graph, proper, proper) or _longest(graph, graph.pads, graph.pads)
-    total = float(board.tracks.length_mm[board.tracks.net == net].sum())
     if path is None:
-        return _without_path(net, graph, total)
+        return _without_path(net, graph)
     start, steps = path
-    at, reached = _distances_along(start, steps), _component(graph, start)
+    at, reached = _distances_along(start, steps), graph.distances(start)
     hanging = _branches(graph, steps, at, taps)
     passed = {row for branch in hanging if branch.length_mm < SHORTEST_BRANCH_MM for row in branch.pads}
     passed |= {graph.nodes[node].row for node in [*at][1:-1] if graph.nodes[node].kind is NodeKind.PAD}
@@ -168,7 +167,7 @@ def route_of(
         start_pad=graph.nodes[start].row,
         end_pad=graph.nodes[steps[-1].to if steps else start].row,
         path_length_mm=sum(step.edge.length_mm for step in steps),
-        total_length_mm=total,
+        total_length_mm=graph.length_mm,
         pieces=_pieces(steps),
         crossings=_crossings(graph, start, steps, at),
         branches=tuple(branch for branch in hanging if branch.length_mm >= SHORTEST_BRANCH_MM),
@@ -178,19 +177,19 @@ def route_of(
     )
 
 
-def _without_path(net: int, graph: Graph, total_mm: float) -> Route:
+def _without_path(net: int, graph: Graph) -> Route:
     """Return the route of a net whose tracks join no two pads."""
     return Route(
         net=net,
         start_pad=None,
         end_pad=None,
         path_length_mm=0.0,
-        total_length_mm=total_mm,
+        total_length_mm=graph.length_mm,
         pieces=(),
         crossings=(),
         branches=(),
         passed_pads=(),
-        apart_mm=total_mm,
+        apart_mm=graph.length_mm,
         unreached_pads=tuple(graph.nodes[node].row for node in graph.pads),
     )
 
@@ -254,16 +253,14 @@ def _crossings(graph: Graph, start: int, steps: list[_Step], at: dict[int, float
     crossed = {crossing.via for crossing in found}
     for node_on_path in (start, *(step.to for step in steps)):
         for edge in graph.edges_at(node_on_path):
+            if edge.track is not None:
+                continue
             adjacent = graph.nodes[edge.other(node_on_path)]
-            if edge.track is None and adjacent.kind is NodeKind.VIA and adjacent.row not in crossed:
+            if adjacent.kind is NodeKind.VIA and adjacent.row not in crossed:
                 crossed.add(adjacent.row)
                 along, layer = at[node_on_path], edge.layer
                 found.append(Crossing(via=adjacent.row, entry_layer=layer, exit_layer=layer, at_mm=along))
     return tuple(sorted(found, key=lambda crossing: crossing.at_mm))
-
-
-def _component(graph: Graph, start: int) -> set[int]:
-    return set(graph.distances(start))
 
 
 def _branches(graph: Graph, steps: list[_Step], at: dict[int, float], taps: Collection[int]) -> tuple[Branch, ...]:

@@ -98,8 +98,9 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
                 ends = frozenset(pad.reference for pad in link.ends) if by_way else frozenset[str]()
                 key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net), ends
                 found.setdefault(key, []).append((lane["lane"], link))
-    ports = (_port(ctx, key[0], lanes) for key, lanes in found.items())
-    return tuple(sorted((one for one in ports if one is not None), key=lambda one: (one.name, one.title)))
+    ports = [port for key, lanes in found.items() if (port := _port(ctx, key[0], lanes))]
+    links.prepare(trace for port in ports for trace in port.traces)
+    return tuple(sorted(ports, key=lambda one: (one.name, one.title)))
 
 
 def _limit(role: NetRole) -> Interface | None:
@@ -140,7 +141,6 @@ def worst_lane_skew(ctx: Context, port: LanePort) -> PairSkew:
         MissingFact: one of its pairs is not routed from end to end.
     """
     every = port.traces
-    ctx.get(board_links).prepare(every)
     first = every[0]
     late_ps = {first.index: 0.0} | {one.index: skew_between(ctx, one, first).skew_ps.nominal for one in every[1:]}
     if port.to_clock:

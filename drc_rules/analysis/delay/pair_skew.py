@@ -69,19 +69,22 @@ def skews_of(ctx: Context, group: HighSpeedGroup) -> GroupSkews:
 
 
 def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
-    group = next(one for one in ReturnPaths(ctx).groups if one.id == group_id)
     known: list[PairSkew] = []
     missing: list[MissingFact] = []
-    links = ctx.get(board_links)
-    pairs = list(routed_pairs(ctx, group))
-    links.prepare(trace for traces in pairs for trace in traces)
-    for positive, negative in pairs:
+    for positive, negative in ctx.get(_pairs_by_group)[group_id]:
         try:
             known.append(skew_between(ctx, positive, negative))
         except MissingFact as fact:
             missing.append(fact)
     known.sort(key=lambda one: (-one.size_ps.nominal, one.name))
     return GroupSkews(tuple(known), tuple(missing))
+
+
+def _pairs_by_group(ctx: Context) -> dict[str, list[tuple[Link, Link]]]:
+    """Return the routed pairs of every high-speed group; what touches what on their nets is found in one go."""
+    found = {group.id: list(routed_pairs(ctx, group)) for group in ReturnPaths(ctx).groups}
+    ctx.get(board_links).prepare(trace for pairs in found.values() for traces in pairs for trace in traces)
+    return found
 
 
 def routed_pairs(ctx: Context, group: HighSpeedGroup) -> Iterator[tuple[Link, Link]]:
