@@ -67,6 +67,11 @@ class Project:
     severities: Mapping[str, str] = field(default_factory=dict)
     exclusions: frozenset[tuple[str, frozenset[str]]] = frozenset()
 
+    def clearance_mm(self, net: str) -> float | None:
+        """Return the clearance of a net, as `effective` finds it, None where no class sets it."""
+        chain = (*self.net_classes_of.get(net, ()), "Default")
+        return next((mm for name in chain if (mm := self.classes[name].clearance_mm) is not None), None)
+
     def effective(self, net: str) -> NetClass:
         """Return the class that holds for a net: each field from the first of its classes that sets it."""
         chain = [self.classes[c] for c in self.net_classes_of.get(net, ())] + [self.classes["Default"]]

@@ -22,8 +22,7 @@ ARC_CHORDS = 16
 
 Points = NDArray[np.complex128]
 Bools = NDArray[np.bool_]
-_Cell = tuple[int, int, int]
-_AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+_AROUND = ((0, 0), (-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 
 def graph_of(board: Board, net: int) -> Graph:
@@ -98,8 +97,8 @@ class _Builder:
         """Return the node of every start and of every end; and (net, node) -> the hubs it is on and is joined to."""
         points, layers = np.concatenate([self.start, self.end]), np.concatenate([self.layer, self.layer])
         of, widths = np.concatenate([self.of_track, self.of_track]), np.concatenate([self.width, self.width])
-        nodes = self._places(points, of * self.board.layer_count + layers, of)
-        keys = self._keys(of, np.array(nodes, dtype=np.int64))
+        at = self._places(points, of * self.board.layer_count + layers, of)
+        keys, nodes = self._keys(of, at), at.tolist()
         _, place, met = np.unique(keys, return_inverse=True, return_counts=True)
         alone = met[place] == 1
         hits = self._ends_on_hubs(points, layers, of, np.zeros(len(points)), np.arange(len(points)))
@@ -123,7 +122,7 @@ class _Builder:
         """Return one number for each node of each net."""
         return net * self._most_nodes + node
 
-    def _places(self, points: Points, layer: Ints, of: Ints) -> list[int]:
+    def _places(self, points: Points, layer: Ints, of: Ints) -> Ints:
         """Return the node of each end: ends in one cell or in cells next to each other on a layer of a net are one.
 
         Args:
@@ -131,22 +130,26 @@ class _Builder:
             layer: of each, counted through the layers of all nets.
             of: the net of each.
         """
-        places: dict[_Cell, int] = {}
         x, y = (np.rint(values / TOUCH_MM).astype(np.int64) for values in (points.real, points.imag))
-        cells = list(zip(layer.tolist(), x.tolist(), y.tolist(), strict=True))
-        crowded = _are_crowded(layer, x, y).tolist() if len(x) else []
-        found = []
-        for at, point, net, is_crowded in zip(cells, points.tolist(), of.tolist(), crowded, strict=True):
-            node = places.get(at)
-            if node is None and is_crowded:
-                around = ((at[0], at[1] + i, at[2] + j) for i, j in _AROUND)
-                node = next((places[cell] for cell in around if cell in places), None)
-            if node is None:
-                nodes = self.graphs[net].nodes
-                node = places[at] = len(nodes)
-                nodes.append(Node(NodeKind.END, -1, point.real, point.imag))
-            found.append(node)
-        return found
+        first, cell, crowded = _cells(layer, x, y)
+        node_of = np.empty(len(first), dtype=np.int64)
+        placed: dict[tuple[int, int, int], int] = {}
+        order = np.argsort(first)
+        rows = first[order]
+        ends = zip(order.tolist(), of[rows].tolist(), points[rows].tolist(), crowded[order].tolist(), strict=True)
+        for own, net, point, is_crowded in ends:
+            nodes = self.graphs[net].nodes
+            if is_crowded:
+                on, i, j = (int(values[first[own]]) for values in (layer, x, y))
+                near = ((on, i + di, j + dj) for di, dj in _AROUND)
+                node = next((placed[other] for other in near if other in placed), len(nodes))
+                if node < len(nodes):
+                    node_of[own] = node
+                    continue
+                placed[on, i, j] = node
+            node_of[own] = len(nodes)
+            nodes.append(Node(NodeKind.END, -1, point.real, point.imag))
+        return node_of[cell]
 
     def _ends_on_hubs(
         self, points: Points, layers: Ints, of: Ints, grown_mm: Floats, some: Ints
@@ -351,18 +354,20 @@ def along_tracks(start: Points, middle: Points, end: Points, share: Floats) -> P
     return np.asarray(points, dtype=np.complex128)
 
 
-def _are_crowded(layer: Ints, x: Ints, y: Ints) -> Bools:
-    """Tell which cells, each on a layer, have another cell next to them on it, across corners as well."""
+def _cells(layer: Ints, x: Ints, y: Ints) -> tuple[Ints, Ints, Bools]:
+    """Return for each cell, on a layer, its first end and whether another is next to it; and the cell of each end."""
+    if not len(x):
+        return layer, layer, np.zeros(0, dtype=np.bool_)
     wide, high = int(np.ptp(x)) + 3, int(np.ptp(y)) + 3
-    if (int(layer.max()) + 1) * wide * high > np.iinfo(np.int64).max:
-        return np.ones(len(layer), dtype=np.bool_)  # too far apart to number the cells: look around each of them
+    if (int(layer.max()) + 1) * wide * high > np.iinfo(np.int64).max:  # too far apart for numbers of cells
+        return np.arange(len(x)), np.arange(len(x)), np.ones(len(x), dtype=np.bool_)
     code = (layer * wide + x - x.min() + 1) * high + y - y.min() + 1
-    known, place = np.unique(code, return_inverse=True)
-    ends = np.append(known, np.iinfo(np.int64).max)
+    known, first, cell = np.unique(code, return_index=True, return_inverse=True)
+    after = np.append(known, np.iinfo(np.int64).max)
     crowded = np.zeros(len(known), dtype=np.bool_)
     for column in (-high, high):
-        crowded |= ends[np.searchsorted(known, known + column - 1)] <= known + column + 1
+        crowded |= after[np.searchsorted(known, known + column - 1)] <= known + column + 1
     touching = np.diff(known) == 1
     crowded[1:] |= touching
     crowded[:-1] |= touching
-    return crowded[place]
+    return first, cell, crowded

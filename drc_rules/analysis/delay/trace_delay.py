@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from drc_rules.analysis.delay.via_delay import Climb, climb_of, via_delay_ps
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
+from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import board_links, complete_routes
 from drc_rules.facts.context import Context
@@ -138,8 +139,14 @@ def _end_pads(routes: Sequence[Route]) -> tuple[int, ...]:
 
 def delay_ps_per_mm(ctx: Context, key: LineKey) -> tuple[Interval, MissingFact | None]:
     """Return the delay of a cross section; that of any board where it cannot be solved, with the reason."""
+    return ctx.get(_ps_per_mm, *key)
+
+
+def _ps_per_mm(
+    ctx: Context, layer: int, width_mm: float, gap_mm: float | None, references: References | None
+) -> tuple[Interval, MissingFact | None]:
     try:
-        value = Lines(ctx).solved(*key).delay_ps_per_mm
+        value = Lines(ctx).solved(layer, width_mm, gap_mm, references).delay_ps_per_mm
     except MissingFact as fact:
         return _any_delay(), fact
     except StackwrightError as error:

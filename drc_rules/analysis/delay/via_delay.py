@@ -76,7 +76,7 @@ def climb_of(ctx: Context, crossing: Crossing) -> Climb | None:
         drill_mm=round(float(vias.drill_mm[row]), 6),
         pad_mm=round(float(vias.size_mm[row]), 6),
         has_all_pads=bool(vias.remove_unused[row] != 1),
-        clearance_mm=ctx.board.project.effective(ctx.board.nets[int(vias.net[row])]).clearance_mm or 0.0,
+        clearance_mm=ctx.board.project.clearance_mm(ctx.board.nets[int(vias.net[row])]) or 0.0,
     )
 
 
