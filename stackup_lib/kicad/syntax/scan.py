@@ -25,7 +25,8 @@ _CHUNK, _AHEAD = 1 << 20, 4
 _LARGE = 16 * _CHUNK
 """Files from this size on are looked through by two threads; for smaller ones the second costs as much as it saves."""
 _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
-_ESCAPED_QUOTE = re.compile(rb'(?<!\\)\\++"')
+_BACKSLASHES = re.compile(rb'\\\\*+"?')
+"""A run of them and the quote behind it; it begins with a letter so that Python looks for that alone."""
 _HEAD = re.compile(rb'\(\s*([^\s()"]*)')
 _BEFORE_STRING = np.isin(np.arange(256), np.frombuffer(b' \t\r\n\v\f()"', dtype=np.uint8))
 _WORD_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|[^\s()"]+"[^\s()]*', re.DOTALL)
@@ -210,7 +211,8 @@ def _marks_in(data: bytes, begin: int, stop: int) -> tuple[Ints, NDArray[np.uint
 
 def _escaped_quotes(data: bytes, begin: int, stop: int) -> Ints:
     """Offsets, from `begin`, of the quotes that an odd number of backslashes precedes."""
-    found = [m.end() - 1 - begin for m in _ESCAPED_QUOTE.finditer(data, begin, stop) if (m.end() - m.start()) % 2 == 0]
+    runs = (run.span() for run in _BACKSLASHES.finditer(data, begin, stop))
+    found = [last - 1 - begin for first, last in runs if data[last - 1] == _QUOTE and (last - first) % 2 == 0]
     return np.array(found, dtype=np.int64)
 
 
