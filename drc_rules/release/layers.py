@@ -12,6 +12,7 @@ from drc_rules.release.agreement import number_words
 from drc_rules.release.board_side import BoardSide
 from drc_rules.release.model import ReleaseFinding, ReleaseOutcome
 from stackup_lib.board.stackup import LayerKind
+from stackup_lib.core.arrays import distinct
 from stackup_lib.fab_files.facts import FabFormat, SentFile, SentLayer, StatedNumber
 
 DIFFERS, NOT_STATED = ReleaseOutcome.DIFFERS, ReleaseOutcome.NOT_STATED
@@ -131,7 +132,7 @@ def _polarity(layer: SentLayer, name: str) -> Iterator[ReleaseFinding]:
 
 def _copper_layers_in_use(side: BoardSide) -> set[int]:
     board = side.board
-    used = set(np.unique(board.tracks.layer).tolist()) | set(np.unique(board.zones.fill_layer).tolist())
+    used = set(distinct(board.tracks.layer).tolist()) | set(distinct(board.zones.fill_layer).tolist())
     mask = int(np.bitwise_or.reduce(board.pads.layers, initial=np.uint64(0)))
     return used | {k for k in range(len(side.names)) if mask >> k & 1}
 

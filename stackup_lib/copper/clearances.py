@@ -34,6 +34,7 @@ from stackup_lib.copper.shapes import (
 )
 from stackup_lib.copper.shorts import NetTie, at_tie, near_tie, net_ties, overlap_mm, overlaps, same_pin, touches
 from stackup_lib.copper.stale_fills import TOUCH_MM, Item, OtherNetItems, all_other_net, pieces_in_fills
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
@@ -310,7 +311,7 @@ def _tied(spaces: Spaces, touching: Mask) -> Mask:
     pair = least << 32 | np.maximum(spaces.one.net, spaces.other.net)
     middle = (spaces.one.start + spaces.one.end + spaces.other.start + spaces.other.end) / 4
     size = np.abs(spaces.one.end - spaces.one.start) + np.abs(spaces.other.end - spaces.other.start)
-    for net_pair in np.unique(pair[touching]).tolist():
+    for net_pair in distinct(pair[touching]).tolist():
         ties, rows = np.flatnonzero(touching & (pair == net_pair)), np.flatnonzero(pair == net_pair)
         away = np.abs(middle[rows][:, None] - middle[ties][None, :])
         found[rows] = np.any(away < TIE_MM + (size[rows][:, None] + size[ties][None, :]) / 2, axis=1)

@@ -13,6 +13,7 @@ from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.coupling import TrackPieces, piece_counts
 from stackup_lib.copper.fill_edges import FillEdges, fill_edges
 from stackup_lib.copper.stale_fills import OtherNetItems, other_net_in_fills
+from stackup_lib.core.arrays import distinct
 
 if TYPE_CHECKING:
     from shapely import Polygon
@@ -53,7 +54,7 @@ class CopperMap:
         first, above, below = self._next_to
         index = first[pieces.track] + pieces.part
         fresh = pieces.where(np.flatnonzero(above[index] == UNASKED))
-        for layer in np.unique(fresh.layer).tolist():
+        for layer in distinct(fresh.layer).tolist():
             here = fresh.where(fresh.layer == layer)
             at = first[here.track] + here.part
             above[at] = _nearest(self, range(layer - 1, -1, -1), here.x_mm, here.y_mm)

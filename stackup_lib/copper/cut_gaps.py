@@ -25,6 +25,7 @@ from stackup_lib.copper.shapes import (
     track_pieces,
     via_pieces,
 )
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     largest = via_pieces(board)
     pads = pad_pieces(board, np.flatnonzero(copper_pads(board)))
     area = _area(board, (largest, pads))
-    vias = largest.row[np.union1d(near(largest)[0], _beyond(area, largest))]
-    pads = pads.where(np.union1d(near(pads)[0], _beyond(area, pads)))
+    vias = largest.row[distinct(np.concatenate((near(largest)[0], _beyond(area, largest))))]
+    pads = pads.where(distinct(np.concatenate((near(pads)[0], _beyond(area, pads)))))
     none = np.zeros(0, dtype=np.int64)
     found = [CutGaps(np.zeros(0), none, none, none, none, none, np.zeros(0, dtype=np.complex128))]
     for layer in range(board.layer_count if len(cuts) else 0):
@@ -111,7 +112,8 @@ def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
     """The segments of the outline, and the unplated holes as wide as they are drilled; with the rows of these."""
     outline, pads = board.outline, board.pads
     points = outline.x_mm + 1j * outline.y_mm
-    ends = np.setdiff1d(np.arange(1, len(points)), outline.start)  # a polyline's first point ends no segment
+    ends = np.arange(1, len(points))
+    ends = ends[~np.isin(ends, outline.start)]  # a polyline's first point ends no segment
     rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
     x, y = pads.drill_x_mm[rows], pads.drill_y_mm[rows]
     turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))
@@ -239,7 +241,7 @@ def _unintended(board: Board, found: CutGaps) -> CutGaps:
             is_pad & (found.cut == EDGE) & ((found.gap_mm <= DELIBERATE_MM) | (pads.kind[row] == PadKind.CONNECTOR))
         )
         is_meant |= is_pad & is_edge & np.isin(row, row[at_edge])
-        is_meant |= is_edge & ~is_pad & _joins(board, found, np.unique(row[at_edge]))
+        is_meant |= is_edge & ~is_pad & _joins(board, found, distinct(row[at_edge]))
     return found.where(~is_meant)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_to_fill import diagonals
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 
 SHORTEST_MM = 1e-6
@@ -60,7 +61,7 @@ class PostFills:
     def _look(self, layer: int) -> NearEdges:
         edges = self.copper.edges(layer)
         x, y, net, reach, spans = self._posts(layer)
-        nets = np.unique(edges.net)
+        nets = distinct(edges.net)
         if len(nets) == 1:
             spans &= net != nets[0]
         rows = np.flatnonzero(spans)

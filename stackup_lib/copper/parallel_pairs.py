@@ -6,6 +6,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.coupling import PARALLEL, PIECE_MM, TrackPieces
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 
 
@@ -29,7 +30,7 @@ class ParallelPairs:
     def gap_over_mm(self, length_mm: float) -> float | None:
         """Return the gap within which one trace runs next to the others for a given length; None where none does."""
         gaps = []
-        for net in np.unique(self.net):
+        for net in distinct(self.net):
             mine = self.net == net
             enough = np.flatnonzero(np.cumsum(self.length_mm[mine]) >= length_mm)
             gaps += [float(self.gap_mm[mine][enough[0]])] if len(enough) else []
@@ -38,7 +39,7 @@ class ParallelPairs:
     def length_within_mm(self, gap_mm: float) -> float:
         """Return for how long one trace runs within a gap."""
         near = self.gap_mm <= gap_mm
-        return max((float(self.length_mm[near & (self.net == net)].sum()) for net in np.unique(self.net)), default=0.0)
+        return max((float(self.length_mm[near & (self.net == net)].sum()) for net in distinct(self.net)), default=0.0)
 
 
 def side_by_side(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[ParallelPairs, ...]:

@@ -15,6 +15,7 @@ from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.distances import cores
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask, copper_pads, pad_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class NetTie:
 
     def joins(self, one: CopperShapes, other: CopperShapes) -> Ints:
         """Return the rows of pairs of pieces whose nets it ties."""
-        return np.flatnonzero(np.isin(one.net, self.nets) & np.isin(other.net, self.nets))
+        is_tied = (np.isin(pieces.net, self.nets, kind="table") for pieces in (one, other))
+        return np.flatnonzero(np.logical_and(*is_tied))
 
 
 def net_ties(board: Board) -> tuple[NetTie, ...]:
@@ -54,9 +56,9 @@ def net_ties(board: Board) -> tuple[NetTie, ...]:
 
     pads, found = board.pads, []
     has_copper = copper_pads(board)
-    for tie in np.unique(pads.tie[pads.tie >= 0]).tolist():
+    for tie in distinct(pads.tie[pads.tie >= 0]).tolist():
         rows = np.flatnonzero((pads.tie == tie) & has_copper)
-        nets = np.unique(pads.net[rows])
+        nets = distinct(pads.net[rows])
         if len(nets) < 2:
             continue
         middles = shapely.points(pads.x_mm[rows], pads.y_mm[rows])

@@ -17,6 +17,7 @@ from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, copper_pads, pad_pieces
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import entity
 
@@ -110,7 +111,7 @@ def _points(board: Board, layer: int, all_pads: CopperShapes) -> Iterator[OtherN
     yield _rows(Item.HOLE, holes, layer, net, (pads.x_mm[holes], pads.y_mm[holes]))
     fills = np.flatnonzero((zones.fill_layer == layer) & (np.diff(zones.fill_start) > 2))
     nets, first = zones.net[zones.fill_zone[fills]], zones.fill_start[fills]
-    if len(np.unique(nets)) > 1:
+    if len(distinct(nets)) > 1:
         yield _rows(Item.FILL, fills, layer, nets, (zones.fill_x_mm[first], zones.fill_y_mm[first]))
 
 

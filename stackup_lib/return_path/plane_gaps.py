@@ -16,6 +16,7 @@ from stackup_lib.board.board import Board, Floats, Ints, LayerKind, PadKind, Sta
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap, unfilled_zones
 from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.core.record import record
 from stackup_lib.kicad.read.items.shapes import arc
@@ -140,7 +141,7 @@ class ReturnPath:
             MissingFact: fills of the plane are missing or stale.
             ValueError: tracks of several layers.
         """
-        layers = np.unique(self.board.tracks.layer[rows])
+        layers = distinct(self.board.tracks.layer[rows])
         if len(layers) > 1:
             raise ValueError("tracks of one layer are looked at together")
         edges = self._plane(plane)

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.solver import LADDER, solve_once
@@ -67,7 +68,7 @@ def pair_coupling(
     # rounded, so that equal distances are solved once
     apart = np.round(np.abs(x[:, None] - x), 6)
     inductance, potential = np.zeros((4, 4)), np.zeros((4, 4))
-    for distance in np.unique(apart[apart > 0]).tolist():
+    for distance in distinct(apart[apart > 0]).tolist():
         found = solve_once(site.section(width_mm, distance - width_mm), LADDER[RUNG])
         for matrix, relative in ((inductance, found.relative_air_capacitance), (potential, found.relative_capacitance)):
             inverse = np.linalg.inv(relative)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints, PadKind
+from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.record import record
 from stackup_lib.vias.via_spans import lasered, min_lamination_cycles
 
@@ -76,7 +77,7 @@ def build_ups(board: Board) -> BuildUps:
     """Return how a board is built up."""
     rows, count = microvias(board), board.layer_count
     starts, ends = board.vias.start_layer[rows].astype(np.int64), board.vias.end_layer[rows].astype(np.int64)
-    spans = {(int(a), int(b)) for a, b in np.unique(np.column_stack([starts, ends]), axis=0).tolist()}
+    spans = set(zip(starts.tolist(), ends.tolist(), strict=True))
     top = max((b for a, b in spans if a + b < count - 1), default=0)
     bottom = max((count - 1 - a for a, b in spans if a + b > count - 1), default=0)
     is_any = count > 2 and all((k, k + 1) in spans for k in range(count - 1))
@@ -157,11 +158,11 @@ def _pitch_mm(x_mm: Floats, y_mm: Floats, rotation_deg: float) -> float | None:
     """Distance of nearest neighbours in a grid, which may be staggered; None where the points lie in none."""
     for sign in (1, -1):
         angle = np.radians(sign * rotation_deg)
-        x = np.unique(np.round(x_mm * np.cos(angle) - y_mm * np.sin(angle), 2))
-        y = np.unique(np.round(x_mm * np.sin(angle) + y_mm * np.cos(angle), 2))
+        x = distinct(np.round(x_mm * np.cos(angle) - y_mm * np.sin(angle), 2))
+        y = distinct(np.round(x_mm * np.sin(angle) + y_mm * np.cos(angle), 2))
         if min(len(x), len(y)) < LEAST_ROWS or len(x_mm) < LEAST_SHARE * len(x) * len(y):
             continue
-        return round(float(np.median(_nearest_mm(x_mm, y_mm))), 3)
+        return round(median(_nearest_mm(x_mm, y_mm)), 3)
     return None
 
 

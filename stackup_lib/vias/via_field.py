@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 
 Real = NDArray[np.float64]
@@ -119,7 +120,7 @@ def _radii(stack: ViaStack, body: ViaBody) -> Real:
     outer = rim + max(0.3, *(b - a for a, b in pairwise(planes)))
     rings = [_clustered(barrel, pad, CELLS_RING)] if pad > barrel + 1e-6 else []
     ring = _clustered(max(pad, barrel), rim, CELLS_ANTIPAD)
-    return np.unique(np.concatenate([*rings, ring, _growing(rim, outer)]))
+    return distinct(np.concatenate([*rings, ring, _growing(rim, outer)]))
 
 
 def _depths(stack: ViaStack, body: ViaBody) -> Real:
@@ -131,7 +132,7 @@ def _depths(stack: ViaStack, body: ViaBody) -> Real:
     top, bottom = body.ends_mm
     above = max((faces[p][0] for p in stack.planes if faces[p][1] < top - 1e-9), default=-math.inf)
     below = min((faces[p][1] for p in stack.planes if faces[p][0] > bottom + 1e-9), default=math.inf)
-    lines = np.unique(np.concatenate([*parts, [top, bottom]]).round(7))
+    lines = distinct(np.concatenate([*parts, [top, bottom]]).round(7))
     return lines[(lines > above - 1e-9) & (lines < below + 1e-9)]
 
 

@@ -93,6 +93,16 @@ def test_a_check_loads_no_solver_before_a_board_needs_it() -> None:
 
 
 @pytest.mark.slow
+def test_a_check_loads_no_part_of_numpy_that_it_can_do_without() -> None:
+    """`np.unique` of one argument and `np.median` load masked arrays, 5 ms; `core.arrays` has both."""
+    board = "fixtures/boards/default_stackup/default_stackup.kicad_pcb"
+    loaded = all_modules_after(f"from stackwright.cli.app import run\nrun(['check', {board!r}])")
+
+    assert "drc_rules.engine.check" in loaded
+    assert not loaded & {"numpy.ma", "numpy.random", "numpy.fft"}
+
+
+@pytest.mark.slow
 def test_the_core_opens_no_connection() -> None:
     """Importing and listing everything works with sockets forbidden."""
     program = (

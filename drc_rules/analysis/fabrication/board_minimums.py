@@ -224,7 +224,8 @@ def _pad_rings(pads: Pads, rows: Ints) -> Floats:
     straight = np.minimum(half_x - hole_x - shift_x, half_y - hole_y - shift_y)
     radius = np.minimum(half_x, half_y)
     away = np.hypot(np.maximum(shift_x - half_x + radius, 0), np.maximum(shift_y - half_y + radius, 0))
-    is_round = np.isin(pads.shape[rows], ("circle", "oval"))
+    shape = pads.shape[rows]
+    is_round = (shape == "circle") | (shape == "oval")
     is_shifted, is_slot = (shift_x > 0) | (shift_y > 0), hole_x != hole_y
     ring = np.where(is_round & is_shifted, radius - away - hole_x, straight)
     unclear = np.isnan(pads.corner_mm[rows]) | (is_round & is_shifted & is_slot)

@@ -13,6 +13,7 @@ from drc_rules.report.model import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, Pads, ViaKind
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.core.words import count
@@ -175,6 +176,8 @@ def vias_without_pad(board: Board, holes: HoleSet) -> NDArray[np.bool_]:
 
 
 def _pad_rings(board: Board, rows: Ints) -> Floats:
+    if not len(rows):
+        return np.zeros(0)
     pads = board.pads
     across = np.minimum(pads.size_x_mm[rows] - pads.drill_x_mm[rows], pads.size_y_mm[rows] - pads.drill_y_mm[rows])
     ring = np.where(np.isin(pads.shape[rows], SHAPES_WITHOUT_RING), np.nan, across / 2)
@@ -194,7 +197,7 @@ def _in_larger_pads(pads: Pads, rows: Ints, ring_mm: Floats) -> Floats:
     stays = np.isfinite(pads.corner_mm) & (pads.remove_unused == 0)
     stays &= np.hypot(pads.shift_x_mm, pads.shift_y_mm) == 0
     of = pads.footprint[rows]
-    for footprint in np.unique(of).tolist():
+    for footprint in distinct(of).tolist():
         holes = np.flatnonzero(of == footprint)
         larger = np.flatnonzero(stays & (pads.footprint == footprint) & (radius > np.min(needs[holes])))
         for at in holes.tolist() if len(larger) else ():

@@ -12,6 +12,7 @@ from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.requirements.data_files import read_model
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.board.board import Floats, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.materials import glass_kinds
@@ -161,7 +162,7 @@ def weave_skews(ctx: Context, nets: Ints) -> tuple[WeaveSkew, ...]:
     run_net, run_layer, run_mm = _runs(ctx, both)
     share = _shares(ctx)
     per_net: dict[int, tuple[float, float, float, float]] = {}
-    for net in np.unique(run_net).tolist():
+    for net in distinct(run_net).tolist():
         here = run_net == net
         lengths, layers = run_mm[here], run_layer[here]
         per_net[net] = (

@@ -11,14 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import PairOnLayer, PairRow
 from drc_rules.requirements.interfaces import family
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
@@ -99,7 +98,7 @@ def unjudged_pairs(ctx: Context) -> int:
     pairs = ctx.pairs
     judged = {net for one in counted(ctx.get(controlled_lines)) for net in one.line.nets}
     asked = {net for nets in ctx.get(nets_by_target).values() for net in nets} & set(
-        np.unique(ctx.board.tracks.net).tolist()
+        distinct(ctx.board.tracks.net).tolist()
     )
     paired = {net for net in asked if pairs.complement_of_net[net] >= 0}
     return len(
@@ -109,7 +108,7 @@ def unjudged_pairs(ctx: Context) -> int:
 
 def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_Section]]:
     """Return the geometries of each pair that has tracks; `target_of` is the number of each net's target."""
-    routed = np.unique(ctx.board.tracks.net)
+    routed = distinct(ctx.board.tracks.net)
     nets = routed[routed >= 0]
     nets = nets[ctx.pairs.complement_of_net[nets] >= 0].tolist()
     judged: dict[_Key, set[int]] = defaultdict(set)

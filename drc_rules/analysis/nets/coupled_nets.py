@@ -16,6 +16,7 @@ from drc_rules.requirements.interfaces.names import is_generated, is_unconnected
 from stackup_lib.board.board import Flags, Floats
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import side_by_side
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import NO_PAIR
 
@@ -47,7 +48,7 @@ def coupled_nets(ctx: Context) -> tuple[CoupledNets, ...]:
     mm = np.bincount(tracks.net, weights=tracks.length_mm, minlength=len(board.nets)).astype(np.float64)
     rows = np.flatnonzero(_may_be(ctx, mm)[tracks.net])
     near: dict[tuple[int, int], float] = {}
-    for layer in np.unique(tracks.layer[rows]).tolist():
+    for layer in distinct(tracks.layer[rows]).tolist():
         pieces = pieces_of(board, rows[tracks.layer[rows] == layer])
         reach = NEAR_WIDTHS * float(pieces.width_mm.min())
         for one in side_by_side(pieces, pieces.net, reach):

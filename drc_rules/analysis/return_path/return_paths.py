@@ -18,6 +18,7 @@ from stackup_lib.copper.copper_map import NO_COPPER
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
 from stackup_lib.copper.stale_fills import REFILL
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.nets.diff_pairs import NO_PAIR
@@ -252,9 +253,9 @@ def _parts(ctx: Context, group: HighSpeedGroup) -> Iterator[Referenced]:
     lost = (over < 0) & (under < 0)
     over, under = np.where(lost, last_before, over), np.where(lost, next_after, under)
     alike = np.column_stack([tracks.layer[rows], over, under])
-    for layer, first, last in np.unique(alike, axis=0).tolist():
+    for layer, first, last in sorted({*map(tuple, alike.tolist())}):
         mine = rows[np.all(alike == (layer, first, last), axis=1)]
-        nets = tuple(np.unique(tracks.net[mine]).tolist())
+        nets = tuple(distinct(tracks.net[mine]).tolist())
         yield Referenced(group, layer, mine, nets, _layer(first), _layer(last))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from drc_rules.facts.net_interfaces import Assignment
 from drc_rules.requirements.interfaces import families, family
 from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import Pairs
 
@@ -81,11 +82,11 @@ class ClockLinks:
         """Return the lanes at the clock's parts, of those on which lanes of one family alone end."""
         pads = self.board.pads
         found: list[Ints] = []
-        for part in np.unique(pads.footprint[np.isin(pads.net, nets)]).tolist():
-            here = np.unique(pads.net[pads.footprint == part])
+        for part in distinct(pads.footprint[np.isin(pads.net, nets)]).tolist():
+            here = distinct(pads.net[pads.footprint == part])
             of = [lanes for lanes in (np.intersect1d(here, mine) for mine in self.lanes.values()) if len(lanes)]
             found += of if len(of) == 1 else []
-        return np.unique(np.concatenate([*found, np.zeros(0, dtype=np.int64)]))
+        return distinct(np.concatenate([*found, np.zeros(0, dtype=np.int64)]))
 
     def _on_sheet(self, clock: int) -> Ints:
         """Return the lanes whose names begin with the clock's sheet; none for a name without one."""

@@ -11,6 +11,7 @@ from drc_rules.analysis.lines.routed import SAME_GAP_MM, References, RoutedLine
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
 from stackup_lib.board.design_rules import DesignRules
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
@@ -71,7 +72,7 @@ def readable_rules(ctx: Context) -> DesignRules | None:
 
 def leading_somewhere(ctx: Context) -> frozenset[int]:
     """Return the nets that have a track, or two pads to be joined: not the unused pins of a part."""
-    tracked, pads = np.unique(ctx.board.tracks.net), ctx.board.pads.net
+    tracked, pads = distinct(ctx.board.tracks.net), ctx.board.pads.net
     padded, counts = np.unique(pads[pads >= 0], return_counts=True)
     return frozenset(tracked.tolist()) | frozenset(padded[counts > 1].tolist())
 

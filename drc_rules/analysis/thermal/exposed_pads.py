@@ -9,6 +9,7 @@ import numpy as np
 from drc_rules.analysis.thermal.hot_parts import CANDIDATE_LETTERS, inside_pad
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, Ints, PadKind
+from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.record import record
 from stackup_lib.nets.two_pin_parts import letters_of
 
@@ -66,14 +67,14 @@ def _of_part(board: Board, rows: Ints) -> Iterator[ExposedPad]:
     if letters_of(reference) not in CANDIDATE_LETTERS:
         return
     area = pads.size_x_mm[rows] * pads.size_y_mm[rows]
-    usual = float(np.median(area))
+    usual = median(area)
     large = (area >= LEAST_RATIO * usual) & (area >= LEAST_MM2) & (pads.net[rows] > 0)
     others = rows[~large]
     if not np.any(large) or len(others) < LEAST_PADS:
         return
-    for number in np.unique(pads.number[rows[large]]).tolist():
+    for number in distinct(pads.number[rows[large]]).tolist():
         mine = rows[large & (pads.number[rows] == number)]
-        if len(np.unique(pads.net[mine])) == 1 and _is_in_the_middle(board, footprint, mine, others):
+        if len(distinct(pads.net[mine])) == 1 and _is_in_the_middle(board, footprint, mine, others):
             largest = int(mine[np.argmax(pads.size_x_mm[mine] * pads.size_y_mm[mine])])
             yield ExposedPad(
                 footprint=footprint,

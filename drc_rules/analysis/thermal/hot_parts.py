@@ -15,6 +15,7 @@ from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_thermal import HotPart
 from stackup_lib.board.board import Board, Ints, PadKind, ViaKind
 from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.core.record import record
@@ -161,7 +162,7 @@ def candidates(board: Board) -> tuple[str, ...]:
     """Return the references of the integrated circuits with the largest land pattern, the largest first."""
     pads, parts = board.pads, board.footprints
     sizes: list[tuple[float, str]] = []
-    for footprint in np.unique(pads.footprint).tolist():
+    for footprint in distinct(pads.footprint).tolist():
         reference = str(parts.reference[footprint])
         if letters_of(reference) not in CANDIDATE_LETTERS:
             continue
@@ -202,13 +203,13 @@ def _thermal_pads(board: Board, declared: HotPart, footprint: int, layer: int) -
     flat = pads.kind[rows] != PadKind.THROUGH
     rows, area = rows[flat], area[flat]
     if len(rows) > 1:
-        large = (area >= EXPOSED_RATIO * np.median(area)) & (area >= EXPOSED_MM2) & (pads.net[rows] > 0)
+        large = (area >= EXPOSED_RATIO * median(area)) & (area >= EXPOSED_MM2) & (pads.net[rows] > 0)
         if np.any(large):
             return rows[large], True
     nets, counts = np.unique(pads.net[rows], return_counts=True)
     supplies = nets[(counts >= SUPPLY_PADS) & (nets > 0)]
     grounds = [net for net in nets.tolist() if is_ground(board.nets[net])]
-    return rows[np.isin(pads.net[rows], np.union1d(supplies, grounds))], False
+    return rows[np.isin(pads.net[rows], np.concatenate((supplies, grounds)))], False
 
 
 def _pad(board: Board, declared: HotPart, row: int, layer: int) -> Pad:

@@ -9,6 +9,7 @@ import numpy as np
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location
 from stackup_lib.board.board import NO_LAYER, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole, plated_holes
 
@@ -49,7 +50,7 @@ def _drilled_nets(ctx: Context) -> Ints:
         drilling = table.drilling
         rows = (drilling.backdrill_start != NO_LAYER) | (drilling.tertiary_start != NO_LAYER)
         found.append(table.net[rows])
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
 def place_of(ctx: Context, drilled: DrilledHole, layer: int) -> Location:

@@ -16,6 +16,7 @@ from drc_rules.report.model import Location
 from drc_rules.requirements.fabs.holes import drilled_one_mm
 from drc_rules.requirements.interfaces import Interface, families, family, interface
 from drc_rules.requirements.interfaces.names import complements, normalise
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
@@ -104,7 +105,7 @@ class StubValues:
 def fast_holes(ctx: Context) -> tuple[PlatedHole, ...]:
     """Return vias and plated pads on the nets of every high-speed family, whether or not their generation is known."""
     fast = [ctx.nets_of(of.id) for of in families() if of.fast]
-    nets = np.unique(np.concatenate([*fast, np.zeros(0, dtype=np.int64)]))
+    nets = distinct(np.concatenate([*fast, np.zeros(0, dtype=np.int64)]))
     return plated_holes(ctx.board, nets)
 
 

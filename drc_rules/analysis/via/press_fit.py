@@ -6,6 +6,7 @@ import numpy as np
 
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import PadKind
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 
 WORD = "pressfit"
@@ -38,7 +39,7 @@ def press_fit_parts(ctx: Context) -> tuple[PressFitPart, ...]:
 def _holes_mm(ctx: Context, footprint: int) -> tuple[float, ...]:
     pads = ctx.board.pads
     rows = (pads.footprint == footprint) & (pads.drill_x_mm > 0) & (pads.kind != PadKind.NON_PLATED)
-    return tuple(np.unique(np.round(pads.drill_x_mm[rows], 3)).tolist())
+    return tuple(distinct(np.round(pads.drill_x_mm[rows], 3)).tolist())
 
 
 def _plain(text: str) -> str:

@@ -46,6 +46,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
 from stackup_lib.copper.stale_fills import fills_out_of_date
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 
 
@@ -88,8 +89,8 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
 def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> DraftFinding:
     board, gap = ctx.board, float(near.gap_mm[0])
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
-    nets = len(np.unique(near.net))
-    layers = len(np.unique(near.layer))
+    nets = len(distinct(near.net))
+    layers = len(distinct(near.layer))
     more = f" ({nets} net{'' if nets == 1 else 's'} on {layers} layer{'' if layers == 1 else 's'} in all)"
     if near.cut[0] == OUTSIDE:
         how = "copper outside the board, minimum distance"

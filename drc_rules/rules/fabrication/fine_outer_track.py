@@ -39,6 +39,7 @@ from drc_rules.report.places import track_place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
+from stackup_lib.core.arrays import distinct
 
 PLACES_SHOWN = 20
 
@@ -71,7 +72,7 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
         return
     fine, is_covered = not_covered(fine, lambda limit: tracks.width_mm < limit.value - TOLERANCE_MM, least)
     by_width = fine[np.argsort(tracks.width_mm[fine], kind="stable")]
-    names = [ctx.board.copper_layers[layer].name for layer in np.unique(tracks.layer[fine]).tolist()]
+    names = [ctx.board.copper_layers[layer].name for layer in distinct(tracks.layer[fine]).tolist()]
     width, length = float(tracks.width_mm[by_width[0]]), float(np.sum(tracks.length_mm[fine]))
     where = " and ".join(names)
     yield DraftFinding(

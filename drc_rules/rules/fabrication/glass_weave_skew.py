@@ -49,6 +49,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface, interface
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import Confidence, MissingFact
 
 PLACES_SHOWN = 20
@@ -127,7 +128,7 @@ def _need_styles(ctx: Context, skewed: list[WeaveSkew]) -> None:
 
 def _layers(ctx: Context, nets: Ints) -> Ints:
     tracks = ctx.board.tracks
-    return np.unique(tracks.layer[np.isin(tracks.net, nets)].astype(np.int64))
+    return distinct(tracks.layer[np.isin(tracks.net, nets)].astype(np.int64))
 
 
 def _places(ctx: Context, skewed: list[WeaveSkew]) -> tuple[Location, ...]:

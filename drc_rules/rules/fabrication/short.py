@@ -45,6 +45,7 @@ from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.shapes import CopperShape, CopperShapes
 from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
+from stackup_lib.core.arrays import distinct
 from stackup_lib.nets.two_pin_parts import letters_of
 
 PLACES_SHOWN = 20
@@ -141,7 +142,7 @@ def _harmless(board: Board, found: list[tuple[Spaces, int]]) -> str:
 
 def _may_be_a_jumper(board: Board, footprint: int) -> bool:
     """Tell whether a part has two or three pads by number, and a reference that is not of another kind of part."""
-    is_small = len(np.unique(board.pads.number[board.pads.footprint == footprint])) <= JUMPER_PADS
+    is_small = len(distinct(board.pads.number[board.pads.footprint == footprint])) <= JUMPER_PADS
     return is_small and letters_of(str(board.footprints.reference[footprint])) not in NO_JUMPERS
 
 

@@ -38,6 +38,7 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 
 FAMILY = "nvlink"
@@ -89,5 +90,5 @@ def _layers(ctx: Context, nets: Ints) -> list[str]:
     mine = np.isin(tracks.net, nets)
     keys, inverse = np.unique(tracks.net[mine] * board.layer_count + tracks.layer[mine], return_inverse=True)
     lengths = np.bincount(inverse, tracks.length_mm[mine], len(keys))
-    found = np.unique(keys[lengths > 2 * BREAKOUT_MM] % board.layer_count)
+    found = distinct(keys[lengths > 2 * BREAKOUT_MM] % board.layer_count)
     return [board.copper_layers[index].name for index in found.tolist()]

@@ -12,6 +12,7 @@ from drc_rules.facts.context import Context
 from stackup_lib.copper.coupling import pair_geometry
 from stackup_lib.copper.crosstalk_weights import near_end, pair_mutual, power_sum
 from stackup_lib.copper.parallel_pairs import ParallelPairs
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import NO_PAIR
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
@@ -134,7 +135,7 @@ def _coupled(ctx: Context, part: Referenced, allowed_mm: float, run: Neighbour, 
     even = couplings(np.array([gap]))
     length = adjacent.length_within_mm(allowed_mm)
     near_ends, far_ends = [], []
-    for net in np.unique(adjacent.net):
+    for net in distinct(adjacent.net):
         mine = (adjacent.net == net) & (adjacent.gap_mm <= allowed_mm)
         along = couplings(adjacent.gap_mm[mine])
         near_ends.append(near_end(along, adjacent.length_mm[mine], nyquist))

@@ -43,6 +43,7 @@ from stackup_lib.board.board import Floats
 from stackup_lib.copper.broadside import met_mm
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.coupling import TrackPieces, pieces_of
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import NO_PAIR
@@ -96,7 +97,7 @@ def _meeting(ctx: Context, fast: HighSpeedLayer, upper: int, lower: int) -> Meet
     exposed = bare_mm[pieces.net] > MOST * whole_mm[pieces.net]
     open_pieces = pieces.where(np.flatnonzero(is_bare & exposed))
     met = np.zeros(len(ctx.board.nets))
-    for nets in _alone_and_paired(ctx, np.unique(open_pieces.net).tolist()):
+    for nets in _alone_and_paired(ctx, distinct(open_pieces.net).tolist()):
         mine = open_pieces.where(np.isin(open_pieces.net, nets))
         met += _by_net(ctx, mine, met_mm(ctx.board, mine, neighbour, REACH_MM, nets))
     worst = max(fast.nets, key=lambda net: (met[net], -net))

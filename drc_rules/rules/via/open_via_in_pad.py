@@ -62,7 +62,7 @@ class BgaWithVias:
 def _with_vias_in_pads(ctx: Context, _clause: Clause) -> Iterator[BgaWithVias]:
     board = ctx.board
     pads, vias = board.pads, board.vias
-    large = np.setdiff1d(np.arange(len(vias.x_mm)), microvias(board))
+    large = np.flatnonzero(~np.isin(np.arange(len(vias.x_mm)), microvias(board)))
     for bga in bgas(board):
         layer = board.layer_count - 1 if board.footprints.back[bga.footprint] else 0
         left, top, right, bottom = bga.box_mm

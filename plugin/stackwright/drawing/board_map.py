@@ -11,6 +11,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Finding
 from drc_rules.requirements.interfaces import families, interface
 from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackwright.drawing.board_view.objects import Finder, ViewObjects
 from stackwright.drawing.board_view.parts import ViewPart, parts
@@ -126,7 +127,7 @@ def _units(mm: float) -> int:
 def _titles(context: Context, findings: Iterable[Finding]) -> dict[int, str]:
     """Net -> what it is drawn as; nets that are poured as copper are seen as planes."""
     index, zones = context.board.net_index, context.board.zones
-    poured = set(zones.net[np.unique(zones.fill_zone)].tolist())
+    poured = set(zones.net[distinct(zones.fill_zone)].tolist())
     nets = {place.net for finding in findings for place in finding.places if place.net}
     named = {index[net]: "" for net in sorted(nets) if net in index and index[net] not in poured}
     for of in families():

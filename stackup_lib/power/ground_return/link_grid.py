@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 
 Links = NDArray[np.float32]
@@ -76,7 +77,7 @@ class _Edges(NamedTuple):
 def layers_filled(board: Board, net: int) -> list[int]:
     """Return the copper layers with a stored fill of a net, top to bottom."""
     zones = board.zones
-    return [int(layer) for layer in np.unique(zones.fill_layer[zones.net[zones.fill_zone] == net])]
+    return [int(layer) for layer in distinct(zones.fill_layer[zones.net[zones.fill_zone] == net])]
 
 
 def finest_level(board: Board, net: int, layers: list[int], grid: Grid) -> GridLevel:

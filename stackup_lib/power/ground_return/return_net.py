@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, PadKind
 from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
 from stackup_lib.power.ground_return.leaves import LeafLinks, Leaves
@@ -377,4 +378,4 @@ def _in_box(leaves: Leaves, x: float, y: float, reach: float) -> Ints:
     """Leaves around a place: those of the cells of a window."""
     grid = leaves.grid
     (low, high), (left, right) = grid.cell_of(np.array([x - reach, x + reach]), np.array([y - reach, y + reach]))
-    return np.unique(leaves.label[low : high + 1, left : right + 1])
+    return distinct(leaves.label[low : high + 1, left : right + 1])

@@ -9,6 +9,7 @@ import numpy as np
 
 from stackup_lib.board.board import Flags, Floats, Ints, PadKind
 from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.core.arrays import distinct
 from stackup_lib.power.ground_return.return_net import RECTANGLE_RADIUS, Holes, NetBuilder, ReturnKind, in_pad
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _cuts(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> dict[int, li
     found: dict[int, list[tuple[float, int]]] = {}
     (x, y), (x_way, y_way) = ends[0].T, (ends[1] - ends[0]).T
     square = np.maximum(x_way**2 + y_way**2, 1e-12)
-    for side, on in product((0, 1), np.unique(layer).tolist()):
+    for side, on in product((0, 1), distinct(layer).tolist()):
         hosts = np.flatnonzero(layer == on)
         loose = hosts[alone[nodes[side, hosts]]]
         for chunk in np.array_split(loose, 1 + len(loose) * len(hosts) // 1_000_000):
@@ -144,7 +145,7 @@ class _Joints:
         half_x, half_y = pads.size_x_mm[pad] / 2, pads.size_y_mm[pad] / 2
         on = holds_layer(pads.layers[pad], layer)
         hit = (node < 0) & on & (np.abs(u) <= half_x) & (np.abs(v) <= half_y)
-        fresh = np.unique(k[hit])
+        fresh = distinct(k[hit])
         fresh = fresh[self.pad_node[fresh] < 0]
         self.pad_node[fresh] = self.net.nodes(len(fresh))
         self.net.tie_pads(self.pad_node[fresh], self.pads[fresh])

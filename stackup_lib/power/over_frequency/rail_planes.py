@@ -8,6 +8,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
+from stackup_lib.core.arrays import distinct
 
 POINTS = 12_000
 """Points over the box of the rail's copper, one per cell: the area with antipads is right to a few per cent."""
@@ -89,7 +90,7 @@ def rail_planes(copper: CopperMap, rail: int, ground: int, points: int = POINTS)
         for way in (range(layer - 1, -1, -1), range(layer + 1, copper.board.layer_count)):
             overlaps |= {(layer, other): found for other, found in _facing(seen, here, way, ground).items()}
     overlaps = {key: found for key, found in overlaps.items() if len(found) >= LEAST_POINTS}
-    union = np.unique(np.concatenate(list(overlaps.values()))) if overlaps else np.zeros(0, dtype=np.int64)
+    union = distinct(np.concatenate(list(overlaps.values()))) if overlaps else np.zeros(0, dtype=np.int64)
     if len(union) * step * step < LEAST_MM2:
         return None
     order = sorted(overlaps, key=lambda key: (-len(overlaps[key]), min(key), max(key)))

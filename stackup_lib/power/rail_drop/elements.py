@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
 from stackup_lib.power.rail_drop.mesh import CopperMesh, Indices, Mask, Reals, areas_mm2
@@ -186,7 +187,7 @@ class Potentials:
 def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indices, amperes: Reals) -> Potentials:
     """Solve one form for currents that enter at the source node and leave at the given nodes."""
     links = assembly.links
-    free = np.unique(np.concatenate([form.unknowns.ravel(), links.first, links.second]))
+    free = distinct(np.concatenate([form.unknowns.ravel(), links.first, links.second]))
     free = free[free != source]
     row_of = np.full(form.count, -1, dtype=np.int64)
     row_of[free] = np.arange(len(free))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.mesh import Indices, Reals
 from stackup_lib.power.rail_drop.sheets import SheetSolution
@@ -100,7 +101,7 @@ def densest(solution: SheetSolution, radius_mm: float) -> Peak:
     size = solution.size_mm2
     density = np.hypot(solution.density_a_per_mm[:, 0], solution.density_a_per_mm[:, 1])
     best = Peak(-1, 0.0, 0.0, -1.0)
-    for sheet in np.unique(sheet_of).tolist():
+    for sheet in distinct(sheet_of).tolist():
         rows = np.flatnonzero(sheet_of == sheet)
         chosen = rows[np.argsort(-density[rows], kind="stable")[:CANDIDATES]]
         near = cKDTree(centres[rows]).query_ball_point(centres[chosen], radius_mm)

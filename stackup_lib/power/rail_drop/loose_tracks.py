@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.net_copper import layer_fills
 from stackup_lib.power.rail_drop.sheets import SheetSolution
@@ -120,6 +121,6 @@ def _volts(board: Board, rows: Ints, corners: Floats, drops: Floats) -> list[flo
     points, values = corners.reshape(-1, 2), drops.reshape(-1)
     span = np.zeros(len(groups))
     at, of = shapely.STRtree(shapely.points(points)).query(groups, predicate="intersects")
-    for k in np.unique(at).tolist():
+    for k in distinct(at).tolist():
         span[k] = np.ptp(values[of[at == k]])
     return [float(span[k]) for k in np.asarray(group_of).tolist()]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def refine_mesh(area: Geometry, mesh: CopperMesh, marked: Mask) -> CopperMesh:
     if not len(chosen):
         return mesh
     count = len(mesh.points_mm)
-    halved = np.unique(_keys(np.vstack([chosen[:, [0, 1]], chosen[:, [1, 2]], chosen[:, [2, 0]]]), count))
+    halved = distinct(_keys(np.vstack([chosen[:, [0, 1]], chosen[:, [1, 2]], chosen[:, [2, 0]]]), count))
     ends = np.column_stack([halved // count, halved % count])
     middles = mesh.points_mm[ends].mean(axis=1)
     where = np.searchsorted(halved, _keys(mesh.outline, count))

@@ -10,6 +10,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.layer_masks import holds_layer, layers_of
 from stackup_lib.copper.fill_edges import PEN_DRAWN
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad.read.items.shapes import arc
 
@@ -181,7 +182,7 @@ def _refuse_bad_fills(board: Board, net: int) -> None:
     where, name = str(board.path or "the board"), board.nets[net]
     zones = board.zones
     mine = np.flatnonzero((zones.net == net) & (zones.is_rule_area == 0))
-    for layer in np.unique(zones.fill_layer[np.isin(zones.fill_zone, mine)]).tolist():
+    for layer in distinct(zones.fill_layer[np.isin(zones.fill_zone, mine)]).tolist():
         crossed = _other_net_inside(board, net, layer)
         if crossed:
             raise RailNotSolvedError(where, f"the fill of {name} is stale: {crossed}, of another net, is in it", REFILL)

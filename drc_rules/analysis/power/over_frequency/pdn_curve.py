@@ -11,6 +11,7 @@ import numpy as np
 from drc_rules.analysis.power.over_frequency.pdn_network import CORNERS, REGULATOR, Corner, RailNetwork
 from drc_rules.report.numbers import figure
 from drc_rules.report.pdn_rows import PdnExcess, PdnPeak, PdnTarget
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.interval import Interval
 from stackup_lib.power.over_frequency.circuit import SolvedNetwork, peaks
 from stackup_lib.transmission_lines.materials.conductor_models import Real
@@ -71,7 +72,7 @@ def curve_of(network: RailNetwork) -> Curve:
     first = np.abs(network.solved(planes, hz, Corner()).impedance_ohm)
     top = np.flatnonzero((first[1:-1] > first[:-2]) & (first[1:-1] >= first[2:])) + 1
     more = [np.geomspace(hz[k - 1], hz[k + 1], 2 * FINER + 1) for k in top.tolist()]
-    hz = np.unique(np.concatenate([hz, *more]))
+    hz = distinct(np.concatenate([hz, *more]))
     planes = network.planes(hz)
     corners = [np.abs(network.solved(planes, hz, corner).impedance_ohm) for corner in CORNERS]
     nominal = network.solved(planes, hz, Corner())

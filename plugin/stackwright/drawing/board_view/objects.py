@@ -10,6 +10,7 @@ import numpy as np
 
 from drc_rules.report.model import Finding, Location
 from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackwright.drawing.board_view.shapes import UNITS_PER_MM, Steps, ViewShapes, boxes, discs, lines, steps, units
 
@@ -117,7 +118,7 @@ class Finder:
         return ViewObjects(
             shapes=ViewShapes(tuple(discs(board, vias)), tuple(boxes(board, pads)), tuple(lines(board, tracks))),
             points=steps(points[:, 0], points[:, 1]) if len(points) else (),
-            counts=tuple(_counts(len(vias), len(pads), len(own), len(np.unique(table.net[nets])), len(spots))),
+            counts=tuple(_counts(len(vias), len(pads), len(own), len(distinct(table.net[nets])), len(spots))),
             x=round(float(xs[first][0]) * UNITS_PER_MM),
             y=round(float(ys[first][0]) * UNITS_PER_MM),
             box=(ends[0], ends[1], ends[2] - ends[0], ends[3] - ends[1]),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.kicad.read.items.courtyards import courtyards
 from stackwright.drawing.board_view.shapes import BACK, FRONT, Steps, steps, units
@@ -37,7 +38,7 @@ def parts(board: Board) -> Iterator[ViewPart]:
     """Yield every footprint that has a courtyard or pads."""
     yards: dict[int, list[tuple[Ints, Ints]]] = {}
     for row, x, y in courtyards(board):
-        chosen = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_CORNERS)).astype(np.int64))
+        chosen = distinct(np.linspace(0, len(x) - 1, min(len(x), MOST_CORNERS)).astype(np.int64))
         yards.setdefault(row, []).append((units(x[chosen]), units(y[chosen])))
     boxes = _pad_boxes(board)
     for row, reference in enumerate(board.footprints.reference.tolist()):

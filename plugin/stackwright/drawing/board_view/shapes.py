@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.kicad.read.items.shapes import arc
 
@@ -97,7 +98,7 @@ def _chords(board: Board, row: int) -> Floats:
         (float(tracks.mid_x_mm[row]), float(tracks.mid_y_mm[row])),
         (float(tracks.end_x_mm[row]), float(tracks.end_y_mm[row])),
     )
-    chosen = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_CHORDS + 1)).astype(np.int64))
+    chosen = distinct(np.linspace(0, len(x) - 1, min(len(x), MOST_CHORDS + 1)).astype(np.int64))
     points = np.column_stack([x, y])[chosen]
     return np.stack([points[:-1], points[1:]], axis=1).reshape(-1, 2)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from stackup_lib.board.board import Floats, Footprints, Ints, Outline
+from stackup_lib.core.arrays import distinct
 from stackup_lib.kicad.read.items import shapes
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.scan import TextSpan
@@ -64,7 +65,7 @@ def _holding(marks: Ints, span: TextSpan) -> Ints:
     """The lists that hold at least one mark, ascending."""
     rows = np.searchsorted(span.start, marks, side="right") - 1
     rows, marks = rows[rows >= 0], marks[rows >= 0]
-    return np.unique(rows[marks < span.end[rows]])
+    return distinct(rows[marks < span.end[rows]])
 
 
 def _named(name_of: Callable[[int], str], rows: Ints, names: tuple[str, ...]) -> Ints:
