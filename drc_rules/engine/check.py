@@ -6,17 +6,12 @@ import hashlib
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from drc_rules.analysis.impedance.pair_table import MOST_SOLVED, QUICKLY_SOLVED, pair_rows, unjudged_pairs
 from drc_rules.analysis.impedance.process_view import process_view
-from drc_rules.analysis.impedance.route_impedance import link_impedances
-from drc_rules.analysis.loss.loss_table import loss_rows
 from drc_rules.analysis.nets.coupled_nets import coupled_nets
-from drc_rules.analysis.power.rail_table import rail_rows
 from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
-from drc_rules.analysis.stackup.stackup_of_board import stackup_view
-from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
-from drc_rules.analysis.via.backdrill_table import BackdrillTable, backdrill_table
+from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
 from drc_rules.engine.decide import begin, coverage_of, headline_of
 from drc_rules.engine.finding_lines import with_lines
 from drc_rules.engine.missing_inputs import proofs
@@ -24,7 +19,7 @@ from drc_rules.engine.suppressions import accept
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.facts.net_interfaces import assign_nets
-from drc_rules.report.model import Missing, Report
+from drc_rules.report.model import Report
 from drc_rules.requirements.interfaces import interface_ids
 from drc_rules.requirements.profiles.profile import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rules.rule import all_rules, choose_rules
@@ -32,13 +27,9 @@ from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config, load_config
 from stackup_lib.board.board import Board
 from stackup_lib.core.background_thread import ThreadTask
-from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.files.plain_file import read_board_bytes
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
-
-LARGE_BYTES = 10_000_000
-"""Boards whose check is to be fast all the same."""
 
 
 def check_board(
@@ -69,6 +60,7 @@ def check_up(
     text: bytes | None = None,
     today: date | None = None,
     every_pair: bool = False,
+    tables: bool = True,
 ) -> CheckUp:
     """Check one board.
 
@@ -79,6 +71,7 @@ def check_up(
         text: the board's bytes in place of the file's, e.g. of a live board with unsaved changes.
         today: the day on which suppressions are judged; by default today, the same all over the world (UTC).
         every_pair: solve the impedance of pairs that no clause judges on large boards too, for who looks at them.
+        tables: False leaves out what `report_tables` adds; findings, verdicts and coverage are the same.
 
     Raises:
         StackwrightError: board, project or settings cannot be read; the message says what to do.
@@ -90,10 +83,18 @@ def check_up(
     hashed = ThreadTask(partial(hashlib.sha256, data or b""))  # while the board is read: the other core is idle
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
     rest = begin(context, requirements.clauses, all_rules(), chosen)
-    drills, stackup, impedances = _backdrills(context), stackup_view(context), context.get(link_impedances)
+    shown: dict[str, Any] = {}
+    if tables:
+        from drc_rules.engine.report_tables import tables_before_rules  # noqa: PLC0415 - few who check look at them
+
+        shown |= tables_before_rules(context)
     outcome = rest()
     headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
     process = process_view(context)
+    if tables:
+        from drc_rules.engine.report_tables import tables_after_rules  # noqa: PLC0415
+
+        shown |= tables_after_rules(context, requirements.clauses, data or b"", every_pair=every_pair)
     report = Report.model_construct(  # of parts that are checked: a validator of all of them takes long to build
         board=with_process(board_facts(context, hashed.result().hexdigest()), process),
         profile=profile.name if profile else None,
@@ -112,15 +113,9 @@ def check_up(
         proofs=proofs(context, outcome),
         crashes=tuple(outcome.crashes),
         notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
-        stackup=stackup,
         process=process,
-        impedances=impedances,
-        pairs=pair_rows(context, most_solved=_most_solved(data or b"", every_pair=every_pair)),
-        losses=loss_rows(context, requirements.clauses),
-        backdrills=drills.rows,
-        backdrills_missing=drills.missing,
-        rails=rail_rows(context),
         unknown_pairs=context.get(unknown_pairs).names,
+        **shown,
     )
     if config.suppress and options.suppress:
         report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=config.text)
@@ -140,21 +135,6 @@ def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, 
         assignment.families_without_generation(),
     )
     return Context(board, declarations, assignment, purpose), requirements, profile
-
-
-def _most_solved(data: bytes, *, every_pair: bool) -> int:
-    """Return how many geometries are solved that no rule needs: none of a large board unless requested."""
-    if every_pair:
-        return MOST_SOLVED
-    return QUICKLY_SOLVED if len(data) <= LARGE_BYTES else 0
-
-
-def _backdrills(context: Context) -> BackdrillTable:
-    """The backdrill table; a fact that all of it waits for is its only content."""
-    try:
-        return backdrill_table(context)
-    except MissingFact as fact:
-        return BackdrillTable(rows=(), missing=(Missing(fact=fact.name, how_to_give=fact.how_to_give),))
 
 
 def _declared(config: Config) -> set[str]:

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from drc_rules.analysis.impedance.pair_table import unjudged_pairs
 from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.stackup.facts_of_board import board_facts
 from drc_rules.analysis.stackup.forms_of_board import FormOfBoard, forms_of_size
-from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
+from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
 from drc_rules.engine.decide import Outcome, coverage_of, headline_of
 from drc_rules.engine.missing_inputs import in_general, unproven
 from drc_rules.engine.one_finding import of_clause

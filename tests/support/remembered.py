@@ -59,17 +59,26 @@ def checked(
     text: bytes | None = None,
     today: date | None = None,
     every_pair: bool = False,
+    tables: bool = True,
 ) -> CheckUp:
     """Check a board as `check_up` does; a report that is there already gets the board's path."""
 
     def check() -> CheckUp:
-        return check_up(path, config=config, overrides=overrides, text=text, today=today, every_pair=every_pair)
+        return check_up(
+            path,
+            config=config,
+            overrides=overrides,
+            text=text,
+            today=today,
+            every_pair=every_pair,
+            tables=tables,
+        )
 
     if not path.is_file() or text is not None:
         return check()
     settings = find_config(path) if config is None else config
     files = [(one.name, one.read_bytes()) for one in _files_of(path)]
-    key = (path.name, *files, repr(settings), settings.text, repr(overrides or Overrides()), today, every_pair)
+    key = (path.name, *files, repr(settings), settings.text, repr(overrides or Overrides()), today, every_pair, tables)
     return _moved(_answer(key, check), path)
 
 

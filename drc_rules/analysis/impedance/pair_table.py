@@ -93,19 +93,6 @@ def pair_rows(ctx: Context, *, most_solved: int) -> tuple[PairRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.is_judged, -row.length_mm, row.name)))
 
 
-def unjudged_pairs(ctx: Context) -> int:
-    """Count the routed pairs with a target of which no section is judged: too short, over no plane, or apart."""
-    pairs = ctx.pairs
-    judged = {net for one in counted(ctx.get(controlled_lines)) for net in one.line.nets}
-    asked = {net for nets in ctx.get(nets_by_target).values() for net in nets} & set(
-        distinct(ctx.board.tracks.net).tolist()
-    )
-    paired = {net for net in asked if pairs.complement_of_net[net] >= 0}
-    return len(
-        {int(pairs.pair_of_net[net]) for net in paired} - {int(pairs.pair_of_net[net]) for net in judged & paired}
-    )
-
-
 def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_Section]]:
     """Return the geometries of each pair that has tracks; `target_of` is the number of each net's target."""
     routed = distinct(ctx.board.tracks.net)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drc_rules.analysis.targets.controlled import nets_by_target
+from drc_rules.analysis.targets.controlled import controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.model import Missing
@@ -12,6 +12,7 @@ from drc_rules.requirements.interfaces import family
 from drc_rules.settings.net_selection import nets_line
 from stackup_lib.board.board import Board, Flags
 from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import Origin
 from stackup_lib.core.record import record
 
@@ -54,6 +55,19 @@ def unknown_pairs(ctx: Context) -> UnknownPairs:
 
 MOST_NAMED = 4
 """Pairs that the question names; the report lists all."""
+
+
+def unjudged_pairs(ctx: Context) -> int:
+    """Count the routed pairs with a target of which no section is judged: too short, over no plane, or apart."""
+    pairs = ctx.pairs
+    judged = {net for one in counted(ctx.get(controlled_lines)) for net in one.line.nets}
+    asked = {net for nets in ctx.get(nets_by_target).values() for net in nets} & set(
+        distinct(ctx.board.tracks.net).tolist()
+    )
+    paired = {net for net in asked if pairs.complement_of_net[net] >= 0}
+    return len(
+        {int(pairs.pair_of_net[net]) for net in paired} - {int(pairs.pair_of_net[net]) for net in judged & paired}
+    )
 
 
 def _known(ctx: Context) -> Flags:

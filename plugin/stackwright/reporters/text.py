@@ -11,10 +11,8 @@ from rich.text import Text
 from drc_rules.report.model import Headline, Report, TakenAs
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.interfaces import family, interface, interface_ids
-from stackwright.reporters import text_details
 from stackwright.reporters.next_step import next_step
-from stackwright.tables import kicad_drc
-from stackwright.tables.counts import LABELS, severity_counts, tally
+from stackwright.tables.counts import LABELS, SEVERITY_STYLE, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.page import PLAIN_WIDTH, Page, styled
 from stackwright.text.words import clean, count
@@ -54,10 +52,13 @@ def page(
         full: all of it, every finding and every row.
         width: columns of the terminal; at least 80 keep the first screen below 40 lines.
     """
+    if not (verbose or full or clauses):
+        return _first_screen(report, width)
+    from stackwright.reporters import text_details
+
     if not (verbose or full):
         out = _first_screen(report, width)
-        if clauses:
-            text_details.clauses(out, report)
+        text_details.clauses(out, report)
         return out
     out = Page()
     _verbatim(out, _head(report, width))
@@ -166,7 +167,7 @@ def _entry(group: Group, width: int) -> list[Text]:
     similar = len(group.findings) - 1
     more = f" (and {similar} similar)" if similar else ""
     lines = _wrapped(f"{first.code} {first.title}", width, most=2, indent=INDENT, end=more)
-    label = styled(f"  {LABELS[first.severity]:<{INDENT - 2}}", text_details.SEVERITY_STYLE[first.severity])
+    label = styled(f"  {LABELS[first.severity]:<{INDENT - 2}}", SEVERITY_STYLE[first.severity])
     return [label + line[INDENT:] if k == 0 else line for k, line in enumerate(lines)]
 
 
@@ -174,6 +175,8 @@ def _others(report: Report, width: int) -> Iterator[Text]:
     """What else has to be known: KiCad's own check, what was accepted, what crashed."""
     drc = report.kicad_drc
     if drc is not None:
+        from stackwright.tables import kicad_drc
+
         words = (
             f"did not run: {drc.failed}; {drc.next_step}" if drc.failed else f"{kicad_drc.remark(drc)}; -v lists them"
         )

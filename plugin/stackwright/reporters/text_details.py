@@ -11,7 +11,7 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import document
 from stackup_lib.core.facts import Confidence, Origin
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
-from stackwright.tables.counts import LABELS, coupled_words, severity_counts, tally
+from stackwright.tables.counts import LABELS, SEVERITY_STYLE, coupled_words, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, number, some
@@ -22,7 +22,6 @@ SHOWN = 10
 PAIRS_SHOWN = 8
 """Differential pairs of unknown interface that are named unless all are requested."""
 
-SEVERITY_STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 VERDICT_STYLE = {
     Verdict.FAILED: "bold red",
     Verdict.NOT_VERIFIABLE: "yellow",

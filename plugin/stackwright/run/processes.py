@@ -33,6 +33,13 @@ def worker_count(items: int, wanted: int | None, platform: str = sys.platform) -
     return min(wanted or os.cpu_count() or 1, items, most)
 
 
+def is_one_of_several() -> bool:
+    """Tell whether this process works for another one, see `shared_out`."""
+    from multiprocessing import parent_process
+
+    return parent_process() is not None
+
+
 def shared_out(work: Callable[[Item], Answer], items: Iterable[Item], workers: int) -> Iterator[Answer]:
     """Yield the answers in the order of the items; at Ctrl-C, or when the caller stops reading, the processes end.
 

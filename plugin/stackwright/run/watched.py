@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from multiprocessing import parent_process
 from threading import Timer
 from typing import TYPE_CHECKING, TypeVar
 
 from drc_rules.rules.rule import all_rules
 from stackup_lib.core.stopwatch import Stopwatch, measuring
+from stackwright.run.processes import is_one_of_several
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -77,7 +77,7 @@ def watched(title: str) -> Iterator[Stopwatch]:
 
     One of several processes says nothing: they would write over each other.
     """
-    if not sys.stderr.isatty() or parent_process() is not None:
+    if not sys.stderr.isatty() or is_one_of_several():
         with measuring(Stopwatch()) as watch:
             yield watch
         return

@@ -16,6 +16,8 @@ ORDER = ("failed", "not met", "remark", "not verifiable", "met", "not applicable
 LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
 """Severities as people read them."""
 
+SEVERITY_STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
 
 def severity_counts(findings: Iterable[Finding]) -> str:
     """Return e.g. `2 errors, 1 remark`."""

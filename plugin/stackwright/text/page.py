@@ -8,7 +8,6 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from stackup_lib.core.record import record
@@ -60,6 +59,8 @@ class Page:
 
     def rows(self, columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], indent: int = 2) -> None:
         """Add aligned rows."""
+        from rich.table import Table
+
         grid = Table.grid(padding=(0, 2, 0, 0))
         for column in columns:
             grid.add_column(

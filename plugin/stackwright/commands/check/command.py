@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,7 @@ from stackwright.results.board_identity import BoardIdentity
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.data_digest import data_digest
 from stackwright.run.paths import boards_of, boards_touched, find_board
-from stackwright.run.processes import shared_out, worker_count
+from stackwright.run.processes import is_one_of_several, shared_out, worker_count
 from stackwright.run.watched import counted, shares_of, timing_lines, watched
 from stackwright.text.output import check_target, complain, show, write_file
 from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
@@ -134,7 +133,7 @@ def reporter(name: str) -> Callable[[Sequence[Checked | Unchecked]], str]:
 
 
 def check_one(
-    board: Path, request: CheckRequest, *, live: bytes | None = None, draw: bool = False
+    board: Path, request: CheckRequest, *, live: bytes | None = None, draw: bool = False, tables: bool = True
 ) -> tuple[Checked, CheckOptions]:
     """Check one board as the command line does, with the options that its settings file gives.
 
@@ -143,22 +142,23 @@ def check_one(
         request: what to check.
         live: the board's bytes where they are not the file's, e.g. from a running KiCad.
         draw: with the board from above and the charts, for a page.
+        tables: with what `report_tables` adds to the report.
 
     Raises:
         StackwrightError: the check could not be made.
     """
-    outcome, options, _ = check_in_context(board, request, live=live, draw=draw)
+    outcome, options, _ = check_in_context(board, request, live=live, draw=draw, tables=tables)
     return outcome, options
 
 
 def check_in_context(
-    board: Path, request: CheckRequest, *, live: bytes | None = None, draw: bool = False
+    board: Path, request: CheckRequest, *, live: bytes | None = None, draw: bool = False, tables: bool = True
 ) -> tuple[Checked, CheckOptions, CheckUp]:
     """Check one board like `check_one`; return the context of its rules as well."""
     config = find_config(board, request.config)
     options, overrides = request.options(config.check), request.overrides.with_defaults(config.check)
     every_pair = draw or request.solves_every_pair
-    checked = check_up(board, config=config, overrides=overrides, text=live, every_pair=every_pair)
+    checked = check_up(board, config=config, overrides=overrides, text=live, every_pair=every_pair, tables=tables)
     report = checked.report
     if request.baseline:
         report = _above(request.baseline, board, report)
@@ -225,7 +225,7 @@ def check_typed(typed: Path, request: CheckRequest) -> Answer:
     try:
         board = find_board(typed)
         with watched(board.name) as watch, sharing_cores(on=_is_worth_two(board, request)):
-            outcome, options = check_one(board, request, draw=HTML in request.formats)
+            outcome, options = check_one(board, request, draw=HTML in request.formats, tables=request.shows_tables)
             outcome = _with_kicad_drc(outcome, board) if request.kicad_drc else outcome
         if request.timing:
             outcome = replace(outcome, timing=shares_of(watch), background_s=watch.background_s)
@@ -247,7 +247,7 @@ def _with_kicad_drc(checked: Checked, board: Path) -> Checked:
 
 def _is_worth_two(board: Path, request: CheckRequest) -> bool:
     """Tell whether a second process may work on one board: it is large, and no other boards keep the cores busy."""
-    return request.jobs != 1 and parent_process() is None and board.stat().st_size > LARGE_BYTES
+    return request.jobs != 1 and board.stat().st_size > LARGE_BYTES and not is_one_of_several()
 
 
 def _against(commit: str, board: Path, report: Report, config: Path | None, overrides: Overrides) -> Report:

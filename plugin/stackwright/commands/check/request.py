@@ -87,6 +87,11 @@ class CheckRequest:
         """True where a report lists the impedance of pairs that no clause judges."""
         return self.full or any(format_ in SHOW_PAIRS for format_ in self.formats)
 
+    @property
+    def shows_tables(self) -> bool:
+        """False for the first screen of text, and for one line per board: neither has room for tables."""
+        return self.verbose or self.full or set(self.formats) != {TEXT}
+
     def options(self, defaults: CheckOptions) -> CheckOptions:
         """Return what decides over the exit code: the command line's, and what it leaves out from `[check]`."""
         given = {"fail_on": self.fail_on, "min_coverage_pct": self.min_coverage_pct}

@@ -11,7 +11,7 @@ from drc_rules.requirements.interfaces.inherit import is_inherited
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackwright.commands.lookup.shipped import Shipped, shipped_clauses
-from stackwright.reporters.text_details import SEVERITY_STYLE
+from stackwright.tables.counts import SEVERITY_STYLE
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.remarks import REMARKS

@@ -14,7 +14,8 @@ from drc_rules.stackup_design.fitness import Fitness, FitnessReport, Shortfall
 from stackwright.commands.fit.changes import Way
 from stackwright.commands.fit.words import form_words, step, to_go
 from stackwright.reporters.text import HEADLINE_STYLE
-from stackwright.reporters.text_details import SEVERITY_STYLE, facts
+from stackwright.reporters.text_details import facts
+from stackwright.tables.counts import SEVERITY_STYLE
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 

@@ -9,7 +9,7 @@ from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
 from stackwright.commands.lookup.shipped import clauses_of
-from stackwright.reporters.text_details import SEVERITY_STYLE
+from stackwright.tables.counts import SEVERITY_STYLE
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count

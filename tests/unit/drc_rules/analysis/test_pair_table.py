@@ -9,7 +9,8 @@ import pytest
 
 from drc_rules.analysis.impedance.pair_table import MOST_SOLVED, NO_PLANE, NOT_SOLVED, pair_rows
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.engine.check import LARGE_BYTES, check_up, prepare
+from drc_rules.engine.check import check_up, prepare
+from drc_rules.engine.report_tables import LARGE_BYTES
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.link_rows import PairOnLayer, PairRow
 from drc_rules.settings.config import Config
