@@ -30,7 +30,7 @@ from typing import Any
 
 from stackup_lib.core.errors import StackwrightError
 from tests.corpus.manifest import Entry, read_manifest
-from tests.corpus.sources import add_source_options, git, mirror_of, names_in, sha256_of
+from tests.corpus.sources import add_source_options, git, names_in, repository_with, sha256_of
 
 SECONDS = 300
 """A check that takes longer counts as a failure of ours."""
@@ -69,18 +69,7 @@ def source_of(entry: Entry, cache: Path, mirrors: Path | None) -> Path:
     Raises:
         StackwrightError: it cannot be had.
     """
-    if mirrors is not None:
-        return mirror_of(mirrors, entry.repository)
-    folder = cache / "git" / f"{entry.repository.replace('/', '+')}.git"
-    if not (folder / "HEAD").is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        git(folder, "init", "--quiet", "--bare")
-        git(folder, "remote", "add", "origin", f"https://github.com/{entry.repository}.git")
-        git(folder, "config", "remote.origin.promisor", "true")
-        git(folder, "config", "remote.origin.partialclonefilter", "blob:none")
-    if not git(folder, "rev-list", "--all", "--ignore-missing", "--max-count=1", entry.commit):
-        git(folder, "fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", entry.commit)
-    return folder
+    return repository_with(entry.repository, entry.commit, cache, mirrors)
 
 
 def laid_out(entry: Entry, cache: Path, mirrors: Path | None) -> Path:

@@ -37,6 +37,26 @@ def mirror_of(mirrors: Path, repository: str) -> Path:
     raise StackwrightError(str(mirrors), f"no mirror of {repository}", f"expected {owner}+{name} or {owner}/{name}")
 
 
+def repository_with(repository: str, commit: str, cache: Path, mirrors: Path | None) -> Path:
+    """Return a git directory that holds a commit; without mirrors it is fetched, files as they are read.
+
+    Raises:
+        StackwrightError: it cannot be had.
+    """
+    if mirrors is not None:
+        return mirror_of(mirrors, repository)
+    folder = cache / "git" / f"{repository.replace('/', '+')}.git"
+    if not (folder / "HEAD").is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        git(folder, "init", "--quiet", "--bare")
+        git(folder, "remote", "add", "origin", f"https://github.com/{repository}.git")
+        git(folder, "config", "remote.origin.promisor", "true")
+        git(folder, "config", "remote.origin.partialclonefilter", "blob:none")
+    if not git(folder, "rev-list", "--all", "--ignore-missing", "--max-count=1", commit):
+        git(folder, "fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", commit)
+    return folder
+
+
 def names_in(folder: Path, commit: str, below: PurePosixPath) -> set[str]:
     """Return the names of the files in a folder of a commit."""
     where = [] if str(below) == "." else [f"{below}/"]

@@ -200,10 +200,10 @@ def in_range(line_id: str) -> list[Point]:
 
 
 def test_stated_intervals_contain_the_measurements() -> None:
-    """All 30 measured points lie inside the interval from foil, Df and nickel, those beyond the range included."""
-    assert len(points()) == 30
+    """All 48 measured points lie inside the interval from foil, Df and nickel, those beyond the range included."""
+    assert len(points()) == 48
     assert [p for p in points() if not p.low <= p.measured <= p.high] == []
-    assert sum(p.in_range for p in points()) == 17
+    assert sum(p.in_range for p in points()) == 32
 
 
 def test_intervals_are_not_empty_words() -> None:
@@ -236,6 +236,34 @@ def test_bare_copper_in_range_is_met_within_ten_per_cent() -> None:
     assert len(bare) == 11
     assert max(abs(p.error) for p in bare) < 0.1
     assert median(abs(p.error) for p in bare) < 0.0505
+
+
+def test_megtron_7_lines_are_met_within_a_fifth_with_the_usual_foil() -> None:
+    """Two widths, nothing fitted: 94 um within 14 % and 5 % in the median, 209 um up to 19 % low, 14 % in the median.
+
+    The narrow line is met within 3 % from 10 to 28 GHz. The wide one loses more below 40 GHz than copper, foil and Df
+    account for, and as much as the narrow one above.
+    """
+    narrow, wide = in_range("M7-94"), in_range("M7-209")
+    assert (len(narrow), len(wide)) == (8, 7)
+    assert max(abs(p.error) for p in narrow) < 0.145
+    assert median(abs(p.error) for p in narrow) < 0.05
+    assert all(abs(p.error) < 0.035 for p in narrow if 10 <= p.frequency_ghz <= 28)
+    assert all(-0.19 < p.error < 0 for p in wide)
+    assert median(abs(p.error) for p in wide) < 0.145
+    assert all(abs(p.error) < 0.055 for p in wide if p.frequency_ghz >= 40)
+
+
+def test_megtron_7_lines_are_faster_than_the_dk_of_their_own_solution_says() -> None:
+    """2 to 6 % of effective permittivity, 1 to 3 % of delay: both lines alike, so it is the Dk of a thin ply."""
+    for name in ("M7-94", "M7-209"):
+        bonded, other = (rz.laws()[1] for rz in foil_of(name))
+        f, measured, _ = np.array(LINES[name]["eps_eff"]).T
+        line, size = solved(name), LINES[name]["parameters_mm"]
+        slow = (loss_of(line, materials_of(name, bonded, other), f).delay_ps_per_mm * 0.299792458) ** 2
+        risen = [microstrip_eps_eff(x, size["w"], size["h"], size["er"], line.eps_eff) / line.eps_eff for x in f]
+        error = slow * np.array(risen) / measured - 1
+        assert np.all((error > 0.02) & (error < 0.06)), (name, error)
 
 
 def test_astra_microstrip_with_the_roughness_quoted_beside_the_data_reads_high() -> None:
@@ -390,4 +418,4 @@ def test_every_figure_that_was_left_out_says_why() -> None:
     left = [name for group in MEASURED["left_out"] for name in group["ids"]]
     assert len(left) == len(set(left)) == 30
     assert all(group["missing"] for group in MEASURED["left_out"])
-    assert len(left) + len(points()) + len(SOLVERS) == 85
+    assert len(left) + len(points()) + len(SOLVERS) == 103

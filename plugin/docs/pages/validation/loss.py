@@ -63,7 +63,7 @@ def _measured() -> Iterator[str]:
     yield title("Loss against measured boards", 2)
     inside = sum(p.low <= p.measured <= p.high for p in points())
     yield (
-        f"{len(points())} points of {len(LINES)} lines on two boards; {inside} of them lie inside our interval. The "
+        f"{len(points())} points of {len(LINES)} lines on three boards; {inside} of them lie inside our interval. The "
         "bar is that interval: Df by 10 %, the foil from the smoothest to the roughest that its name allows (without a "
         "name: any foil), nickel from the least to the most lossy. It is wide where foil or nickel are not known, "
         "because the loss is. The dot is our nominal figure; zero is what was measured, with its own "
