@@ -388,6 +388,7 @@ def test_ordinary_names_are_no_fast_nets(net: str) -> None:
         *("/DRAM_DQ0", "/DRAM_A0", "/DRAM_CAS", "RAM1_DQ3", "SD_DQ0"),
         *("USB_PWR_P", "USB_SENSE_N", "USB_EN_N", "USB_XI", "USB_FB_P"),
         *("/gpdi/GPDI_ETH+", "/usb/FPD+", "RMII_TXD0", "ETH_TXD0", "PW+", "CLK_HDMI_OUT_P", "HDMI_OUT_EN", "SGMII_TXD"),
+        "TRAFO1_P",
     ],
 )
 def test_names_that_tell_no_interface_read_as_none(net: str) -> None:
