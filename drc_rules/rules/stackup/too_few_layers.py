@@ -35,6 +35,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
+from stackup_lib.core.words import count
 
 FORMULA = """
 n ≥ n_min
@@ -53,7 +54,7 @@ def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft
     if least is not None and board.layer_count < least:
         yield DraftFinding(
             title=(
-                f"{board.layer_count} copper layers, "
+                f"{count(board.layer_count, 'copper layer')}, "
                 f"{'' if clause.severity is Severity.ERROR else 'preferred '}minimum {least:g}"
             ),
             why="High-speed links need layers between ground planes, and high currents planes of their own",

@@ -12,7 +12,7 @@ from stackwright.text.words import count, some
 HEAD = ("Rail", "Current", "Drop, mV", "Limit", "DC, mOhm", "Target", "Largest in a hole", "Most is lost in")
 SHORT_HEAD = ("Rail", "Current", "Drop, mV", "Share", "Limit", "DC, mOhm", "Target", "Most lost in")
 MORE_HEAD = ("Rail", "From, to", "Way of the largest drop", "Copper", "Assumed")
-NOTE = "there and, where it is known, back through ground; in brackets with thick cold and with thin hot copper"
+NOTE = "drop in the supply and, where it is known, in the ground return; in brackets thick cold to thin hot copper"
 
 LISTED_PCT = 0.5
 """Layers that lose less are not listed."""

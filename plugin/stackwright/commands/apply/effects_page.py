@@ -33,7 +33,7 @@ def effects_block(page: Page, effects: Sequence[LineEffect], names: tuple[str, s
 def _block(page: Page, target: LineTarget, rows: Sequence[LineEffect]) -> None:
     nyquist = f", dB/inch at {target.nyquist_ghz:g} GHz" if target.nyquist_ghz else ""
     page.line(f"{target.title}: {target.target}{nyquist}", indent=2)
-    head = tuple(styled(word, "dim") for word in ("layer", "width/gap", "ohm", "", "dB/inch", "in +-10 %"))
+    head = tuple(styled(word, "dim") for word in ("layer", "width/gap", "ohm", "off target", "dB/inch", "in +-10 %"))
     columns = [Column(), Column(), Column(), Column(right=True), Column(), Column()]
     page.rows(columns, [head, *(_cells(row) for row in rows)], indent=4)
     for row in rows:
