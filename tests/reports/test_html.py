@@ -137,6 +137,14 @@ def test_clauses_stand_by_verdict_in_the_order_of_precedence() -> None:
     assert {"failed", "not-verifiable", "met"} <= set(bodies)
 
 
+def test_the_heading_of_the_clauses_counts_as_the_text_report_does(lossy: Report) -> None:
+    """One remark, two remarks; `met` and `failed` have no plural."""
+    one = next(verdict for verdict in lossy.verdicts if verdict.words == "remark")
+    two = lossy.model_copy(update={"verdicts": (*lossy.verdicts, one)})
+    assert "Clauses of training-b200 1 failed, 1 remark, 1 not verifiable, 98 met, " in page_of(lossy).text
+    assert "Clauses of training-b200 1 failed, 2 remarks, 1 not verifiable, 98 met, " in page_of(two).text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["default_stackup", "training_b200_lossy_prepreg"])
 def test_the_filter_counts_every_clause(name: str) -> None:

@@ -30,17 +30,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
-from stackup_lib.core.facts import MissingFact
 
 
 @rule("NET001", aliases=("undeclared-generation",), kinds=("interface_generation",), over=whole_board)
 def unknown_interface_version(ctx: Context, clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Never yields: the clause stays not verifiable until the generation is declared."""
-    family = clause.interface or ""
-    how = f'[[interface]]\nis = "?"  # {", ".join(clause.limit.choices)}\n{ctx.assignment_lines(family)}'
-    raise MissingFact(f"generation of {family}", how)
+    raise generation_of(ctx, clause.interface or "")
     yield  # a generator like every rule
