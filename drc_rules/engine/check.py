@@ -14,7 +14,7 @@ from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
 from drc_rules.engine.decide import begin, coverage_of, headline_of
 from drc_rules.engine.finding_lines import with_lines
-from drc_rules.engine.missing_inputs import proofs
+from drc_rules.engine.missing_inputs import proofs, with_open_values
 from drc_rules.engine.suppressions import accept
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides, gather, purpose_of
@@ -110,7 +110,7 @@ def check_up(
             coupled_mm=[pair.length_mm for pair in context.get(coupled_nets)],
         ),
         taken_as=context.assignment.taken_as(),
-        proofs=proofs(context, outcome),
+        proofs=with_open_values(proofs(context, outcome), config),
         crashes=tuple(outcome.crashes),
         notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
         process=process,

@@ -11,7 +11,13 @@ from drc_rules.facts.guesses import generation_of
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings import FILE_NAME
+from drc_rules.settings.config import Config
+from drc_rules.settings.declaration import PLACEHOLDER
 from stackup_lib.core.files.toml_text import TomlError, read_toml
+from stackup_lib.core.words import count
+
+FILL_IN = "# fill in "
+"""How the comment of `with_open_values` begins."""
 
 MOST_ROWS = 3
 """A fact that is missing for more rows than this is asked of the user once, for all of them."""
@@ -38,6 +44,15 @@ def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tupl
         hints += [generation_of(context, one).how_to_give for one in context.assignment.families_without_generation()]
     tables = ["\n".join(table) for hint in [*hints, *also] for table in _tables(hint)]
     return paste_lines(in_general(tables), context.declarations.config.text)
+
+
+def with_open_values(lines: tuple[str, ...], config: Config) -> tuple[str, ...]:
+    """Put before the lines of `proofs` how many values of the settings file the user has not yet filled in."""
+    marked = sum(f'"{PLACEHOLDER}"' in line.partition("#")[0] for line in config.text.splitlines())
+    if not marked or not lines:
+        return lines
+    where = config.path.as_posix() if config.path else FILE_NAME
+    return (f'{FILL_IN}{count(marked, "value")} marked "{PLACEHOLDER}" in {where}, then check again', *lines)
 
 
 def unproven(verdicts: Iterable[ClauseVerdict]) -> list[ClauseVerdict]:

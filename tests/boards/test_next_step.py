@@ -51,6 +51,25 @@ def test_the_next_step_runs_as_printed_and_the_screen_is_short(name: str, folder
     assert "Traceback" not in ran.err
 
 
+def test_after_init_the_next_step_is_to_fill_in_not_init_again(folder: Path) -> None:
+    """Values marked "?" are counted; remarks behind # are not; with none left and data missing, it is init once more."""
+    board = folder / "board"
+    shutil.copytree(BOARDS / "no_stackup", board)
+    settings = board / "stackwright.toml"
+    settings.unlink()
+
+    def following() -> str:
+        return run("check", "board", "--profile", "edge", cwd=folder).out.splitlines()[-1]
+
+    assert following() == "next: stackwright init board/no_stackup.kicad_pcb --profile edge"
+    run("init", "board", "--profile", "edge", cwd=folder)
+    marked = sum('"?"' in line.partition("#")[0] for line in settings.read_text().splitlines())
+    assert marked > 3
+    assert following() == f'next: fill in {marked} values marked "?" in board/stackwright.toml, then check again'
+    settings.write_text('profile = "edge"  # "?" in a remark is none\n')
+    assert following() == "next: stackwright init board/no_stackup.kicad_pcb --profile edge"
+
+
 def test_a_process_of_its_own_prints_the_same(folder: Path) -> None:
     """Exit code and both streams."""
     name = NAMES[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drc_rules.engine.missing_inputs import FILL_IN
 from drc_rules.report.model import Headline, Report
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import load_profile
@@ -20,7 +21,8 @@ def next_step(report: Report) -> str:
         return command_line("fab-pack", board, "--output", "fab")
     if report.headline is Headline.NOT_PROVEN:
         if any(not line.startswith("#") for line in report.proofs):
-            return command_line("init", board, *_purpose(report))
+            begun = [line.removeprefix("# ") for line in report.proofs if line.startswith(FILL_IN)]
+            return begun[0] if begun else command_line("init", board, *_purpose(report))
         actions = [line.removeprefix("# ").partition(" lists them")[0] for line in report.proofs]
         return actions[0] if actions else command_line("check", board, *_purpose(report), "--clauses")
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
