@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from drc_rules.facts.declared_impedances import impedance_notes, unknown_class
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
@@ -25,12 +26,13 @@ from drc_rules.requirements.interfaces.names import (
     normalise,
     spelled_generation,
 )
-from drc_rules.settings.config import Config, InterfaceDeclaration
+from drc_rules.settings.config import Config
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.core.record import record
+from stackup_lib.core.words import count as counted
 from stackup_lib.nets.links import Links, find_links
 
 
@@ -150,7 +152,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
     pins = pin_evidence(board, links, {n: role.family for n, role in enumerate(roles) if role and n not in loose})
     roles = _with_pins(pins, roles, loose, expected)
-    notes += _conflicts(pins, roles)
+    notes += [*_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     return Assignment(_name_groups(roles, board.nets), tuple(notes))
 
 
@@ -162,7 +164,7 @@ def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRo
         taken = {n for n in chosen if board.nets[n] in row.nets or not is_sideband(board.nets[n], of)}
         where = f'[[interface]] {number} (is = "{row.is_}")'
         if not chosen:
-            notes.append(f"{where} matches no net of this board{_nearest_class(board, row)}")
+            notes.append(f"{where} matches no net of this board{unknown_class(board, row.net_classes)}")
         elif not taken:
             notes.append(f"{where} matches only control and clock nets; name them one by one if they are meant")
         left_out = len(chosen) - len(taken)
@@ -171,7 +173,9 @@ def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRo
         role = NetRole(of.id, interface_id, Origin.DECLARED, Confidence.HIGH, why, group)
         twice = sum(1 for n in taken if n in roles and roles[n].interface != interface_id)
         if twice:
-            notes.append(f"{where} takes {twice} nets that an earlier [[interface]] declares as something else")
+            notes.append(
+                f"{where} takes {counted(twice, 'net')} that an earlier [[interface]] declares as something else"
+            )
         roles.update(dict.fromkeys(taken, role))
     return roles
 
@@ -185,13 +189,6 @@ def _meaning(word: str, number: int) -> tuple[Family, str | None]:
         known = [*interface_ids(), *by_id]
         raise ConfigError(f"[[interface]] {number}", f'"{word}" is no interface', did_you_mean(word, known))
     return by_id[word], None
-
-
-def _nearest_class(board: Board, row: InterfaceDeclaration) -> str:
-    unknown = [name for name in row.net_classes if name not in board.project.classes]
-    if not unknown:
-        return ""
-    return f'; the project has no net class "{unknown[0]}", {did_you_mean(unknown[0], board.project.classes)}'
 
 
 def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, str]) -> NetRole | None:

@@ -52,7 +52,7 @@ def test_the_next_step_runs_as_printed_and_the_screen_is_short(name: str, folder
 
 
 def test_after_init_the_next_step_is_to_fill_in_not_init_again(folder: Path) -> None:
-    """Values marked "?" are counted; remarks behind # are not; with none left and data missing, it is init once more."""
+    """Values marked "?" are counted, remarks behind # are not; with none left and data missing it is init once more."""
     board = folder / "board"
     shutil.copytree(BOARDS / "no_stackup", board)
     settings = board / "stackwright.toml"

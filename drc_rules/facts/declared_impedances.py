@@ -1,0 +1,38 @@
+"""What a user should know about the `[[impedance]]` tables of the settings: which choose nothing, which contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from drc_rules.settings.config import ImpedanceDeclaration
+from drc_rules.settings.net_selection import chosen_nets
+from stackup_lib.board.board import Board
+from stackup_lib.core.errors import did_you_mean
+from stackup_lib.core.words import count
+
+
+def impedance_notes(board: Board, rows: Sequence[ImpedanceDeclaration]) -> Iterator[str]:
+    """Yield a note for each table that matches no net, or states another target for nets of an earlier one."""
+    before: dict[int, ImpedanceDeclaration] = {}
+    for number, row in enumerate(rows, start=1):
+        where = f"[[impedance]] {number} ({row.ohm:g} ohm)"
+        chosen = chosen_nets(board, row.net_classes, row.nets)
+        if not chosen:
+            yield f"{where} matches no net of this board{unknown_class(board, row.net_classes)}"
+        twice = [n for n in chosen if n in before and _asked(before[n]) != _asked(row)]
+        if twice:
+            earlier = ", ".join(sorted({f"{before[n].ohm:g} ohm" for n in twice}))
+            yield f"{where} takes {count(len(twice), 'net')} for which an earlier [[impedance]] states {earlier}"
+        before |= dict.fromkeys(chosen, row)
+
+
+def unknown_class(board: Board, net_classes: Sequence[str]) -> str:
+    """Return which net class the project does not have, with the nearest one; "" where it has all."""
+    unknown = [name for name in net_classes if name not in board.project.classes]
+    if not unknown:
+        return ""
+    return f'; the project has no net class "{unknown[0]}", {did_you_mean(unknown[0], board.project.classes)}'
+
+
+def _asked(row: ImpedanceDeclaration) -> tuple[float, str]:
+    return row.ohm, row.kind

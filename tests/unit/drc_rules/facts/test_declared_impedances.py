@@ -1,0 +1,43 @@
+"""Tables of `[[impedance]]` that choose nothing or contradict one another are told; the others are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.engine.check import check_board
+from drc_rules.settings.config import parse_config
+
+BOARD = Path(__file__).parents[4] / "fixtures/boards/edge_jetson_carrier_fit/edge_jetson_carrier_fit.kicad_pcb"
+CSI = '[[impedance]]\nnet_classes = ["100Ohm-diff_CSI"]\nkind = "differential"\nohm = {}\n'
+ONE = '[[impedance]]\nnets = ["/CSI0_D0_*"]\nkind = "differential"\nohm = {}\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "notes"),
+    [
+        (
+            CSI.format(100) + CSI.format(85),
+            ["[[impedance]] 2 (85 ohm) takes 12 nets for which an earlier [[impedance]] states 100 ohm"],
+        ),
+        (
+            CSI.format(100) + ONE.format(95),
+            ["[[impedance]] 2 (95 ohm) takes 2 nets for which an earlier [[impedance]] states 100 ohm"],
+        ),
+        (
+            CSI.format(100).replace("CSI", "CIS"),
+            [
+                "[[impedance]] 1 (100 ohm) matches no net of this board; the project has no net class "
+                '"100Ohm-diff_CIS", did you mean "100Ohm-diff_CSI"?'
+            ],
+        ),
+        (CSI.format(100) + ONE.format(100), []),
+        (CSI.format(100), []),
+        ("", []),
+    ],
+    ids=["two targets", "one of a class", "misspelled", "the same twice", "one", "none"],
+)
+def test_what_a_table_does_that_its_writer_may_not_expect_is_told(settings: str, notes: list[str]) -> None:
+    report = check_board(BOARD, config=parse_config(settings))
+    assert [note for note in report.notes if "[[impedance]]" in note] == notes
