@@ -32,6 +32,15 @@ def test_neighbours_are_named_with_what_they_take(tmp_path: Path) -> None:
     assert "Not in it: crosstalk in connectors, packages and" in crowd
 
 
+def test_neighbours_that_take_next_to_nothing_share_a_row(tmp_path: Path) -> None:
+    """A receiver 0.76 mm away, seven heights: below 0.01 dB. It is counted, and said to be."""
+    out = told(tmp_path, {"/SFP_RX0": 8.79, "/SFP_TX0": 10.0, "/SFP_TX1": 10.75}).split("with the pairs next to it")[1]
+    assert "/SFP_TX1_P" in out
+    assert "/SFP_RX0_P" not in out
+    assert "1 more" in out
+    assert "< 0.01" in out
+
+
 def test_names_without_a_direction_are_marked(tmp_path: Path) -> None:
     out = told(tmp_path, {"/SFP_TX0": 10.0, "/SFP_B": 10.75})
     assert "far *" in out.split("with the pairs next to it")[1]

@@ -157,8 +157,10 @@ def _drawn(ctx: Context, links: Sequence[LinkLoss]) -> tuple[TrackPieces, _Drawn
             walked = list(_walked(ctx, trace))
             rows += walked
             owners += [(number, leg)] * len(walked)
-    track, begins, scale, is_turned = (np.array(column) for column in zip(*rows, strict=True))
-    of = np.array(owners)
+    track = np.array([row for row, *_ in rows], dtype=np.int64)
+    begins, scale = (np.array([one[k] for one in rows], dtype=np.float64) for k in (1, 2))
+    is_turned = np.array([one[3] for one in rows], dtype=np.bool_)
+    of = np.array(owners, dtype=np.int64).reshape(-1, 2)
     pieces = pieces_of(ctx.board, track)
     row = np.cumsum(pieces.part == 0) - 1
     share = (pieces.part + 0.5) / np.bincount(row)[row]

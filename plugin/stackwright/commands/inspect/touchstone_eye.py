@@ -12,7 +12,7 @@ from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackwright.text.page import Column, Page, styled
-from stackwright.text.words import clean, some
+from stackwright.text.words import clean, count, some
 
 ASSUMED = (
     "height: of the distance between two levels sent, for the worst pattern; both ends matched;",
@@ -24,6 +24,9 @@ OF_A_CHANNEL = (
     "COM: signal over interference and noise (IEEE 802.3, Annex 93A); of a whole channel with its",
     "crosstalk {least:g} dB are asked. Eye: worst pattern, without noise and jitter",
 )
+LEAST_TAKEN_DB = 0.01
+"""A neighbour that takes less is counted, and not named."""
+
 OF_A_CROWD = (
     "with the crosstalk of pairs of the same interface on the same layer, as near as drawn;",
     "near, far: at which end a neighbour sends; * names do not tell, the worse one counts;",
@@ -121,11 +124,12 @@ def _margin_row(name: str, one: LinkMargin) -> tuple[str, ...]:
 
 
 def _crowd_rows(name: str, one: LinkMargin) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each neighbour, the one that takes most first."""
+    """Yield a row for each neighbour, the one that takes most first; those that take next to nothing share one."""
     if one.crowded is None:
         return
     taken = sorted(zip(one.crowded.taken_db, one.neighbours, strict=True), key=lambda row: -row[0])
-    for k, (db, neighbour) in enumerate(taken):
+    shown = [row for row in taken if row[0] >= LEAST_TAKEN_DB]
+    for k, (db, neighbour) in enumerate(shown):
         incoming = neighbour.crosstalk
         yield (
             "" if k else name,
@@ -136,6 +140,9 @@ def _crowd_rows(name: str, one: LinkMargin) -> Iterator[tuple[str, ...]]:
             f"{incoming.gap_mm:.2f}",
             f"{db:.2f}",
         )
+    if rest := len(taken) - len(shown):
+        start = ("", "") if shown else (name, f"{one.crowded.com_db:.1f}")
+        yield (*start, f"{rest} more" if shown else count(rest, "neighbour"), "", "", "", f"< {LEAST_TAKEN_DB:.2f}")
 
 
 def reason(error: Exception) -> str:

@@ -164,3 +164,19 @@ def test_pairs_alone_have_no_neighbours(tmp_path: Path) -> None:
         found = margin_of(tmp_path, drawn, "/SFP_TX0")
         assert found.crowded is None
         assert found.neighbours == ()
+
+
+def test_links_that_cross_or_leave_their_traces_have_no_places(tmp_path: Path) -> None:
+    """A pair at right angles over the same layer does not run next to it."""
+    drawn = crowded({"/SFP_TX0": 10.0, "/SFP_TX1": 10.75})
+    drawn["tracks"] = [track for track in drawn["tracks"] if "TX1" not in track["net"]]
+    for part, y in ((drawn["parts"][0], 12.0), (drawn["parts"][1], 30.0)):
+        for pad in part["pads"]:
+            if "TX1" in pad["net"]:
+                x = 30.0 if pad["net"].endswith("P") else 30.3
+                pad["at_mm"] = [x - part["at_mm"][0], y]
+    for net, x in (("/SFP_TX1_P", 30.0), ("/SFP_TX1_N", 30.3)):
+        drawn["tracks"].append({"net": net, "layer": "F.Cu", "width_mm": 0.15, "path_mm": [[x, 12.0], [x, 30.0]]})
+    ctx, links = links_of(tmp_path, drawn)
+    assert len(links) == 2
+    assert list(neighbours_of(ctx, links["/SFP_TX0"])) == []
