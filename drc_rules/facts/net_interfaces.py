@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from drc_rules.facts.declared_impedances import impedance_notes, unknown_class
+from drc_rules.facts.declared_nets import backdrill_notes, impedance_notes, unknown_class
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
@@ -153,6 +153,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
     pins = pin_evidence(board, links, {n: role.family for n, role in enumerate(roles) if role and n not in loose})
     roles = _with_pins(pins, roles, loose, expected)
     notes += [*_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
+    notes += backdrill_notes(board, config.backdrill)
     return Assignment(_name_groups(roles, board.nets), tuple(notes))
 
 

@@ -106,7 +106,7 @@ def _vias(board: Board, through_mm: float | None) -> str:
         return "none"
     kinds = Counter(ViaKind(kind).name.lower() for kind in vias.kind.tolist())
     sizes = Counter(zip(vias.size_mm.tolist(), vias.drill_mm.tolist(), strict=True)).most_common(3)
-    shown = ", ".join(f"{count} of {size:g}/{drill:g} mm" for (size, drill), count in sizes)
+    shown = ", ".join(f"{count} of {size:g}/{_drill(drill)} mm" for (size, drill), count in sizes)
     drilled = int(np.sum(vias.drilling.backdrill_start >= 0))
     smallest = float(
         np.min(vias.drill_mm[(vias.kind == ViaKind.THROUGH) & (vias.drill_mm >= NO_DIAMETER_MM)], initial=np.inf)
@@ -116,6 +116,11 @@ def _vias(board: Board, through_mm: float | None) -> str:
         ratio = f"; {through_mm / smallest:.1f}:1 at the smallest through hole"
     by_kind = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     return f"{by_kind} ({shown}{ratio}); {drilled or 'none'} backdrilled"
+
+
+def _drill(diameter_mm: float) -> str:
+    """Return a diameter as the file has it, also where it is a placeholder: 0.00001, not 1e-05."""
+    return f"{diameter_mm:g}" if diameter_mm >= NO_DIAMETER_MM else f"{diameter_mm:.6f}".rstrip("0").rstrip(".")
 
 
 def _mm(value: float | None) -> str:

@@ -190,9 +190,15 @@ def _is_there(path: Path) -> bool:
         raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", "check its permissions") from None
 
 
+def _counted(count: int, what: str) -> str:
+    """`3 vias from ...`, `1 via from ...`."""
+    noun, _, rest = what.partition(" ")
+    return f"{count} {noun.removesuffix('s') if count == 1 else noun} {rest}".rstrip()
+
+
 def _warnings(source: BoardText) -> list[str]:
     found = list(source.warnings)
-    found += [f"not read: {count} {what}" for what, count in sorted(source.left_out.items())]
+    found += [f"not read: {_counted(count, what)}" for what, count in sorted(source.left_out.items())]
     if source.nets.missing:
         numbers = ", ".join(sorted(source.nets.missing, key=int)[:5])
         found.append(f"{source.nets.missing.total()} items name nets that the net table does not hold ({numbers})")

@@ -1,4 +1,4 @@
-"""Tables of `[[impedance]]` that choose nothing or contradict one another are told; the others are not."""
+"""Tables that choose no net, or contradict one another, are told; the others are not."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from drc_rules.settings.config import parse_config
 BOARD = Path(__file__).parents[4] / "fixtures/boards/edge_jetson_carrier_fit/edge_jetson_carrier_fit.kicad_pcb"
 CSI = '[[impedance]]\nnet_classes = ["100Ohm-diff_CSI"]\nkind = "differential"\nohm = {}\n'
 ONE = '[[impedance]]\nnets = ["/CSI0_D0_*"]\nkind = "differential"\nohm = {}\n'
+
+DRILL = '[[backdrill]]\nnets = ["{}"]\nfrom = "B.Cu"\nmust_cut = "In4.Cu"\n'
 
 
 @pytest.mark.parametrize(
@@ -34,10 +36,15 @@ ONE = '[[impedance]]\nnets = ["/CSI0_D0_*"]\nkind = "differential"\nohm = {}\n'
         ),
         (CSI.format(100) + ONE.format(100), []),
         (CSI.format(100), []),
+        (
+            DRILL.format("/CSI9*"),
+            ["[[backdrill]] 1 matches no net of this board"],
+        ),
+        (DRILL.format("/CSI*"), []),
         ("", []),
     ],
-    ids=["two targets", "one of a class", "misspelled", "the same twice", "one", "none"],
+    ids=["two targets", "one of a class", "misspelled", "the same twice", "one", "no drill", "a drill", "none"],
 )
 def test_what_a_table_does_that_its_writer_may_not_expect_is_told(settings: str, notes: list[str]) -> None:
     report = check_board(BOARD, config=parse_config(settings))
-    assert [note for note in report.notes if "[[impedance]]" in note] == notes
+    assert [note for note in report.notes if note.startswith("[[")] == notes

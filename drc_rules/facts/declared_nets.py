@@ -1,10 +1,10 @@
-"""What a user should know about the `[[impedance]]` tables of the settings: which choose nothing, which contradict."""
+"""What a user should know about tables of the settings that choose nets: which choose none, which contradict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drc_rules.settings.config import ImpedanceDeclaration
+from drc_rules.settings.config import BackdrillDeclaration, ImpedanceDeclaration
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import did_you_mean
@@ -24,6 +24,13 @@ def impedance_notes(board: Board, rows: Sequence[ImpedanceDeclaration]) -> Itera
             earlier = ", ".join(sorted({f"{before[n].ohm:g} ohm" for n in twice}))
             yield f"{where} takes {count(len(twice), 'net')} for which an earlier [[impedance]] states {earlier}"
         before |= dict.fromkeys(chosen, row)
+
+
+def backdrill_notes(board: Board, rows: Sequence[BackdrillDeclaration]) -> Iterator[str]:
+    """Yield a note for each `[[backdrill]]` that matches no net: nothing is drilled by it."""
+    for number, row in enumerate(rows, start=1):
+        if not chosen_nets(board, row.net_classes, row.nets):
+            yield f"[[backdrill]] {number} matches no net of this board{unknown_class(board, row.net_classes)}"
 
 
 def unknown_class(board: Board, net_classes: Sequence[str]) -> str:
