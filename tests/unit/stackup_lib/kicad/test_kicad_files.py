@@ -326,8 +326,8 @@ def test_what_cannot_be_placed_is_left_out_with_a_warning(tmp_path: Path) -> Non
     assert board.tracks.net.tolist() == [0]
     text = "\n".join(board.warnings)
     assert len(board.warnings) == 4
-    assert '1 tracks on "In9.Cu"' in text
-    assert 'vias from "F.Cu" to "In9.Cu"' in text
+    assert 'not read: 1 track on "In9.Cu"' in text
+    assert 'not read: 1 via from "F.Cu" to "In9.Cu"' in text
     assert "(77)" in text
     assert "after the end" in text
 
