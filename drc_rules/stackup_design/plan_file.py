@@ -129,7 +129,7 @@ def _planned_row(row: PlanRow) -> PlannedRow:
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan, TOML or (by its suffix) JSON, and prove that its material names mean what it says.
+    """Read a plan, TOML or JSON, and prove that its material names mean what it says.
 
     Raises:
         ConfigError: unreadable, an unknown key or value, a material that resolves to another laminate, an unknown foil.
@@ -140,12 +140,12 @@ def read_plan(path: Path) -> Plan:
         raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", "name a plan file") from error
     except UnicodeDecodeError as error:
         raise ConfigError(str(path), "is not UTF-8 text", "save it as UTF-8") from error
-    return parse_plan(text, str(path), is_json=path.suffix == ".json")
+    return parse_plan(text, str(path))
 
 
-def parse_plan(text: str, where: str, *, is_json: bool = False) -> Plan:
+def parse_plan(text: str, where: str) -> Plan:
     """Read the text of a plan; raises `ConfigError` like `read_plan`."""
-    plan = _from_json(text, where) if is_json else parse_model(text, Plan, where)
+    plan = _from_json(text, where) if text.lstrip().startswith("{") else parse_model(text, Plan, where)
     for number, row in enumerate(plan.rows, start=1):
         label = f"{where}, row {number} ({row.name or row.kind})"
         for ply in row.sheets:

@@ -613,9 +613,9 @@ def test_counts_are_said_without_what_there_is_none_of() -> None:
 
 
 def test_what_is_below_an_error_is_not_met_as_check_says() -> None:
-    one = Count(("a", "b"), (), 18, mild=frozenset({"b"}))
-    assert one.describe == "1 failed, 1 not met, 0 not verifiable, 18 passed"
-    assert (one.misses("a"), one.misses("b")) == ("failed", "not met")
+    one = Count(("a", "b", "c"), (), 18, not_met=frozenset({"b"}), remarks=frozenset({"c"}))
+    assert one.describe == "1 failed, 1 not met, 1 remark, 0 not verifiable, 18 passed"
+    assert [one.misses(clause) for clause in "abc"] == ["failed", "not met", "remark"]
     assert Count(("a",), (), 18).describe == "1 failed, 0 not verifiable, 18 passed"
 
 

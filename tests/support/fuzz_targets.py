@@ -282,8 +282,9 @@ def plan_seeds() -> tuple[bytes, ...]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "board.kicad_pcb"
         path.write_bytes(board_text(head=HEAD_V10, nets="").encode())
-        plan = write_plan(plan_of(read_board(path), load_config(_config_of(files, Path(folder)))))
-    return (plan.encode(), plan.encode() + _PLAN.encode())
+        plan = plan_of(read_board(path), load_config(_config_of(files, Path(folder))))
+    text, as_json = write_plan(plan).encode(), json.dumps(plan.model_dump(mode="json", exclude_none=True)).encode()
+    return (text, text + _PLAN.encode(), as_json)
 
 
 def _config_of(files: dict[str, bytes], folder: Path) -> Path:
@@ -292,8 +293,8 @@ def _config_of(files: dict[str, bytes], folder: Path) -> Path:
     return path
 
 
-def _read_plan(data: bytes, _folder: Path, chance: Random) -> None:
-    parse_plan(data.decode("utf-8", "replace"), "plan", is_json=chance.random() < 0.1)
+def _read_plan(data: bytes, _folder: Path, _: Random) -> None:
+    parse_plan(data.decode("utf-8", "replace"), "plan")
 
 
 def _read_cases(data: bytes, folder: Path, chance: Random) -> None:

@@ -13,25 +13,30 @@ class Count:
 
     Attributes:
         rules_out: ids of the clauses that are more than information, and that the user has not decided otherwise.
-        mild: ids of the failed clauses whose severity is below error: they are said not to be met, as `check` says.
+        not_met: ids of the failed clauses whose severity is warning: they are said not to be met, as `check` says.
+        remarks: ids of those that are information.
     """
 
     failed: tuple[str, ...]
     not_verifiable: tuple[str, ...]
     passed: int
     rules_out: frozenset[str] = frozenset()
-    mild: frozenset[str] = frozenset()
+    not_met: frozenset[str] = frozenset()
+    remarks: frozenset[str] = frozenset()
 
     @property
     def describe(self) -> str:
-        """`2 failed, 1 not verifiable, 12 passed`; with what is not met, where there is such."""
-        errors, not_met = len(set(self.failed) - self.mild), len(self.mild)
-        mild = f"{not_met} not met, " if not_met else ""
+        """`2 failed, 1 not verifiable, 12 passed`; with what is not met and remarks, where there are such."""
+        below = ((len(self.not_met), "not met"), (len(self.remarks), "remark" + "s" * (len(self.remarks) != 1)))
+        mild = "".join(f"{many} {word}, " for many, word in below if many)
+        errors = len(self.failed) - len(self.not_met) - len(self.remarks)
         return f"{errors} failed, {mild}{len(self.not_verifiable)} not verifiable, {self.passed} passed"
 
     def misses(self, clause: str) -> str:
-        """Return `failed` or `not met`, as the severity of a failed clause is."""
-        return "not met" if clause in self.mild else "failed"
+        """Return `failed`, `not met` or `remark`, as the severity of a failed clause is."""
+        if clause in self.remarks:
+            return "remark"
+        return "not met" if clause in self.not_met else "failed"
 
     @property
     def in_short(self) -> str:
