@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from functools import cache, cached_property
+from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar
 
 from drc_rules.report.formula import Formula, read_formula
@@ -192,7 +193,8 @@ def rules_of_families(*families: str) -> tuple[Rule, ...]:
         package = importlib.import_module(f"drc_rules.rules.{family}")
         for info in pkgutil.iter_modules(package.__path__, prefix=f"{package.__name__}."):
             module = importlib.import_module(info.name)
-            found += [member.__rule__ for member in vars(module).values() if hasattr(member, "__rule__")]
+            functions = (member for member in vars(module).values() if isinstance(member, FunctionType))
+            found += [one.__rule__ for one in functions if hasattr(one, "__rule__")]
     return tuple(sorted(set(found), key=lambda r: r.code))
 
 

@@ -197,9 +197,10 @@ def _in_larger_pads(pads: Pads, rows: Ints, ring_mm: Floats) -> Floats:
     stays = np.isfinite(pads.corner_mm) & (pads.remove_unused == 0)
     stays &= np.hypot(pads.shift_x_mm, pads.shift_y_mm) == 0
     of = pads.footprint[rows]
-    for footprint in distinct(of).tolist():
+    large = np.flatnonzero(stays & (radius > np.min(needs, initial=np.inf)))
+    for footprint in distinct(of[np.isin(of, pads.footprint[large], kind="table")]).tolist():
         holes = np.flatnonzero(of == footprint)
-        larger = np.flatnonzero(stays & (pads.footprint == footprint) & (radius > np.min(needs[holes])))
+        larger = large[(pads.footprint[large] == footprint) & (radius[large] > np.min(needs[holes]))]
         for at in holes.tolist() if len(larger) else ():
             found[at] = max(found[at], _ring_within(pads, int(rows[at]), larger))
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
-from statistics import median
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from drc_rules.report.model import Location
 from drc_rules.requirements.fabs.holes import drilled_one_mm
 from drc_rules.requirements.interfaces import Interface, families, family, interface
 from drc_rules.requirements.interfaces.names import complements, normalise
-from stackup_lib.core.arrays import distinct
+from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
