@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stackup_lib.core.errors import StackwrightError
-from stackwright.run.limits import SINGLE_THREAD
+from stackwright.run.limits import NO_PLUGINS, SINGLE_THREAD
 
 REPORT_IT = "please report it, with the board if you may"
 WORKER = "stackwright.kicad.worker"
@@ -56,6 +56,7 @@ def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
         [sys.executable, "-P", "-m", WORKER, str(order)],  # -P: no module of the current folder is imported
         env={
             **dict.fromkeys(SINGLE_THREAD, "1"),
+            **dict([NO_PLUGINS]),
             **os.environ,
             "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
             "PYTHONUTF8": "1",
