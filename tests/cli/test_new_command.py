@@ -193,7 +193,7 @@ def foil_of(path: Path, layer: str) -> Fact[FoilGrade]:
         (("edge", "oam"), (102, 165, "a plain rectangle, without card edge or notches; Open Compute")),
         (("edge", "ocp-nic3-sff"), (76, 115, "OCP NIC 3.0 sizes")),
         (("edge", "com-hpc-d"), (160, 160, "usual, no document that was read states it")),
-        (("edge", "jetson-carrier"), (100, 100, "no size of carrier board for a Jetson module is published")),
+        (("edge", "jetson-carrier"), (100, 100, "no size is published (carrier board for a Jetson module)")),
         (("training-b200", "hgx"), (400, 400, "a stand-in, because KiCad requires an outline")),
         (("inference", None), (100, 100, "no form factor is stated; draw yours on Edge.Cuts")),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -52,6 +53,30 @@ def test_answers_are_drawn_with_widths_clauses_and_assumptions(capsys: pytest.Ca
     out = capsys.readouterr().out
     for words in ("answers", "stackup 1", "In1.Cu", "PCIe Gen3 85 ohm on", "edge.tg.min", "why others lost", "assumed"):
         assert words in out
+
+
+@pytest.mark.parametrize(
+    ("said", "size"),
+    [(["--form", "pcie-fhhl"], (167.65, 111.15)), ([], None)],
+    ids=["a form of its own", "its profile's"],
+)
+def test_the_next_command_runs_as_printed_and_keeps_the_form_factor(
+    said: list[str], size: tuple[float, float] | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the plan lies in a folder with a blank in its name."""
+    folder = tmp_path / "my plans"
+    folder.mkdir()
+    plan, board = folder / "a.stackwright-plan.toml", folder / "board.kicad_pcb"
+    assert run(["suggest", "--profile", "inference-pcie", *said, "--limit", "1", "--plan", str(plan)]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  stackwright new "))
+    words = shlex.split(line)
+    assert words[words.index("--plan") + 1] == str(plan)
+    assert ("--form" in words) == bool(said)
+
+    assert run([*words[1:-1], str(board)]) == 0
+
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (f"{size[0]} x {size[1]} mm" if size else "no size is published (PCIe add-in card") in shown
 
 
 def test_the_same_question_gives_the_same_json_and_it_fits_the_schema(capsys: pytest.CaptureFixture[str]) -> None:

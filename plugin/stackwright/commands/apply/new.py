@@ -21,6 +21,7 @@ from stackup_lib.kicad.write.file_edit import FileEdit, apply_together
 from stackup_lib.synthesis import suggest
 from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, paths_of
 from stackwright.commands.apply.new_plan import plan_of_answer
+from stackwright.tables.counts import tally
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count, number
@@ -207,12 +208,12 @@ def _classes(page: Page, plan: Plan) -> None:
 def _verdict(page: Page, report: Report) -> None:
     """What our own check says of the board as it stands, and what the open clauses wait for."""
     judged = [one for one in report.verdicts if one.has_rule]
-    counts = {v: sum(one.verdict is v for one in judged) for v in Verdict}
+    waiting = [one for one in judged if one.verdict is Verdict.NOT_VERIFIABLE]
     open_facts = dict.fromkeys(m.fact for one in judged for m in one.missing)
     page.heading("check", report.headline.value)
-    page.line(f"{count(counts[Verdict.PASSED], 'clause')} passed, {counts[Verdict.FAILED]} failed", indent=2)
+    page.line(f"clauses: {tally(report.verdicts)}", indent=2)
     for finding in report.findings:
         page.line(styled(f"{finding.code} {finding.title}", "yellow"), indent=2)
     if open_facts:
-        waiting = count(counts[Verdict.NOT_VERIFIABLE], "clause waits", "clauses wait")
-        page.line(f"{waiting} for what an empty board has not: {', '.join(open_facts)}", indent=2)
+        words = count(len(waiting), "clause waits", "clauses wait")
+        page.line(f"{words} for what an empty board has not: {'; '.join(open_facts)}", indent=2)

@@ -58,7 +58,7 @@ class NewBoardPurpose:
             return DrawnOutline(form.size_mm, _where_from(form))
         asked = [clause.limit for clause in self.profile.clauses if clause.kind == "board_size"]
         side = max([STAND_IN_MM, *(limit.min for limit in asked if limit.min is not None)])
-        why = f"no size of {form.title} is published" if form else "no form factor is stated"
+        why = f"no size is published ({form.title})" if form else "no form factor is stated"
         return DrawnOutline(
             (side, side), f"a stand-in, because KiCad requires an outline: {why}; draw yours on Edge.Cuts"
         )

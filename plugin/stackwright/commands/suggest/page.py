@@ -15,6 +15,7 @@ from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.words import places
+from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, number, some
 
@@ -274,11 +275,13 @@ def _next(page: Page, result: Suggested, plan: Path | None, typed: Path | None) 
 
 
 def _commands(result: Suggested, plan: Path | None, typed: Path | None) -> Iterator[str]:
-    name = result.selection.profile.name if result.selection.profile else "PROFILE"
+    profile, form = result.selection.profile, result.selection.form
     if plan is None:
         yield "the same command with --pick 1 --plan stackup.stackwright-plan.toml writes the plan of answer 1"
     elif typed is not None:
-        yield f"stackwright apply {plan} {typed}"
+        yield command_line("apply", str(plan), str(typed))
     else:
-        yield f"stackwright new --profile {name} --plan {plan} board.kicad_pcb"
-        yield f"stackwright apply {plan} BOARD"
+        own = form is not None and (profile is None or form.name != profile.form)
+        words = ["--profile", profile.name if profile else "PROFILE", *(["--form", form.name] if form and own else [])]
+        yield command_line("new", *words, "--plan", str(plan), "board.kicad_pcb")
+        yield command_line("apply", str(plan), "BOARD")
