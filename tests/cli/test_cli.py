@@ -150,8 +150,14 @@ def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board:
 @pytest.mark.parametrize(
     ("arguments", "pieces"),
     [
-        (["check", "inference_pcie_gen5_fitt.kicad_pcb"], ["no such file", "inference_pcie_gen5_fit.kicad_pcb"]),
-        (["check", "other.kicad_pro"], ["other.kicad_pro: no such file", "did you mean"]),
+        (
+            ["check", "inference_pcie_gen5_fitt.kicad_pcb"],
+            ["no such file", 'did you mean "inference_pcie_gen5_fit.kicad_pcb"?'],
+        ),
+        (
+            ["check", "other.kicad_pro"],
+            ["other.kicad_pro: no such file", "boards there: inference_pcie_gen5_fit.kicad_pcb"],
+        ),
         (["check", ".", "--config", "x"], ["x: cannot be read"]),
         (["check", "empty"], ["empty: holds no .kicad_pcb file"]),
         (["check", ".", "--config", "none.toml"], ["none.toml: cannot be read"]),

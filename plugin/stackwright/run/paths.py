@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
 from drc_rules.settings import FILE_NAME
-from stackup_lib.core.errors import BoardFileError, did_you_mean
+from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.file_names import as_stored, composed
 from stackup_lib.core.files.plain_file import refuse_unplain
 from stackwright.text.words import some
@@ -146,5 +147,8 @@ def _is_board_name(name: str) -> bool:
 
 
 def _nearest(path: Path) -> str:
-    boards = [board.name for board in _boards(path.parent)] if path.parent.is_dir() else []
-    return did_you_mean(path.name, boards) if boards else "give the path of a .kicad_pcb file"
+    boards = {board.stem: board.name for board in _boards(path.parent)} if path.parent.is_dir() else {}
+    near = get_close_matches(path.stem, boards, n=1)  # without the suffix, which makes any two boards alike
+    if near:
+        return f'did you mean "{boards[near[0]]}"?'
+    return f"boards there: {some(boards.values())}" if boards else "give the path of a .kicad_pcb file"
