@@ -8,11 +8,13 @@ GHz.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.two_port import (
     Complex,
@@ -21,10 +23,14 @@ from stackup_lib.transmission_lines.two_port import (
     short_line_chain,
     shunt_chain,
 )
-from stackup_lib.vias.via_circuit import ModelledVia, inductance_nh, line_ps_per_mm
-from stackup_lib.vias.via_field import ViaStack, via_capacitance
+from stackup_lib.vias.via_circuit import ModelledVia, inductance_nh, line_ps_per_mm, mutual_nh
+from stackup_lib.vias.via_field import ViaStack
+from stackup_lib.vias.via_pair import ODD, PairPlace, mode_of_pair, slowed_log
 
 Real = NDArray[np.float64]
+
+LONGEST_WAVE = 0.3
+"""Of a wave between the vias of a pair: further apart they are two vias, not a two-wire line."""
 
 
 @record
@@ -44,7 +50,7 @@ def passage_chain(
     """
     stack, body, layers = via.stack, via.body, range(joined[0], joined[1] + 1)
     inductance = np.array(inductance_nh(via, joined))
-    found = via_capacitance(stack, body)
+    found = via.capacitance
     at_layers = np.array([found.at_layers_pf[layer] for layer in layers])
     for end, layer in zip((0, -1), joined, strict=True):
         line = line_ps_per_mm(stack, layer)
@@ -67,18 +73,79 @@ def open_end_chain(frequency_ghz: Real, via: ModelledVia, stub: tuple[int, int],
         stub: layer that it begins at, and outer layer towards which it goes.
         laminate: the board's.
     """
-    first, side = stub
-    step = 1 if side > first else -1
     series, across = _units(frequency_ghz, via.stack, laminate)
-    found, seen = via_capacitance(via.stack, via.body), np.zeros(len(frequency_ghz), dtype=np.complex128)
-    low, high = sorted(stub)
-    inductance = inductance_nh(via, (low, high))
-    for layer in range(side, first, -step):
-        ply = min(layer, layer - step)
-        line = short_line_chain(series * inductance[ply - low], across * found.in_plies_pf[ply])
-        seen = seen + across * found.at_layers_pf[layer]
+    seen = np.zeros(len(frequency_ghz), dtype=np.complex128)
+    for nh, ply_pf, layer_pf in _from_open_end(via, stub):
+        line = short_line_chain(series * nh, across * ply_pf)
+        seen = seen + across * layer_pf
         seen = (line[:, 1, 0] + line[:, 1, 1] * seen) / (line[:, 0, 0] + line[:, 0, 1] * seen)
     return shunt_chain(seen)
+
+
+def null_ghz(via: ModelledVia, stub: tuple[int, int]) -> float:
+    """Return the first frequency at which a lossless open stub shorts the path; infinite for a stub without length.
+
+    The same ladder as `open_end_chain`. The voltage where it begins, at 1 V on its open end, falls from 1 to 0 there.
+    """
+    ladder = _from_open_end(via, stub)
+    total = math.sqrt(sum(nh for nh, _, _ in ladder) * sum(a + b for _, a, b in ladder))  # sqrt(nH pF) is 31.6 ps
+    if total <= 0:
+        return math.inf
+    quarter_ghz = 1 / (4 * math.sqrt(1e-3) * total)
+
+    def volt(frequency_ghz: float) -> float:
+        omega = 2e9 * math.pi * frequency_ghz
+        found = np.array([1.0, 0.0], dtype=np.complex128)
+        for nh, ply_pf, layer_pf in ladder:
+            found[1] += 1j * omega * layer_pf * 1e-12 * found[0]
+            line = short_line_chain(np.array([1j * omega * nh * 1e-9]), np.array([1j * omega * ply_pf * 1e-12]))
+            found = line[0] @ found
+        return float(found[0].real)
+
+    low, high = 0.0, quarter_ghz / 2  # lumped at its beginning, a stub would resonate at 2/pi of that
+    while volt(high) > 0:
+        low, high = high, high * 1.2
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if volt(middle) > 0 else (low, middle)
+    return low
+
+
+def null_of_pair_ghz(via: ModelledVia, place: PairPlace, stub: tuple[int, int]) -> float:
+    """Return `null_ghz` in the odd mode of a pair, with the inductance that it has at that frequency.
+
+    Args:
+        via: one of both, alone; its barrel ends where the stub ends.
+        place: of both.
+        stub: as of `open_end_chain`.
+    """
+    mode = mode_of_pair(via, place, ODD)
+    dk, slow, found = sum(via.stack.dk) / len(via.stack.dk), mode, math.inf
+    for _ in range(4):  # the inductance rises by a tenth at most: the second round is within 1 % of the last
+        found = null_ghz(slow, stub)
+        if math.isinf(found) or found > LONGEST_WAVE * LIGHT_MM_GHZ / place.apart_mm / math.sqrt(dk):
+            return found
+        gained = slowed_log(place.apart_mm, via.body.barrel_mm, dk, found)
+        slow = replace(mode, return_log=mode.return_log + gained)
+    return found
+
+
+def _from_open_end(via: ModelledVia, stub: tuple[int, int]) -> list[tuple[float, float, float]]:
+    """Inductance and capacitance of each ply, and capacitance at the layer on its far side, from the open end on.
+
+    The stub's current induces in the barrel that it hangs on, and the other way round: three coils that meet in a
+    point, of which the stub's has the mutual inductance, too.
+    """
+    first, side = stub
+    step, found = (1 if side > first else -1), via.capacitance
+    low, high = sorted(stub)
+    inductance = inductance_nh(via, (low, high))
+    rows = []
+    for layer in range(side, first, -step):
+        ply = min(layer, layer - step)
+        more = mutual_nh(via, first) if layer - step == first else 0.0
+        rows.append((max(inductance[ply - low] + more, 0.0), found.in_plies_pf[ply], found.at_layers_pf[layer]))
+    return rows
 
 
 def _units(frequency_ghz: Real, stack: ViaStack, laminate: LaminateLoss) -> tuple[Complex, Complex]:

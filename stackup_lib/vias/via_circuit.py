@@ -15,15 +15,19 @@ subtracted. Lengths in mm, inductance in nH, capacitance in pF, delays in ps.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
 from stackup_lib.vias.stub_resonance import RADIAL_LINE
-from stackup_lib.vias.via_field import ViaBody, ViaStack, via_capacitance
+from stackup_lib.vias.via_field import ViaBody, ViaCapacitance, ViaStack, via_capacitance
+
+Real = NDArray[np.float64]
 
 NH_PER_MM = 0.2
 """mu/2pi."""
@@ -70,11 +74,21 @@ class ModelledVia:
     Attributes:
         stack, body: what it goes through, and its copper.
         return_log: ln(a'/a) of the return path between planes.
+        other_pf: capacitance that the other via of a pair adds in each dielectric; empty for a lone via.
     """
 
     stack: ViaStack
     body: ViaBody
     return_log: float
+    other_pf: tuple[float, ...] = ()
+
+    @property
+    def capacitance(self) -> ViaCapacitance:
+        """To all planes, and to the other via of a pair."""
+        found = via_capacitance(self.stack, self.body)
+        if not self.other_pf:
+            return found
+        return replace(found, in_plies_pf=tuple(map(sum, zip(found.in_plies_pf, self.other_pf, strict=True))))
 
 
 def inductance_nh(via: ModelledVia, layers: tuple[int, int]) -> tuple[float, ...]:
@@ -96,6 +110,21 @@ def inductance_nh(via: ModelledVia, layers: tuple[int, int]) -> tuple[float, ...
     return tuple((NH_PER_MM * total).tolist())
 
 
+def mutual_nh(via: ModelledVia, layer: int) -> float:
+    """Return what the barrel above a layer and that below it induce in each other between the planes round the layer.
+
+    The whole, from plane to plane, has no higher modes: they are as much of the mutual inductance as of each own, and
+    of the other sign.
+    """
+    depth, radius = via.stack.middle_mm(layer), via.body.barrel_mm / 2
+    for low, high, is_between in _regions(via.stack):
+        if is_between and low < depth < high:
+            height, share = high - low, (depth - low) / (high - low)
+            modes = _modes(0.0, share, math.pi * radius / height)
+            return NH_PER_MM * height * (share * (1 - share) * via.return_log - modes)
+    return 0.0
+
+
 def _regions(stack: ViaStack) -> list[tuple[float, float, bool]]:
     """Return depths that bound planes and what is between them; True between two planes."""
     faces = [stack.faces_mm[plane] for plane in stack.planes]
@@ -112,13 +141,18 @@ def _modes(begin: float, end: float, wave: float) -> float:
     inductance 2 (sin(n pi z2/h) - sin(n pi z1/h))^2/(n pi)^2 K0(x)/(x K1(x)), x = n pi a/h.
     """
     n = np.arange(1, MODES + 1)
-    angle, x = math.pi * n, wave * n
-    turns = np.linspace(0.0, 8.0, 161)
-    decay = np.exp(-np.outer(x, np.cosh(turns) - 1))
-    decay[:, 0] /= 2
-    ratio = decay.sum(axis=1) / (decay @ np.cosh(turns))  # K_v(x) is the integral of exp(-x cosh t) cosh(v t)
+    angle, x = math.pi * n, np.asarray(wave * n, dtype=np.float64)
+    first, second = scaled_bessel_k(x)
     share = 2 * (np.sin(angle * end) - np.sin(angle * begin)) ** 2 / angle**2
-    return float((share * ratio / x).sum())
+    return float((share * first / second / x).sum())
+
+
+def scaled_bessel_k(x: Real) -> tuple[Real, Real]:
+    """Return exp(x) K0(x) and exp(x) K1(x), x above 0.01: K_v(x) is the integral of exp(-x cosh t) cosh(v t)."""
+    turns = np.linspace(0.0, 8.0, 161)
+    decay = np.exp(-np.outer(x, np.cosh(turns) - 1)) * (turns[1] - turns[0])
+    decay[:, 0] /= 2
+    return decay.sum(axis=1), decay @ np.cosh(turns)
 
 
 def added_delay_ps(via: ModelledVia, layers: tuple[int, int], line_ohm: float) -> float:
@@ -127,7 +161,7 @@ def added_delay_ps(via: ModelledVia, layers: tuple[int, int], line_ohm: float) -
     A two-port of inductance L and capacitance C between lines of Z delays (L/Z + C Z)/2 while it is short against
     the wavelength; the line that the barrel (for L) and the pad (for C) take the place of is subtracted.
     """
-    total_nh, total_pf = sum(inductance_nh(via, layers)), via_capacitance(via.stack, via.body).total_pf
+    total_nh, total_pf = sum(inductance_nh(via, layers)), via.capacitance.total_pf
     lines = sum(line_ps_per_mm(via.stack, layer) for layer in layers)
     replaced = lines * (via.body.barrel_mm + max(via.body.pad_mm, via.body.barrel_mm)) / 4
     return (1000 * total_nh / line_ohm + total_pf * line_ohm) / 2 - replaced

@@ -117,7 +117,7 @@ def solved_in(case: Case, folder: str) -> tuple[NDArray[np.float64], Complex, Co
 
     faces, width_mm = copper_mm(case["plies_mm"]), case["width_mm"]
     steps = round(STEPS * case.get("finer", 1.0))
-    solver, csx = openEMS(NrTS=steps, EndCriteria=ENDED), ContinuousStructure()
+    solver, csx = openEMS(NrTS=steps, EndCriteria=case.get("ended", ENDED)), ContinuousStructure()
     solver.SetGaussExcite(HIGHEST_HZ / 2, HIGHEST_HZ / 2)
     solver.SetBoundaryCond(["PML_8"] * 6)
     solver.SetCSX(csx)
@@ -170,11 +170,12 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
     parser.add_argument("--finer", type=float, help="print what this many times finer a mesh gives")
+    parser.add_argument("--ended", type=float, default=ENDED, help="with it: share of the energy that may be left")
     asked, path = parser.parse_args(), REFERENCE / "openems_vias.csv"
     read = tomllib.loads((REFERENCE / "openems_vias.toml").read_text(encoding="utf-8"))
     names = asked.names or list(read["case"])
     if asked.finer:
-        boards = {name: {**board, "finer": asked.finer} for name, board in read["board"].items()}
+        boards = {name: {**board, "finer": asked.finer, "ended": asked.ended} for name, board in read["board"].items()}
         for row in rows(read["case"], boards, names):
             print(*row, flush=True)  # noqa: T201 - a program of its own
         return 0

@@ -13,7 +13,7 @@ from drc_rules.analysis.lines.solved_lines import Lines, limit_of
 from drc_rules.analysis.loss.sparameters.joints import LinkParts
 from drc_rules.analysis.loss.sparameters.legs import BarrelElement, Element, JointElement, LineElement, StubElement
 from drc_rules.analysis.via.high_speed_vias import stub_values
-from drc_rules.analysis.via.via_bodies import via_of
+from drc_rules.analysis.via.via_bodies import modes_of_pair, via_of
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.transmission_lines.loss import LineLoss, loss_per_length
@@ -21,6 +21,7 @@ from stackup_lib.transmission_lines.lossy import even_line_of, line_of
 from stackup_lib.transmission_lines.two_port import barrel_chain, line_chain, open_stub_chain, reversed_chain
 from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
 from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, via_ohm
+from stackup_lib.vias.via_circuit import ModelledVia
 
 LINE_OHM = 50.0
 """Lines that a via joins, to subtract what its pads take the place of."""
@@ -49,6 +50,7 @@ class ElementChains:
     limit_ghz: float = float("inf")
     _lines: dict[LineKey, tuple[LineLoss, LineLoss]] = field(default_factory=dict)
     _barrels: dict[object, Modes] = field(default_factory=dict)
+    _alone: dict[object, Complex] = field(default_factory=dict)
 
     def of(self, element: Element, mm: float | None = None) -> Modes:
         """Return both modes of an element that both traces have next to each other; of a line `mm` of it."""
@@ -76,7 +78,11 @@ class ElementChains:
         if isinstance(element, LineElement):
             layer, width, _, references = element.key
             return self.of(LineElement((layer, width, None, references), element.mm), mm)[0]
-        return self.of(element)[1]
+        if isinstance(element, JointElement):
+            return self.of(element)[0]
+        if element.same not in self._alone:
+            self._alone[element.same] = self._hole(element, is_alone=True)[1]
+        return self._alone[element.same]
 
     def words(self, element: Element) -> str:
         """Return what an element is, of a line without its length."""
@@ -116,7 +122,8 @@ class ElementChains:
         heights = self.ctx.copper_heights_mm()
         return abs(heights[element.leaves] - heights[element.entry])
 
-    def _hole(self, element: BarrelElement | StubElement) -> Modes:
+    def _hole(self, element: BarrelElement | StubElement, *, is_alone: bool = False) -> Modes:
+        """Return both modes of a hole next to that of the other trace, or of one that stands alone."""
         group = element.group
         if isinstance(element, BarrelElement):
             need_drills((group.holes[0].drill_mm,), f"the vias of {self.ctx.board.nets[group.holes[0].net]}")
@@ -124,21 +131,26 @@ class ElementChains:
         else:
             figures = stub_values(self.ctx, group)
             length, dk, df = figures.length_mm.nominal, figures.dk.nominal, self._dk_df()[1]
-        is_barrel = isinstance(element, BarrelElement)
-        via = via_of(self.ctx, group, self.anchor_ghz, None if is_barrel else length)
-        if via is None or group.partner_mm is not None:
+        via = via_of(self.ctx, group, self.anchor_ghz, None if isinstance(element, BarrelElement) else length)
+        if via is None:
             return self._one_line(element, length, dk, df)
-        loss = LaminateLoss(df, self.anchor_ghz)
-        if isinstance(element, StubElement):
-            chain = open_end_chain(self.ghz, via, (group.stubs[0].first, group.stubs[0].side), loss)
+        loss, apart = LaminateLoss(df, self.anchor_ghz), group.shape.partner_mm
+        if is_alone or apart is None:
+            chain = self._chain(element, via, loss)
             return chain, chain
+        odd, even = (self._chain(element, mode, loss) for mode in modes_of_pair(via, apart))
+        return odd, even
+
+    def _chain(self, element: BarrelElement | StubElement, via: ModelledVia, loss: LaminateLoss) -> Complex:
+        if isinstance(element, StubElement):
+            stub = element.group.stubs[0]
+            return open_end_chain(self.ghz, via, (stub.first, stub.side), loss)
         upper, lower = sorted((element.entry, element.leaves))
         chain = passage_chain(self.ghz, via, (upper, lower), loss, LINE_OHM)
-        turned = chain if element.entry == upper else reversed_chain(chain)
-        return turned, turned
+        return chain if element.entry == upper else reversed_chain(chain)
 
     def _one_line(self, element: BarrelElement | StubElement, length: float, dk: float, df: float) -> Modes:
-        """Return both modes of a hole as a line of one impedance: of a pair, or through a board without planes."""
+        """Return both modes of a hole through a board without planes, as a line of one impedance."""
         shape, chain_of = element.group.shape, barrel_chain
         if isinstance(element, StubElement):
             length = shape.stub_length_mm(Interval(low=length, nominal=length, high=length)).nominal
