@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -88,29 +89,30 @@ def null_ghz(via: ModelledVia, stub: tuple[int, int]) -> float:
     The same ladder as `open_end_chain`. The voltage where it begins, at 1 V on its open end, falls from 1 to 0 there.
     """
     ladder = _from_open_end(via, stub)
-    total = math.sqrt(sum(nh for nh, _, _ in ladder) * sum(a + b for _, a, b in ladder))  # sqrt(nH pF) is 31.6 ps
+    total = math.sqrt(1e-3 * sum(nh for nh, _, _ in ladder) * sum(a + b for _, a, b in ladder))
     if total <= 0:
         return math.inf
-    quarter_ghz = 1 / (4 * math.sqrt(1e-3) * total)
-
-    def volt(frequency_ghz: float) -> float:
-        omega = 2e9 * math.pi * frequency_ghz
-        found = np.array([1.0, 0.0], dtype=np.complex128)
-        for nh, ply_pf, layer_pf in ladder:
-            found[1] += 1j * omega * layer_pf * 1e-12 * found[0]
-            line = short_line_chain(np.array([1j * omega * nh * 1e-9]), np.array([1j * omega * ply_pf * 1e-12]))
-            found = line[0] @ found
-        return float(found[0].real)
-
-    low, high = 0.0, quarter_ghz / 2  # lumped at its beginning, a stub would resonate at 2/pi of that
-    while volt(high) > 0:
+    low, high = 0.0, 1 / (8 * total)  # half of what a uniform line would have; with all of its capacitance at its end
+    while _volt(ladder, high) > 0:  # it would resonate at 2/pi of that
         low, high = high, high * 1.2
-    for _ in range(40):
+    for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if volt(middle) > 0 else (low, middle)
+        low, high = (middle, high) if _volt(ladder, middle) > 0 else (low, middle)
     return low
 
 
+def _volt(ladder: list[tuple[float, float, float]], frequency_ghz: float) -> float:
+    """Voltage where an open ladder of lossless lines begins, at 1 V on its end; currents are imaginary, in A."""
+    omega, volt, ampere = 2 * math.pi * frequency_ghz, 1.0, 0.0
+    for nh, ply_pf, layer_pf in ladder:
+        ampere += 1e-3 * omega * layer_pf * volt
+        angle, ohm = omega * math.sqrt(1e-3 * nh * ply_pf), math.sqrt(1e3 * max(nh, 1e-9) / max(ply_pf, 1e-9))
+        cosine, sine = math.cos(angle), math.sin(angle)
+        volt, ampere = cosine * volt - ohm * sine * ampere, sine / ohm * volt + cosine * ampere
+    return volt
+
+
+@lru_cache(maxsize=1024)
 def null_of_pair_ghz(via: ModelledVia, place: PairPlace, stub: tuple[int, int]) -> float:
     """Return `null_ghz` in the odd mode of a pair, with the inductance that it has at that frequency.
 

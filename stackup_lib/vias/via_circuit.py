@@ -92,12 +92,15 @@ class ModelledVia:
 
 
 def inductance_nh(via: ModelledVia, layers: tuple[int, int]) -> tuple[float, ...]:
-    """Return the inductance of the barrel in each step from layer to layer, between two layers, the upper one first."""
+    """Return the inductance of the barrel in each step from layer to layer, between two layers, the upper one first.
+
+    A step in which the barrel ends, what a drill has left of it, has that of the rest.
+    """
     stack, body = via.stack, via.body
     depths = [stack.middle_mm(layer) for layer in range(layers[0], layers[1] + 1)]
     total = np.zeros(len(depths) - 1)
     for low, high, is_between in _regions(stack):
-        begin, end = max(low, depths[0]), min(high, depths[-1])
+        begin, end = max(low, depths[0], body.ends_mm[0]), min(high, depths[-1], body.ends_mm[1])
         if end <= begin:
             continue
         log = math.log(body.antipad_mm / body.barrel_mm)
@@ -113,15 +116,16 @@ def inductance_nh(via: ModelledVia, layers: tuple[int, int]) -> tuple[float, ...
 def mutual_nh(via: ModelledVia, layer: int) -> float:
     """Return what the barrel above a layer and that below it induce in each other between the planes round the layer.
 
-    The whole, from plane to plane, has no higher modes: they are as much of the mutual inductance as of each own, and
-    of the other sign.
+    What both together have more than each of them alone is twice that.
     """
-    depth, radius = via.stack.middle_mm(layer), via.body.barrel_mm / 2
+    depth, (top, bottom) = via.stack.middle_mm(layer), via.body.ends_mm
     for low, high, is_between in _regions(via.stack):
         if is_between and low < depth < high:
-            height, share = high - low, (depth - low) / (high - low)
-            modes = _modes(0.0, share, math.pi * radius / height)
-            return NH_PER_MM * height * (share * (1 - share) * via.return_log - modes)
+            height = high - low
+            begin, middle, end = ((z - low) / height for z in (max(top, low), depth, min(bottom, high)))
+            wave = math.pi * via.body.barrel_mm / 2 / height
+            modes = _modes(begin, end, wave) - _modes(begin, middle, wave) - _modes(middle, end, wave)
+            return NH_PER_MM * height * ((middle - begin) * (end - middle) * via.return_log + modes / 2)
     return 0.0
 
 

@@ -1,9 +1,9 @@
 """Layer changes in a 3-D field solver: solves `fixtures/reference/openems_vias.toml` into the table next to it.
 
-usage: /usr/bin/python3 tests/physics/openems_vias.py [CASE ...] [--finer FACTOR]   (100 s of one core per solution)
+usage: /usr/bin/python3 tests/physics/openems_vias.py [CASE ...] [--finer F] [--longer F]   (100 s of one core per run)
 
-Rows of the named cases replace those in the table; without a name all are solved. `--finer` prints what a finer mesh
-gives and leaves the table as it is.
+Rows of the named cases replace those in the table; without a name all are solved. `--finer` and `--longer` print what
+a finer mesh and a longer run give and leave the table as it is; that is in `openems_vias_finer.csv`.
 
 Needs openEMS with its Python bindings, Debian's package python3-openems 0.0.35.
 
@@ -116,7 +116,7 @@ def solved_in(case: Case, folder: str) -> tuple[NDArray[np.float64], Complex, Co
     from openEMS import openEMS  # type: ignore[import-not-found]
 
     faces, width_mm = copper_mm(case["plies_mm"]), case["width_mm"]
-    steps = round(STEPS * case.get("finer", 1.0))
+    steps = round(STEPS * case.get("finer", 1.0) * case.get("longer", 1.0))
     solver, csx = openEMS(NrTS=steps, EndCriteria=case.get("ended", ENDED)), ContinuousStructure()
     solver.SetGaussExcite(HIGHEST_HZ / 2, HIGHEST_HZ / 2)
     solver.SetBoundaryCond(["PML_8"] * 6)
@@ -169,13 +169,14 @@ def main() -> int:
     """Solve, and write the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--finer", type=float, help="print what this many times finer a mesh gives")
-    parser.add_argument("--ended", type=float, default=ENDED, help="with it: share of the energy that may be left")
+    parser.add_argument("--finer", type=float, default=1.0, help="print what this many times finer a mesh gives")
+    parser.add_argument("--longer", type=float, default=1.0, help="print what this many times longer a run gives")
     asked, path = parser.parse_args(), REFERENCE / "openems_vias.csv"
     read = tomllib.loads((REFERENCE / "openems_vias.toml").read_text(encoding="utf-8"))
     names = asked.names or list(read["case"])
-    if asked.finer:
-        boards = {name: {**board, "finer": asked.finer, "ended": asked.ended} for name, board in read["board"].items()}
+    if asked.finer > 1 or asked.longer > 1:
+        more = {"finer": asked.finer, "longer": asked.longer, "ended": ENDED / 10}
+        boards = {name: {**board, **more} for name, board in read["board"].items()}
         for row in rows(read["case"], boards, names):
             print(*row, flush=True)  # noqa: T201 - a program of its own
         return 0

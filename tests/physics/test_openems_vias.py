@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
@@ -21,15 +22,17 @@ from drc_rules.analysis.delay.via_delay import delay_range_ps
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.transmission_lines.closed_forms import Planes, microstrip_ohm, stripline_ohm
-from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, s_of_chain
+from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, reversed_chain, s_of_chain
 from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
 from stackup_lib.vias.via_circuit import ModelledVia, line_ps_per_mm, log_of_two_returns
 from stackup_lib.vias.via_field import ViaBody, ViaStack
 from tests.physics.openems_vias import AT_GHZ, COPPER_MM, LINE_MM, REFERENCE, copper_mm
+from tests.support.solver_lines import solver_lines
 
 COLUMN = "delay_5_ghz_ps"
 GHZ = np.array(AT_GHZ)
 LOSSLESS = LaminateLoss(0.0, 1.0)
+LineOf = Callable[[dict[str, Any], ViaStack, int], NDArray[np.complex128]]
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,43 @@ class ViaCase:
     ours_ps: Interval
     their_s11: NDArray[np.float64]
     our_s11: NDArray[np.float64]
+    our_s11_between_their_lines: NDArray[np.float64]
     is_held_out: bool
 
     @property
     def off_pct(self) -> float:
         """Ours less theirs, in per cent."""
         return 100 * (self.ours_ps.nominal / self.theirs_ps - 1)
+
+
+@dataclass(frozen=True)
+class SolverChange:
+    """What another run of the solver changes at 2, 5 and 10 GHz: its delay in per cent, its |S11|."""
+
+    name: str
+    run: str
+    delay_pct: tuple[float, ...]
+    s11: tuple[float, ...]
+
+
+def solver_changes() -> tuple[SolverChange, ...]:
+    """Every via that was solved again with a finer mesh or for longer."""
+    with (REFERENCE / "openems_vias.csv").open(encoding="utf-8", newline="") as lines:
+        usual = {row["case"]: row for row in csv.DictReader(lines)}
+    with (REFERENCE / "openems_vias_finer.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    return tuple(_change(row, usual[row["case"]]) for row in rows)
+
+
+def _change(row: dict[str, str], usual: dict[str, str]) -> SolverChange:
+    finer, longer = float(row["finer"]), float(row["longer"])
+    delay, s11_of = ([f"{name}_{ghz:g}_ghz{unit}" for ghz in AT_GHZ] for name, unit in (("delay", "_ps"), ("s11", "")))
+    return SolverChange(
+        name=row["case"],
+        run=f"cells {finer:g} times finer" if finer > 1 else f"{longer:g} times as long",
+        delay_pct=tuple(100 * (float(row[key]) / float(usual[key]) - 1) for key in delay),
+        s11=tuple(float(row[key]) - float(usual[key]) for key in s11_of),
+    )
 
 
 @cache
@@ -66,18 +100,25 @@ def _case(name: str, case: dict[str, Any], theirs: dict[str, str]) -> ViaCase:
         theirs_ps=float(theirs[COLUMN]),
         ours_ps=delay_range_ps(via, (case["entry"], case["exit"]), (via.return_log, via.return_log)),
         their_s11=np.array([float(theirs[f"s11_{ghz:g}_ghz"]) for ghz in AT_GHZ]),
-        our_s11=s11(case, via),
+        our_s11=s11(case, via, _line),
+        our_s11_between_their_lines=s11(case, via, lambda case, _, layer: their_line(case, layer)),
         is_held_out=bool(case.get("is_held_out")),
     )
 
 
-def s11(case: dict[str, Any], via: ModelledVia) -> NDArray[np.float64]:
-    """Return |S11| of line, via and line between ports of 50 ohm, lines by closed forms."""
+def s11(case: dict[str, Any], via: ModelledVia, line_of: LineOf) -> NDArray[np.float64]:
+    """Return |S11| of line, via and line between ports of 50 ohm."""
     entry, leaves, bottom = case["entry"], case["exit"], case["barrel"][1]
-    parts = [_line(case, via.stack, entry), passage_chain(GHZ, via, (entry, leaves), LOSSLESS, 50.0)]
+    parts = [line_of(case, via.stack, entry), passage_chain(GHZ, via, (entry, leaves), LOSSLESS, 50.0)]
     if bottom > leaves:
         parts.append(open_end_chain(GHZ, via, (leaves, bottom), LOSSLESS))
-    return np.abs(s_of_chain(in_a_row([*parts, _line(case, via.stack, leaves)], len(GHZ)), 50.0)[:, 0, 0])
+    last = reversed_chain(line_of(case, via.stack, leaves))
+    return np.abs(s_of_chain(in_a_row([*parts, last], len(GHZ)), 50.0)[:, 0, 0])
+
+
+def their_line(case: dict[str, Any], layer: int) -> NDArray[np.complex128]:
+    """Return the solver's own port and line, found from a straight line without a via; its boards are symmetric."""
+    return solver_lines()[case["board"], min(layer, len(case["plies_mm"]) - layer)].chain(GHZ)
 
 
 def _line(case: dict[str, Any], stack: ViaStack, layer: int) -> NDArray[np.complex128]:
@@ -121,11 +162,27 @@ def test_every_via_lies_within_our_range() -> None:
 
 
 def test_reflections_are_those_of_the_solver() -> None:
-    """Within 0.05 at 2 and 5 GHz; at 10 GHz, where lines of 48 to 52 ohm reflect as much as a via, within 0.16."""
-    off = {one.name: np.abs(one.our_s11 - one.their_s11) for one in vias()}
-    assert {name: values for name, values in off.items() if values[:2].max() > 0.05} == {}
-    assert {name: values for name, values in off.items() if values[2] > 0.16} == {}
-    assert np.sqrt(np.mean([values**2 for values in off.values()])) < 0.065
+    """Within 0.05 at 2 and 5 GHz; at 10 GHz within 0.13, rms 0.06, between the lines and ports that the solver has.
+
+    Between lines of our own, of 51.5 ohm where its mesh makes 48.6, 10 GHz is off by up to 0.17, rms 0.11: at 5 GHz the
+    lines hardly show, since they are an eighth to a quarter of a wave long.
+    """
+    ours = {one.name: np.abs(one.our_s11 - one.their_s11) for one in vias()}
+    theirs = {one.name: np.abs(one.our_s11_between_their_lines - one.their_s11) for one in vias()}
+    assert {name: values for name, values in ours.items() if values[:2].max() > 0.05} == {}
+    assert {name: values for name, values in theirs.items() if values[:2].max() > 0.065} == {}
+    assert {name: values for name, values in theirs.items() if values[2] > 0.13} == {}
+    rms = [np.sqrt(np.mean([values[2] ** 2 for values in of.values()])) for of in (theirs, ours)]
+    assert rms[0] < 0.06
+    assert rms[1] > 0.1
+
+
+def test_a_finer_mesh_moves_the_solver_by_less_than_we_are_off() -> None:
+    """Two of the vias with cells 1.5 times finer, one for twice as long: under 2 % of delay and 0.03 of |S11|."""
+    changes = solver_changes()
+    assert len(changes) >= 2
+    assert max(abs(pct) for one in changes for pct in one.delay_pct) < 2.0
+    assert max(abs(change) for one in changes for change in one.s11) < 0.03
 
 
 def test_an_overhang_delays_as_the_solver_says() -> None:

@@ -32,7 +32,8 @@ from tests.physics.test_measured_loss import (
 from tests.physics.test_measured_tdr import CASE as STEPPED
 from tests.physics.test_measured_tdr import stepped_ohm
 from tests.physics.test_openems_pairs import pairs
-from tests.physics.test_openems_vias import vias
+from tests.physics.test_openems_via_pairs import stub_nulls, via_pairs
+from tests.physics.test_openems_vias import solver_changes, vias
 from tests.physics.test_operating_margin import channels, disturbed_channels, disturbed_links, link_margins
 from tests.physics.test_published_cases import (
     DYNAMIC,
@@ -365,6 +366,48 @@ def via_table() -> str:
     return markdown(header, rows)
 
 
+def mesh_table() -> str:
+    """What a finer mesh and a longer run of the solver change in its own vias."""
+    header = ("via", "run", "delay at 5 GHz, %", "at 10 GHz, %", *(f"S11 at {ghz} GHz" for ghz in (2, 5, 10)))
+    rows = []
+    for one in solver_changes():
+        delays = (signed(one.delay_pct[k]) for k in (1, 2))
+        rows.append((one.name, one.run, *delays, *(f"{change:+.3f}" for change in one.s11)))
+    return markdown(header, rows)
+
+
+def via_pair_table() -> str:
+    """Vias of pairs by mode, the largest misses first."""
+    header = ("pair", "mode", "openEMS ps", "ours ps", "off %", "S11 at 5 GHz", "ours", "at 10 GHz", "ours", "held out")
+    rows = []
+    for one in sorted(via_pairs(), key=lambda one: -abs(one.off_pct)):
+        delays = f"{one.theirs_ps:.2f}", f"{one.ours_ps:.2f}", signed(one.off_pct)
+        sizes = (f"{size:.3f}" for ghz in (5, 10) for size in one.s11_at(ghz))
+        rows.append((one.name, one.mode, *delays, *sizes, "yes" if one.is_held_out else ""))
+    return markdown(header, rows)
+
+
+def via_reflection_table() -> str:
+    """|S11| of single vias at 10 GHz, the largest misses first."""
+    header = ("via", "openEMS", "ours, lines of our own", "ours, its lines and ports")
+    rows = []
+    for one in sorted(vias(), key=lambda one: -abs(one.our_s11_between_their_lines[2] - one.their_s11[2])):
+        sizes = (one.their_s11, one.our_s11, one.our_s11_between_their_lines)
+        rows.append((one.name, *(f"{size[2]:.3f}" for size in sizes)))
+    return markdown(header, rows)
+
+
+def via_null_table() -> str:
+    """Where stubs short the path."""
+    header = ("stub of", "openEMS GHz", "ours GHz", "off %", "closed form GHz", "off %")
+    rows = []
+    for one in stub_nulls():
+        ours, closed_form = f"{one.ours_ghz:.2f}", f"{one.closed_form_ghz:.2f}"
+        off = (signed(one.off_pct), signed(one.closed_form_off_pct))
+        rows.append((one.name, f"{one.theirs_ghz:.2f}", ours, off[0], closed_form, off[1]))
+    return markdown(header, rows)
+
+
 def stepped_table() -> str:
     """What a step sees of a measured line with sections of other widths."""
     ours = stepped_ohm()
@@ -422,6 +465,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "stepped": stepped_table,
     "margin": margin_table,
     "via": via_table,
+    "via-mesh": mesh_table,
+    "via-pair": via_pair_table,
+    "via-reflection": via_reflection_table,
+    "via-null": via_null_table,
 }
 
 

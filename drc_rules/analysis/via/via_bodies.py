@@ -96,11 +96,15 @@ def return_log(body: ViaBody) -> float:
 def modes_of_pair(via: ModelledVia, apart_mm: float) -> tuple[ModelledVia, ModelledVia]:
     """Return a via of a pair in the odd and in the even mode, each via in its own antipad, its return via behind it.
 
-    Antipads that overlap are one opening. A wider one that both share is not looked for: an oval adds up to 3 % to
-    the capacitance's logarithm.
+    Antipads that overlap are one opening. An oval that both share is not looked for: it makes a pair 2 to 8 % earlier.
     """
-    place = PairPlace(apart_mm, USUAL_RETURN_MM, is_oval=False)
+    place = place_of(apart_mm)
     return mode_of_pair(via, place, ODD), mode_of_pair(via, place, EVEN)
+
+
+def place_of(apart_mm: float) -> PairPlace:
+    """Return where the vias of a usual pair stand."""
+    return PairPlace(apart_mm, USUAL_RETURN_MM, is_oval=False)
 
 
 def rim_log(body: ViaBody) -> float:

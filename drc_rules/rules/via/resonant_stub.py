@@ -43,8 +43,8 @@ from drc_rules.analysis.via.high_speed_vias import (
     need_layers,
     places_of,
     span_of,
-    stub_values,
 )
+from drc_rules.analysis.via.stub_nulls import load_of, resonance_values
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
 from drc_rules.report.model import Measured
@@ -52,7 +52,6 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.light import LIGHT_MM_GHZ
-from stackup_lib.vias.stub_resonance import loading
 
 WORST = "stub_resonance_worst"
 
@@ -81,7 +80,7 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
     need_layers(ctx, group)
     if not group.stubs:
         return
-    figures = stub_values(ctx, group)
+    figures = resonance_values(ctx, group)
     resonance = figures.resonance_ghz.low if clause.kind == WORST else figures.resonance_ghz.nominal
     factor = clause.limit.min or 0.0
     _show(ctx, clause, group, figures)
@@ -98,7 +97,7 @@ def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues) -
     of, is_worst = group.shape, clause.kind == WORST
     lengths, dks = of.stub_length_mm(figures.length_mm), figures.dk
     length, dk = (lengths.high, dks.high) if is_worst else (lengths.nominal, dks.nominal)
-    load = loading(of, length)
+    load = load_of(of, figures, length)
     ctx.shows(
         f"{describe_nets(ctx, group)}, stub {span_of(ctx, group)}",
         f=figures.resonance_ghz.low if is_worst else figures.resonance_ghz,

@@ -8,6 +8,7 @@ from docs.pages.markdown import number, prose, table, title
 from tests.physics.test_measured_delay import delays
 from tests.physics.test_measured_loss import BEYOND, SOLVERS, points, solver_loss_db_per_inch
 from tests.physics.test_openems_pairs import pairs
+from tests.physics.test_openems_via_pairs import via_pairs
 from tests.physics.test_openems_vias import vias
 from tests.physics.test_published_cases import GROUPS, group_of, outcomes
 from tests.support.openems_planes import plane_extremes
@@ -30,7 +31,7 @@ def blocks() -> Iterator[str]:
         "does not. The data at hand have no impedance that was measured on a board whose cross section and laminate "
         "are both stated: it is held against exact solutions and other programs."
     )
-    compared = (_measured(), _delays(), _vias(), _planes(), _pairs(), _solvers(), _published())
+    compared = (_measured(), _delays(), _vias(), _via_pairs(), _planes(), _pairs(), _solvers(), _published())
     rows = [row for found in compared for row in sorted(found, key=_rank)[:SHOWN]]
     header = ("difference, %", "compared with", "case", "theirs and ours", "remark")
     yield table(header, [(number(row[0], "+.2g"), *map(prose, row[1:])) for row in sorted(rows, key=_rank)])
@@ -64,6 +65,13 @@ def _vias() -> Iterator[Row]:
         inside = ours.low <= one.theirs_ps <= ours.high
         remark = "inside of our interval" if inside else "missed: outside of our interval"
         yield one.off_pct, "delay of a via, openEMS (3-D)", f"{one.name}, 5 GHz", values, remark
+
+
+def _via_pairs() -> Iterator[Row]:
+    for one in via_pairs():
+        values = f"{one.theirs_ps:.1f} and {one.ours_ps:.1f} ps"
+        remark = "held out" if one.is_held_out else ""
+        yield one.off_pct, "delay of a pair of vias, openEMS (3-D)", f"{one.name}, {one.mode}, 5 GHz", values, remark
 
 
 def _planes() -> Iterator[Row]:
