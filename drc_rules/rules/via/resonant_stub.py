@@ -25,9 +25,10 @@ may exceed the sheet's: real stubs resonate slightly lower. Several stubs on one
 Sources
 -------
 f = c/(4 L sqrt(Dk_eff)) with Dk_eff = c^2 L C of a barrel among planes; the nominal one from a field solution where
-planes reach along the stub, within 4 % of three stubs in a 3-D solver (validation page). Three times Nyquist keeps the loss mild; ten
-times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst case is the longest stub that
-the drawing allows under the heaviest loading; only the nominal one makes an error, and only on declared interfaces.
+planes reach along the stub, within 4 % of three stubs in a 3-D solver (validation page). Three times Nyquist keeps the
+loss mild; ten times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst case is the longest
+stub that the drawing allows under the heaviest loading; only the nominal one makes an error, and only on declared
+interfaces.
 """
 
 from __future__ import annotations
