@@ -104,7 +104,7 @@ def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -
     at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
     drill, drilled = float(holes.drill_mm[at_worst]), round(float(holes.drilled_mm[at_worst]), 6)
     around = f"finished hole {drill:g} mm"
-    if drilled > drill:
+    if drilled > drill and worst >= NO_RING_MM:
         bare = worst - (drilled - drill) / 2
         around = f"{around} ({bare:.4g} mm around the {drilled:g} mm drill)"
     several = "down to " if np.ptp(holes.ring_mm[narrow]) > TOLERANCE_MM else ""
