@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -224,6 +226,17 @@ def test_the_page_shows_the_numbers_step_by_step() -> None:
     assert "verdict   passed: 9 objects, all of them" in ran.out
     assert "stackup row dielectric 3, line 96" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 100
+
+
+@pytest.mark.slow
+def test_what_passes_on_a_guess_says_so_as_the_headline_does(tmp_path: Path) -> None:
+    """Without the Dk of two dielectrics the check is not proven: no plain pass is shown here."""
+    name = "edge_jetson_carrier_fit"
+    board = Path(shutil.copytree(BOARDS / name, tmp_path / name)) / f"{name}.kicad_pcb"
+    board.write_text(re.sub(r"\(epsilon_r [\d.]+\)", "(epsilon_r 0)", board.read_text(), count=2))
+
+    assert run("check", board).out.startswith("NOT PROVEN")
+    assert "verdict   passed on a guess: 3 objects, all of them" in run("explain", "IMP002", "--board", board).out
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import Rule, all_rules
 from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
@@ -169,7 +170,8 @@ def _shown(answer: ClauseTrace, *, show_all: bool) -> Sequence[Decided]:
 
 def _tally(answer: ClauseTrace) -> Text:
     verdict = answer.verdict
-    text = styled(verdict.value, VERDICT_STYLE[verdict])
+    guess = verdict is Verdict.PASSED and any(one.confidence is Confidence.LOW for one in answer.objects)
+    text = styled(f"{verdict.value} on a guess" if guess else verdict.value, VERDICT_STYLE[verdict])
     if answer.rule is None:
         return text.append(": no rule decides it yet")
     if not answer.objects:
