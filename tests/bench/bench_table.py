@@ -61,7 +61,8 @@ def rows(folder: Path, *, drc: bool) -> Iterator[Row]:
     small = next(iter(demos.glob(SMALL)), None) if demos else None
     if small:
         yield Row("check, 4.5 MB, against import numpy, shapely", (*OURS, "check", small), IMPORTS, 3.5)
-    yield Row("--help", (*OURS, "--help"), None, 0.12)
+    for option in ("--help", "--version"):
+        yield Row(option, (*OURS, option), None, 0.12)
     yield Row("impedance, 16 layers", (*OURS, "impedance", fixture(SIXTEEN_LAYERS)), None, 1.5)
     page = (*OURS, "check", fixture(TWENTY_EIGHT_LAYERS), "--format", "html", "--full", "-o", folder / "page.html")
     yield Row("check --format html --full, 28 layers", page, None, 6.0)
