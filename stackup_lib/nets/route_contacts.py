@@ -84,13 +84,18 @@ class _Builder:
         lengths, nothing = self.board.tracks.length_mm[self.rows].tolist(), set[int]()
         columns = zip(self.of_track.tolist(), self.rows.tolist(), self.layer.tolist(), self.width.tolist(), strict=True)
         for k, (net, row, layer, width) in enumerate(columns):
-            one, other = hubs_at.get((net, first[k]), nothing), hubs_at.get((net, last[k]), nothing)
-            on_way = sorted(cut for cut in cuts[k] if cut[1] not in one and cut[1] not in other) if k in cuts else ()
+            graph, start, end = self.graphs[net], first[k], last[k]
+            one, other = hubs_at.get((net, start), nothing), hubs_at.get((net, end), nothing)
             inside = not one.isdisjoint(other)
-            for (share, node), (next_share, next_node) in pairwise(((0.0, first[k]), *on_way, (1.0, last[k]))):
+            if k not in cuts:
+                if start != end:
+                    graph.join(Edge(start, end, layer, width, lengths[k], row, inside))
+                continue
+            on_way = sorted(cut for cut in cuts[k] if cut[1] not in one and cut[1] not in other)
+            for (share, node), (next_share, next_node) in pairwise(((0.0, start), *on_way, (1.0, end))):
                 if node != next_node:
                     length = (next_share - share) * lengths[k]
-                    self.graphs[net].join(Edge(node, next_node, layer, width, length, row, inside))
+                    graph.join(Edge(node, next_node, layer, width, length, row, inside))
         return self.graphs
 
     def _end_nodes(self) -> tuple[list[int], list[int], dict[tuple[int, int], set[int]]]:

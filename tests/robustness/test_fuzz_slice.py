@@ -287,7 +287,7 @@ REFUSED = {
     ),
     "a negative dielectric": (
         board_text(setup='(stackup (layer "F.Cu" (type "copper")) (layer "d" (type "core") (epsilon_r -4)))'),
-        'stackup layer "d": its permittivity is -4; open the board in KiCad and save it again, or restore a backup',
+        'stackup layer "d": its permittivity is -4; correct it in KiCad, or restore a backup of the file',
     ),
 }
 

@@ -27,17 +27,16 @@ class LinkGeometry:
 
     def spread(self, piece: RouteSegment) -> Iterator[tuple[LineKey, float]]:
         """Yield the lines of a piece of the path, each with its length."""
-        alike = self._alike(piece.layer, round(piece.width_mm, 4))
-        total = sum(length for _, length in alike)
-        for key, length in alike:
-            yield key, piece.length_mm * length / total
+        for key, share in self._alike(piece.layer, round(piece.width_mm, 4)):
+            yield key, piece.length_mm * share
 
     def _alike(self, layer: int, width: float) -> list[tuple[LineKey, float]]:
-        """Return the lines that a piece of the path on a layer may be, each with its length on the link."""
+        """Return the lines that a piece of the path on a layer may be, each with its share of their length."""
         if (layer, width) not in self._known:
             lines = [line for line in self.lines if (line.layer, line.width_mm) == (layer, width)]
-            on_pads = [] if any(line.length_mm for line in lines) else [(self._key(layer, width, None), 1.0)]
-            self._known[layer, width] = on_pads or [(self._key(layer, width, line), line.length_mm) for line in lines]
+            total = sum(line.length_mm for line in lines)
+            shares = [(self._key(layer, width, line), line.length_mm / total) for line in lines] if total else []
+            self._known[layer, width] = shares or [(self._key(layer, width, None), 1.0)]
         return self._known[layer, width]
 
     def _key(self, layer: int, width: float, line: RoutedLine | None) -> LineKey:
@@ -52,5 +51,4 @@ class LinkGeometry:
 
     def _usual(self, layer: int) -> RoutedLine | None:
         """Return in what most of the link runs on a layer, over copper."""
-        here = [line for line in self.lines if line.layer == layer and line.references != (None, None)]
-        return max(here, key=lambda line: line.length_mm, default=None)
+        return next((line for line in self.lines if line.layer == layer and line.references != (None, None)), None)

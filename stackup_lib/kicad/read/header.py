@@ -12,6 +12,7 @@ from typing import TypeAlias
 import sexpdata
 
 from stackup_lib.board.board import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
+from stackup_lib.kicad.read.possible import STEP
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.source import BoardText
 from stackup_lib.kicad.syntax.tokens import known
@@ -229,6 +230,9 @@ def _stackup_layer(source: BoardText, row: Listed, offset: int) -> StackupLayer:
         plies = tuple(_ply(part) for part in parts)
     except MalformedError as bad:
         raise source.error(offset, f'stackup layer "{name}": {bad}') from None
+    below = next((stated for part in parts if (stated := _number(part, "epsilon_r") or 0.0) < 0), None)
+    if below is not None:
+        raise source.error(offset, f'stackup layer "{name}": its permittivity is {below:g}', STEP)
     return StackupLayer(name=name, kind=_kind(name, type_text), type_text=type_text, plies=plies, offset=offset)
 
 
@@ -245,8 +249,6 @@ def _kind(name: str, type_text: str) -> LayerKind:
 def _ply(part: Listed) -> Ply:
     thickness = _child(part, "thickness")
     stated = _number(part, "epsilon_r")
-    if stated is not None and stated < 0:
-        raise MalformedError(f"its permittivity is {stated:g}")
     return Ply(
         thickness_mm=_number(part, "thickness"),
         thickness_locked=thickness is not None and "locked" in thickness[1:],
