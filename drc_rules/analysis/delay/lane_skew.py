@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, skew_between
+from drc_rules.analysis.delay.trace_delay import prepare_traces
 from drc_rules.analysis.loss.loss_shares import CARD_EDGE, form_of
 from drc_rules.analysis.nets.board_links import board_links, title_of
 from drc_rules.facts.context import Context
@@ -99,7 +100,7 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
                 key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net), ends
                 found.setdefault(key, []).append((lane["lane"], link))
     ports = [port for key, lanes in found.items() if (port := _port(ctx, key[0], lanes))]
-    links.prepare(trace for port in ports for trace in port.traces)
+    prepare_traces(ctx, [trace for port in ports for trace in port.traces])
     return tuple(sorted(ports, key=lambda one: (one.name, one.title)))
 
 

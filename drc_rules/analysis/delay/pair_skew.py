@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, pair_traces, usual_ps_per_mm
+from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, pair_traces, prepare_traces, usual_ps_per_mm
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
 from drc_rules.facts.context import Context
@@ -81,9 +81,9 @@ def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
 
 
 def _pairs_by_group(ctx: Context) -> dict[str, list[tuple[Link, Link]]]:
-    """Return the routed pairs of every high-speed group; what touches what on their nets is found in one go."""
+    """Return the routed pairs of every high-speed group."""
     found = {group.id: list(routed_pairs(ctx, group)) for group in ReturnPaths(ctx).groups}
-    ctx.get(board_links).prepare(trace for pairs in found.values() for traces in pairs for trace in traces)
+    prepare_traces(ctx, [trace for pairs in found.values() for traces in pairs for trace in traces])
     return found
 
 

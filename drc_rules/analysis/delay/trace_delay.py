@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from drc_rules.analysis.delay.via_delay import Climb, climb_of, via_delay_ps
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
-from drc_rules.analysis.lines.routed import References
+from drc_rules.analysis.lines.routed import References, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import board_links, complete_routes
 from drc_rules.facts.context import Context
@@ -61,6 +61,13 @@ class TraceDelay:
     vias_ps: float
     package_ps: float
     unsure: MissingFact | None
+
+
+def prepare_traces(ctx: Context, traces: Sequence[Link]) -> None:
+    """Find out what touches what on the nets of some links, and in which geometries they run, all in one go."""
+    if traces:
+        ctx.get(board_links).prepare(traces)
+        routed_lines(ctx.board, ctx.copper, ctx.pairs, [net for trace in traces for net in trace.nets])
 
 
 def pair_traces(ctx: Context, positive: int, negative: int) -> tuple[TraceRoute, TraceRoute]:
