@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from drc_rules.analysis.delay.pair_skew import pair_name
-from drc_rules.analysis.delay.trace_delay import TraceDelay, TraceRoute, delay_of, trace_of
+from drc_rules.analysis.delay.trace_delay import TraceDelay, TraceRoute, delay_of, prepare_traces, trace_of
 from drc_rules.analysis.lines.link_geometry import LinkGeometry
 from drc_rules.analysis.nets.board_links import board_links, counted_in, title_of
 from drc_rules.facts.context import Context
@@ -40,8 +40,9 @@ def delay_table(ctx: Context) -> tuple[DelayGroup, ...]:
         for unit, port in zip(units, ports, strict=True):
             by = port if ports.count(port) > 1 else role.group
             found.setdefault((title_of(role), by), []).append(unit)
-    links.prepare(link for units in found.values() for unit in units for link in unit if link is not None)
-    by_kicad = _by_kicad(ctx, [link for units in found.values() for unit in units for link in unit if link is not None])
+    traces = [link for units in found.values() for unit in units for link in unit if link is not None]
+    prepare_traces(ctx, traces)
+    by_kicad = _by_kicad(ctx, traces)
     groups = [_group(ctx, by_kicad, title, by, units) for (title, by), units in found.items()]
     return tuple(sorted(groups, key=lambda one: (-len(one.links), one.title, one.by)))
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, skew_between
+from drc_rules.analysis.delay.trace_delay import prepare_traces
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.board_links import board_links, title_of
 from drc_rules.facts.context import Context
@@ -128,7 +129,7 @@ def worst_group_skew(ctx: Context, group: SkewGroup) -> PairSkew:
     """
     first = group.strobe or group.members[0]
     others = [one for one in group.members if one.index != first.index]
-    ctx.get(board_links).prepare((first, *others))
+    prepare_traces(ctx, (first, *others))
     late_ps = {one.index: skew_between(ctx, one, first).skew_ps.nominal for one in others}
     if group.strobe is not None:
         worst = max(others, key=lambda one: abs(late_ps[one.index]))
