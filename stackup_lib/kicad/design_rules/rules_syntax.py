@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +19,6 @@ _UNITS = frozenset({"mm", "mil", "in"})
 _ITEMS = frozenset({"A", "B", "AB"})
 MOST_TOKENS = 150
 """Longer conditions are not tried: their parentheses could be nested deeper than Python follows."""
-
-_LAYER = re.compile(
-    r"[FB]\.(?:Cu|Mask|Paste|SilkS|Silkscreen|Adhes|Adhesive|CrtYd|Courtyard|Fab)|In(?:[1-9]|[12]\d|3[01])\.Cu"
-    r"|(?:Edge|Eco1|Eco2|Dwgs|Cmts)\.(?:Cuts|User)|User\.(?:\d+|Drawings|Comments|Eco1|Eco2)|Margin"
-)
 
 
 class Problem(NamedTuple):
@@ -45,6 +41,14 @@ def _words() -> tuple[dict[str, int], frozenset[str], frozenset[str]]:
     functions = {name.lower(): int(least) for name, least in found["functions"].items()}
     accepted, rejected = (frozenset(found["properties"][key].lower().split()) for key in ("accepted", "rejected"))
     return functions, accepted, rejected
+
+
+@cache
+def _layer_names() -> frozenset[str]:
+    """Names that KiCad knows on every board, however many layers it has and whatever it calls them."""
+    found = tomllib.loads(Path(__file__).with_name("conditions.toml").read_text(encoding="utf-8"))["layers"]
+    numbered = (row["name"].format(k) for row in found["numbered"] for k in range(1, int(row["count"]) + 1))
+    return frozenset([*found["names"].split(), *numbered])
 
 
 def condition_problem(condition: str) -> Problem | None:
@@ -70,12 +74,9 @@ def layer_problem(layer: str, *, is_quoted: bool, user_names: frozenset[str] | N
         return None
     if layer in ("inner", "outer"):
         return Problem(f'the layer "{layer}" in quotes, where KiCad knows {layer} only without', is_certain=True)
-    if _LAYER.fullmatch(layer):
-        return None
-    if any(c in layer for c in "*?"):
-        is_copper = re.fullmatch(r"[FBIn*?\d]*\.Cu", layer)
-        return None if is_copper else Problem(f'the layer "{layer}"', is_certain=False)
-    if user_names is None or layer in user_names:
+    names = _layer_names() | (user_names or frozenset())
+    pattern = layer.replace("[", "[[]")  # KiCad has * and ?, and no sets
+    if user_names is None or any(fnmatchcase(name, pattern) for name in names):
         return None
     return Problem(f'the layer "{layer}", which the board does not have', is_certain=True)
 
