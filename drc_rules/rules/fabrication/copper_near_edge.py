@@ -17,6 +17,7 @@ layers to each other or to the case, and opens the laminate to moisture.
 How to fix
 ----------
 Set a copper to edge clearance in KiCad's Board Setup, Constraints; then refill the zones and move what KiCad reports.
+Parts outside the outline are usually not placed yet: place them, or delete them.
 
 What it cannot see
 ------------------
@@ -56,6 +57,11 @@ def _limits(ctx: Context, clause: Clause) -> Iterator[Bar]:
         yield least
 
 
+_TOO_NEAR = "The router wanders: it tears copper at the edge, and burrs short the layers"
+_OUTSIDE = "The fab makes nothing outside the outline: this copper is missing from the board, or cut at its edge"
+_CLEARANCE = "Set a copper to edge clearance of {:g} mm in Board Setup, then refill the zones"
+_MOVE = "Move these parts, tracks and zones inside the outline on Edge.Cuts, or delete them"
+
 FORMULA = """
 g ≥ g_min - 0.001
 
@@ -92,7 +98,8 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> Draf
     nets = len(distinct(near.net))
     layers = len(distinct(near.layer))
     more = f" ({nets} net{'' if nets == 1 else 's'} on {layers} layer{'' if layers == 1 else 's'} in all)"
-    if near.cut[0] == OUTSIDE:
+    is_outside = bool(near.cut[0] == OUTSIDE)
+    if is_outside:
         how = "copper outside the board, minimum distance"
     elif gap <= TOLERANCE_MM:
         how = "copper reaches the board edge, minimum distance"
@@ -100,8 +107,8 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> Draf
         how = f"copper to board edge {gap:.3f} mm, minimum"
     return DraftFinding(
         title=f"{how} {least.value:g} mm ({least.who}): {net} on {layer}{more if len(near.net) > 1 else ''}",
-        why="The router wanders: it tears copper at the edge, and burrs short the layers",
-        fix=f"Set a copper to edge clearance of {least.value:g} mm in Board Setup, then refill the zones",
+        why=_OUTSIDE if is_outside else _TOO_NEAR,
+        fix=(_MOVE if is_outside else _CLEARANCE).format(least.value),
         ids=("edge", least.tier or least.who),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=least.value,
