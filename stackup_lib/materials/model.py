@@ -142,6 +142,7 @@ class Laminate(Frozen):
         loss_class_source: the values it follows from, or `engineering`.
         generic: a kind of material ("FR4"), not a product.
         film: sold as film without glass, for flexible boards, also thinner than a sheet of glass prepreg.
+        bonded_by: the maker's prepreg for it, where it is sold as cured laminate only; else "".
         glass: kind of glass, by `glass_kinds`, where the maker sells the family with one kind alone.
         points: typical values over frequency, and single values of other sheets (`typical` false).
         tg: the current sheet's value first, one or more methods.
@@ -158,6 +159,7 @@ class Laminate(Frozen):
     loss_class_source: MaterialSource | None = None
     generic: bool = False
     film: bool = False
+    bonded_by: str = ""
     points: tuple[DielectricPoint, ...] = ()
     tg: tuple[Tg, ...] = ()
     td_c: float | None = None

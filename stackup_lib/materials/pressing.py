@@ -95,6 +95,15 @@ def resin_thickness_mm(areal_g_per_m2: float, resin_content_pct: float, resin_g_
     return areal_g_per_m2 * share / (1 - share) / resin_g_per_cm3 / 1000
 
 
+def thickest_ply_mm(style: str, resin_content_pct: float) -> float | None:
+    """Return what one ply has at most before it fills copper, over densities and the suppliers' tolerance, in mm.
+
+    None for a glass style of unknown weight.
+    """
+    weight = glass_areal_weight_g_per_m2(style)
+    return None if weight is None else _from_figures(weight, resin_content_pct)[2]
+
+
 def copper_fill_mm(faces: Sequence[tuple[float, float]]) -> float:
     """Return the resin that copper takes, per area in mm: the sum of thickness (1 - coverage) over (mm, share)."""
     return sum(thickness * (1 - coverage) for thickness, coverage in faces)

@@ -105,6 +105,11 @@ def take_apart(text: str, vocabulary: Vocabulary) -> Words:
     )
 
 
+def written_resin_content_pct(text: str) -> float | None:
+    """Return the resin content behind "RC" as it is written, also one that no prepreg has; None where none is."""
+    return next((float(m[1]) for m in _RESIN.finditer(plain(text)) if m[1]), None)
+
+
 def _take_glass(text: str, vocabulary: Vocabulary) -> tuple[str, str]:
     """Return the kind of glass and the rest: "NE-glass", "low-Dk cloth", "quartz", and NE right behind a style."""
     words = vocabulary.glass_words

@@ -1,0 +1,143 @@
+"""A prepreg's thickness or resin content is impossible for its glass style.
+
+What it checks
+--------------
+Prepregs whose material names one glass style ("370HR 1080 RC 65 %"). Resin has to fill the cloth, so a sheet is never
+much thinner than its cloth; glass and resin together give the maximum. Both have an allowance of 20 %. A row may be one
+to three sheets, unless it states their number ("2x 1080") or its sheets have lines of their own.
+
+Why it matters
+--------------
+The fab cannot build the row as stated. It will change the thickness, and with it the impedance, or the glass.
+
+How to fix
+----------
+Correct thickness or material under File > Board Setup > Physical Stackup, from the fab's list of prepregs. Enter sheet
+by sheet (Add Dielectric Layer).
+
+What it cannot see
+------------------
+Prepregs without a glass style, or with a rare one. A wrong thickness that two or three sheets could have passes.
+Without a resin content hardly any thickness is too much. Whether the maker sells the combination is not checked.
+
+Sources
+-------
+Weight and thickness of cloth by glass style (IPC-4412), densities of glass and resin, and the suppliers' tolerance of
+0.4 mil per sheet. All 184 prepregs of the library's construction tables pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.row_faults import correct
+from drc_rules.report.model import Location, Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.board.board import LayerKind
+from stackup_lib.core.record import record
+from stackup_lib.materials.words import written_resin_content_pct
+
+ALLOWANCE = 0.2
+"""How much thinner or thicker than by glass and resin a ply may be: cloth and resin differ from maker to maker."""
+
+RICHEST_PCT = 80.0
+"""Resin content of a prepreg that states none: the makers' tables reach 78 %."""
+
+
+@record
+class WovenPrepreg:
+    """A prepreg of a known glass style.
+
+    Attributes:
+        resin_pct: as written, None where none is.
+        plies: the number that it states or that its line stands for, None where it may have several.
+        cloth_mm: thickness of the cloth.
+        ply_mm: what one ply has at most.
+    """
+
+    ply: DielectricPly
+    style: str
+    resin_pct: float | None
+    plies: int | None
+    cloth_mm: float
+    ply_mm: float
+
+
+def _woven(ctx: Context, _clause: Clause) -> Iterator[WovenPrepreg]:
+    ctx.stackup()
+    rows = [ply.row for ply in ctx.plies]
+    for ply in ctx.plies:
+        style = ply.match.style if ply.match else None
+        if ply.kind is not LayerKind.PREPREG or ply.is_lone or not ply.trusted or not style:
+            continue
+        from stackup_lib.materials.pressing import (  # noqa: PLC0415 - only boards that name a glass style need it
+            cloth_thickness_mm,
+            thickest_ply_mm,
+        )
+
+        resin = written_resin_content_pct(ply.stated) or (ply.match.resin_content_pct if ply.match else None)
+        cloth, most = cloth_thickness_mm(style), thickest_ply_mm(style, resin or RICHEST_PCT)
+        stated = (ply.match.plies if ply.match else None) or (1 if rows.count(ply.row) > 1 else None)
+        if cloth and most:
+            yield WovenPrepreg(ply, style, resin, stated, cloth, most)
+
+
+FORMULA = """
+(1 - a) · h_cloth ≤ h_ply
+(1 - a) · n_min · h_cloth ≤ h
+h ≤ (1 + a) · n_max · h_ply
+
+h: thickness as stated [mm]
+h_cloth: thickness of the glass cloth [mm]
+h_ply: maximum of one sheet with its resin content, 80 % where none is stated [mm]
+n_min: minimum number of sheets
+n_max: maximum number of sheets
+a: allowance
+"""
+
+
+@rule("STK018", kinds=("prepreg_construction",), over=_woven, since="0.1", formula=FORMULA)
+def impossible_prepreg(ctx: Context, clause: Clause, found: WovenPrepreg) -> Iterator[DraftFinding]:
+    """Yield one finding per prepreg whose resin does not fill its glass, or whose thickness its plies cannot have."""
+    ply, cloth = found.ply, found.cloth_mm
+    if ply.thickness_fault is not None:  # thick-prepreg or unstackable-rows reports it
+        raise ply.thickness_fault
+    thickness = ctx.need(ply.thickness)
+    fewest, most = found.plies or 1, found.plies or int(clause.limit.max or 1)
+    ctx.shows(ply.label, h=thickness, h_cloth=cloth, h_ply=found.ply_mm, n_min=fewest, n_max=most, a=ALLOWANCE)
+    low, high = (1 - ALLOWANCE) * fewest * cloth, (1 + ALLOWANCE) * most * found.ply_mm
+    named = f"{ply.label} ({ply.stated})"
+    if found.ply_mm < (1 - ALLOWANCE) * cloth:
+        yield _finding(
+            ply,
+            title=f"{named}: a resin content of {found.resin_pct:g} % does not fill {found.style} glass",
+            measured=Measured(value=found.resin_pct, unit="%"),
+            field="the material",
+        )
+    elif not low <= thickness <= high:
+        sheets = f"{most} {'sheet' if most == 1 else 'sheets'}"
+        limit = (
+            f"maximum {high:.3f} mm of {sheets}" if thickness > high else f"its glass alone has {fewest * cloth:g} mm"
+        )
+        yield _finding(
+            ply,
+            title=f"{named}: {thickness:g} mm, {limit}",
+            measured=Measured(value=thickness, unit="mm"),
+            limit=f"{low:.3f}-{high:.3f}",
+            field="the thickness or the material",
+        )
+
+
+def _finding(ply: DielectricPly, title: str, measured: Measured, field: str, limit: str | None = None) -> DraftFinding:
+    return DraftFinding(
+        title=title,
+        why="The fab cannot build this row as stated; with another thickness the impedance changes",
+        fix=f"{correct(ply.row, field)}, from the fab's list of prepregs",
+        ids=(ply.label,),
+        measured=measured,
+        limit_value=limit,
+        places=(Location(layer=ply.row),),
+    )
