@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -113,4 +114,6 @@ def _fix(job: Mapping[str, str]) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # the page is written and said: taking the board apart first would only keep the reader waiting

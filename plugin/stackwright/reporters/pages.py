@@ -10,6 +10,7 @@ from markupsafe import Markup
 from stackwright import __version__
 from stackwright.drawing.columns import NARROW, SIGNS, Slot, column
 from stackwright.reporters.assets import TEMPLATES, script, script_hash, style_sheet
+from stackwright.reporters.compiled import CompiledTemplates
 from stackwright.tables import deltas
 from stackwright.text.words import clean, count, number, some
 
@@ -44,6 +45,7 @@ def environment(**names: object) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=CompiledTemplates(),
     )
     css = Markup(style_sheet())  # noqa: S704 - our own
     made.globals.update(script=Markup(script()), script_hash=script_hash())  # noqa: S704 - our own

@@ -2,7 +2,7 @@
 // The live page: asks the session how things stand, shows its report, and tells it what was clicked.
 
 const POLL_MS = 1000;
-const BUSY_POLL_MS = 200; // while something runs, its end is seen soon
+const BUSY_POLL_MS = 100; // while something runs, its end is seen soon
 const $ = (id) => document.getElementById(id);
 let shownRun = 0; // the run whose report is on the page
 let state = null;
