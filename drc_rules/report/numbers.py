@@ -17,6 +17,20 @@ def size_text(width_mm: float, gap_mm: float | None) -> str:
     return f"{width_mm:.3f}" + ("" if gap_mm is None else f"/{gap_mm:.3f}")
 
 
+UNIT_MM = 1e-6
+"""KiCad's unit of length: what is smaller is rounding."""
+
+
+def distance_text(distance_mm: float) -> str:
+    """Return a distance in mm to the micrometre, as `0.125 mm`; one that is less but not zero as such."""
+    return "less than 0.001 mm" if UNIT_MM <= distance_mm < 0.0005 else f"{distance_mm:.3f} mm"
+
+
+def rounded_mm(distance_mm: float) -> float:
+    """Return a distance rounded to 0.1 um, or to a nanometre where that would be zero."""
+    return round(distance_mm, 4) or round(distance_mm, 6)
+
+
 def figure(value: float, digits: int = 3) -> str:
     """Return a value with `digits` significant digits, or all before the point if more: never `1.2e+03`."""
     text = f"{value:.{digits}g}"

@@ -43,6 +43,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, no
 from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
@@ -104,13 +105,13 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> Draf
     elif gap <= TOLERANCE_MM:
         how = "copper reaches the board edge, minimum distance"
     else:
-        how = f"copper to board edge {gap:.3f} mm, minimum"
+        how = f"copper to board edge {distance_text(gap)}, minimum"
     return DraftFinding(
         title=f"{how} {least.value:g} mm ({least.who}): {net} on {layer}{more if len(near.net) > 1 else ''}",
         why=_OUTSIDE if is_outside else _TOO_NEAR,
         fix=(_MOVE if is_outside else _CLEARANCE).format(least.value),
         ids=("edge", least.tier or least.who),
-        measured=Measured(value=round(gap, 4), unit="mm"),
+        measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=least.value,
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
         is_covered=is_covered,

@@ -41,6 +41,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, no
 from drc_rules.analysis.fabrication.hole_gaps import HoleGaps
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.copper_map import unfilled_zones
@@ -91,13 +92,13 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
     name, whose = ctx.board.copper_layers[int(gaps.layer[worst])].name, ctx.board.nets[int(gaps.net[worst])]
     yield DraftFinding(
         title=(
-            f"finished hole to inner copper {max(gap, 0.0):.3f} mm, minimum {least.value:g} mm ({least.who}): "
+            f"finished hole to inner copper {distance_text(max(gap, 0.0))}, minimum {least.value:g} mm ({least.who}): "
             f"{gaps.holes.counted(near)}, closest to {whose or NO_NET} on {name}"
         ),
         why="The drill wanders and the layers shift. Conductive filaments grow along the glass where the gap is small",
         fix=f"Set a hole clearance of {least.value:g} mm in KiCad's design rules, then refill the zones",
         ids=("hole to copper", least.tier or least.who),
-        measured=Measured(value=round(gap, 4), unit="mm"),
+        measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=least.value,
         places=gaps.holes.places(ctx.board, near),
         every=gaps.holes.object_rows(near),
@@ -119,14 +120,14 @@ def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[DraftFinding]:
         holes = cuts.hole[np.array(rows)]
         yield DraftFinding(
             title=(
-                f"{'short: ' if own and whose else ''}a finished hole cuts {-gap:.3f} mm into copper, minimum distance "
-                f"{least.value:g} mm ({least.who}): "
+                f"{'short: ' if own and whose else ''}a finished hole cuts {distance_text(-gap)} into copper, "
+                f"minimum distance {least.value:g} mm ({least.who}): "
                 f"{gaps.holes.counted(holes)}, {own or 'no net'} into {whose or NO_NET} on {layer}"
             ),
             why=f"The hole {'joins the nets' if own and whose else 'touches the copper'} on the finished board",
             fix="Move or remove one of the two, or give both the intended net",
             ids=("hole in copper", *nets, least.tier or least.who),
-            measured=Measured(value=round(gap, 4), unit="mm"),
+            measured=Measured(value=rounded_mm(gap), unit="mm"),
             limit_value=least.value,
             places=gaps.holes.places(ctx.board, holes),
             every=gaps.holes.object_rows(holes),

@@ -53,6 +53,7 @@ from drc_rules.analysis.fabrication.fab_clearances import (
 from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, not_covered
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule
@@ -126,13 +127,13 @@ def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding
     copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
     return DraftFinding(
         title=(
-            f"clearance {gap:.3f} mm, minimum {limit.value:g} mm in {copper} ({limit.who}): "
+            f"clearance {distance_text(gap)}, minimum {limit.value:g} mm in {copper} ({limit.who}): "
             f"{name}, {between(board, pairs)}{more_pairs(pairs)}"
         ),
         why="A gap too narrow for its copper is not etched clear: the nets stay joined, or nearly so",
         fix=f"Set a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or use lighter copper there",
         ids=(name,),
-        measured=Measured(value=round(gap, 4), unit="mm"),
+        measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=limit.value,
         places=tuple(place(ctx.copper, pairs, row) for row in range(min(len(pairs), PLACES_SHOWN))),
     )

@@ -43,6 +43,7 @@ from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule
@@ -111,7 +112,7 @@ def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_covered: bool
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     some = f"{len(near.net)} of {count}" if len(near.net) < count else f"{count}"
     to = f"{net} on {layer}"
-    how = "drilled into copper" if gap <= 0 else f"to copper {gap:.3f} mm"
+    how = "drilled into copper" if gap <= 0 else f"to copper {distance_text(gap)}"
     if least.tier is Tier.BEST:
         limit = ""
         why = "The drill cuts the track, and the rest of the copper is exposed in the wall"
@@ -125,7 +126,7 @@ def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_covered: bool
         why=why,
         fix=fix,
         ids=("unplated hole", least.tier or least.who),
-        measured=Measured(value=round(gap, 4), unit="mm"),
+        measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=least.value,
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
         is_covered=is_covered,

@@ -54,6 +54,7 @@ from drc_rules.analysis.power.voltage_spacing import (
 )
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Floats, Ints
@@ -110,11 +111,11 @@ def small_voltage_clearance(ctx: Context, clause: Clause, layer: int) -> Iterato
     pairs, standard = spaces.where(worst), _NAMES[clause.kind]
     where = f"{WORDS[kinds[row]]}: {name}, {between(board, pairs)}"
     yield DraftFinding(
-        title=f"clearance {gap:.3f} mm, {standard} {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
+        title=f"clearance {distance_text(gap)}, {standard} {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
         why="At this voltage a current creeps between bare or dirty copper until the surface chars",
         fix=f"Give the nets a net class with a clearance of {limit:g} mm and refill the zones, or cover the copper",
         ids=(name, standard) if clause.kind == _CONVERTERS else (name,),
-        measured=Measured(value=round(gap, 4), unit="mm"),
+        measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=limit,
         places=tuple(place(ctx.copper, pairs, one) for one in range(min(len(pairs), PLACES_SHOWN))),
     )

@@ -39,6 +39,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.via.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import backdrill_clearance_mm
@@ -80,7 +81,7 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     gap, layer, net = nearest
     board, hole, drill = ctx.board, drilled.hole, drilled.drill
     start, name = board.copper_layers[drill.start].name, board.copper_layers[layer].name
-    how = f"cuts {-gap:.3f} mm into copper" if gap < 0 else f"to copper {gap:.3f} mm"
+    how = f"cuts {distance_text(-gap)} into copper" if gap < 0 else f"to copper {distance_text(gap)}"
     yield DraftFinding(
         title=(
             f"backdrill {how}, minimum {least:g} mm ({clause.limit.at_least} fabs): {board.nets[hole.net]}, "
@@ -89,7 +90,7 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
         why="A backdrill is wider than its hole and wanders: it can cut the copper next to it",
         fix=f"Move {board.nets[net] or 'the copper'} away on {name}, or use a smaller via and backdrill",
         ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", start),
-        measured=Measured(value=round(gap, 4), unit="mm"),
+        measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=least,
         places=(place_of(ctx, drilled, layer),),
     )

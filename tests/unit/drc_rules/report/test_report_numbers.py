@@ -1,0 +1,25 @@
+"""Distances as findings print them."""
+
+import pytest
+
+from drc_rules.report.numbers import distance_text, rounded_mm
+
+
+@pytest.mark.parametrize(
+    ("distance_mm", "text"),
+    [
+        (0.125, "0.125 mm"),
+        (0.0005001, "0.001 mm"),
+        (0.0004999, "less than 0.001 mm"),
+        (0.00002, "less than 0.001 mm"),
+        (0.000001, "less than 0.001 mm"),
+        (4e-17, "0.000 mm"),
+        (0.0, "0.000 mm"),
+    ],
+)
+def test_a_distance_is_zero_only_where_it_is(distance_mm: float, text: str) -> None:
+    assert distance_text(distance_mm) == text
+
+
+def test_a_measured_distance_keeps_a_tenth_of_a_micrometre_or_else_a_nanometre() -> None:
+    assert [rounded_mm(x) for x in (0.12346, 0.00002, -0.00002, 4e-17)] == [0.1235, 0.00002, -0.00002, 0.0]
