@@ -16,7 +16,8 @@ class RailDeclaration(Frozen):
 
     Attributes:
         net: its whole name.
-        voltage_v: size of its voltage.
+        voltage_v: its voltage; read as its size, a negative one sets `negative`.
+        negative: its voltage is below ground.
         current_a: all of its loads together; or `tdp_w`, then it is the power over the voltage; or the sum of `to`.
         duty_pct: share of `tdp_w` that lasts. Training always counts as 100 %.
         ground: net through which the current returns, where several grounds might be it.
@@ -39,6 +40,7 @@ class RailDeclaration(Frozen):
 
     net: str = Field(min_length=1)
     voltage_v: float = Field(gt=0, le=2000)
+    negative: bool = False
     current_a: float | None = Field(default=None, gt=0, le=20_000)
     tdp_w: float | None = Field(default=None, gt=0, le=20_000)
     duty_pct: float = Field(default=100.0, gt=0, le=100)
@@ -61,6 +63,15 @@ class RailDeclaration(Frozen):
     plating_um: float | None = Field(default=None, gt=0, le=200)
     copper_um: dict[str, Annotated[float, Field(gt=0, le=1000)]] = Field(default_factory=dict)
     pdn: PdnDeclaration = Field(default_factory=PdnDeclaration)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _below_ground(cls, given: object) -> object:
+        """Read `voltage_v = -12` as 12 V below ground: drop, current and impedance have no sign."""
+        volts = given.get("voltage_v") if isinstance(given, dict) else None
+        if isinstance(given, dict) and isinstance(volts, int | float) and volts < 0:
+            return {**given, "voltage_v": -volts, "negative": True}
+        return given
 
     @model_validator(mode="after")
     def _said_once(self) -> "RailDeclaration":

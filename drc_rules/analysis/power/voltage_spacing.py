@@ -95,8 +95,8 @@ def net_volts(ctx: Context) -> Mapping[int, NetVolts]:
     for rail in ctx.declarations.config.rail:
         net = board.net_index.get(rail.net)
         if net is not None:
-            by_name = volts_of_name(rail.net) or 0.0
-            found[net] = NetVolts(-rail.voltage_v if by_name < 0 else rail.voltage_v, declared=True)
+            is_below = rail.negative or (volts_of_name(rail.net) or 0.0) < 0
+            found[net] = NetVolts(-rail.voltage_v if is_below else rail.voltage_v, declared=True)
     return found
 
 

@@ -20,7 +20,6 @@ OPEN, CLOSED = False, True  # a range without or with its lower end
 @pytest.mark.parametrize(
     "table,key,least,is_least_allowed,most",
     [
-        (RAIL, "voltage_v", 0.0, OPEN, 2000.0),
         (RAIL_5V, "current_a", 0.0, OPEN, 20_000.0),
         (RAIL_5V, "tdp_w", 0.0, OPEN, 20_000.0),
         (RAIL_5V, "duty_pct", 0.0, OPEN, 100.0),
@@ -72,6 +71,18 @@ def test_a_number_is_taken_up_to_the_ends_of_its_range(
     for value in refused:
         with pytest.raises(ConfigError, match=key):
             parse_config(f"{table}{key} = {value!r}\n")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_rail_may_be_below_ground(sign: int) -> None:
+    """Size and sign of the voltage are kept apart: what copper takes has no sign."""
+    for size in (0.001, 12, 2000.0):
+        (rail,) = parse_config(f"{RAIL}voltage_v = {sign * size!r}\nmax_drop_pct = 1\n").rail
+        assert (rail.voltage_v, rail.negative) == (size, sign < 0)
+        assert rail.max_drop_v == pytest.approx(size / 100)
+    for size in (0, 2000.001):
+        with pytest.raises(ConfigError, match="voltage_v"):
+            parse_config(f"{RAIL}voltage_v = {sign * size!r}\n")
 
 
 def test_a_load_that_draws_nothing_is_refused_and_the_least_current_is_not() -> None:
