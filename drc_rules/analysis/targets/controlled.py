@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -42,6 +43,8 @@ class NetTarget:
         source: document or setting.
         document: key of the interface's document, empty where no document asks.
         inferred: it is not declared: never an error.
+        range_ohm: what a document accepts in place of `ohm`, least and most.
+        range_of: the generation that alone accepts it, where the generation is not known.
     """
 
     title: str
@@ -54,6 +57,13 @@ class NetTarget:
     document: str = ""
     inferred: bool = True
     confidence: Confidence = Confidence.LOW
+    range_ohm: tuple[float, float] | None = None
+    range_of: str = ""
+
+    def nearest_to(self, ohm: float) -> NetTarget:
+        """Return the target with the accepted impedance that is nearest to one."""
+        least, most = self.range_ohm or (self.ohm, self.ohm)
+        return replace(self, ohm=min(max(ohm, least), most))
 
 
 @record
@@ -180,6 +190,8 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
         document=asked.document,
         inferred=asked.origin not in (Origin.DECLARED, Origin.FILE, Origin.COMMAND_LINE),
         confidence=asked.confidence,
+        range_ohm=asked.range_ohm,
+        range_of=asked.range_of,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 from drc_rules.analysis.targets.clock_links import CLOCK, ClockLinks, family_named
 from drc_rules.facts.net_interfaces import Assignment
@@ -60,6 +60,8 @@ class ImpedanceTarget:
         source: as text, e.g. `net class 85Ohm-diff_PCIE`.
         document: key of the interface's document, empty where no document asks.
         serves: of a clock, the link whose target it takes, e.g. `PCIe Gen5`.
+        range_ohm: what a document accepts in place of `ohm`, least and most.
+        range_of: where only one generation accepts it, and the generation is not known: its title.
     """
 
     ohm: float
@@ -70,6 +72,8 @@ class ImpedanceTarget:
     tolerance_pct: float | None = None
     document: str = ""
     serves: str = ""
+    range_ohm: tuple[float, float] | None = None
+    range_of: str = ""
 
 
 @lru_cache(maxsize=4096)
@@ -221,6 +225,7 @@ class Targets:
             source=f"{one.title if one else of.title}, {one.document_of(field) if one else 'all generations agree'}",
             document=one.document_of(field) if one else "",
             confidence=role.confidence,
+            **_range(of, one, is_pair=is_pair),
         )
 
     @cached_property
@@ -275,7 +280,12 @@ def _of_family(family_id: str) -> ImpedanceTarget | None:
         return None
     source = f"{family(family_id).title}, all generations agree"
     return ImpedanceTarget(
-        ohm=ohm, kind="differential", origin=Origin.INFERRED, source=source, confidence=Confidence.LOW
+        ohm=ohm,
+        kind="differential",
+        origin=Origin.INFERRED,
+        source=source,
+        confidence=Confidence.LOW,
+        **_range(family(family_id), None, is_pair=True),
     )
 
 
@@ -283,3 +293,19 @@ def _agreed(of: Family, one: Interface | None, *, is_pair: bool) -> float | None
     """Return the impedance of the generation, or the one on which all generations of the family agree."""
     asked = {i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in ([one] if one else of.interfaces)}
     return asked.pop() if len(asked) == 1 else None
+
+
+class _Range(TypedDict, total=False):
+    range_ohm: tuple[float, float]
+    range_of: str
+
+
+def _range(of: Family, one: Interface | None, *, is_pair: bool) -> _Range:
+    """Return the range that a document accepts of a pair, with its generation where that is not known."""
+    field, of_pair = "impedance_diff_range_ohm", [one] if one else of.interfaces
+    stated = [(i.impedance_diff_range_ohm, i.title) for i in of_pair if is_pair and field in i.sources]
+    ranges = [(ohm, title) for ohm, title in stated if ohm is not None]
+    if not ranges:
+        return {}
+    widest, title = max(ranges, key=lambda found: found[0][1] - found[0][0])
+    return {"range_ohm": widest, "range_of": "" if one else title}

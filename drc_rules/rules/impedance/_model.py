@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
-from drc_rules.analysis.targets.controlled import NetTarget
+from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
 from drc_rules.facts.context import Context
+from drc_rules.settings.net_selection import nets_line
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
 from stackup_lib.core.record import record
@@ -28,7 +30,7 @@ s: gap of the pair, edge to edge; infinite for a trace alone [mm]
 t: copper thickness [mm]
 h_near: dielectric up to the nearer plane [mm]
 h_far: dielectric up to the plane on the other side; infinite without one [mm]
-Z_0: target [ohm]
+Z_0: target; where a document accepts a range, what is nearest to Z [ohm]
 p: deviation [%]
 p_tol: tolerance of the target [%]
 u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
@@ -41,12 +43,15 @@ class Judged:
 
     Attributes:
         ohm: with the range that is not known.
+        target: with the accepted impedance that is nearest.
         uncertainty: what that range is made of.
+        lacks: the generation, where only one of them accepts the impedance.
     """
 
     ohm: Interval
     target: NetTarget
     uncertainty: LineUncertainty
+    lacks: MissingFact | None = None
 
     @property
     def off_pct(self) -> float:
@@ -92,7 +97,35 @@ def judged(
         references: planes above and below.
     """
     uncertainty = Lines(ctx).uncertainty(*size, references)
-    return Judged(uncertainty.around(ohm), target, uncertainty)
+    near = target.nearest_to(ohm)
+    found = Judged(uncertainty.around(ohm), near, uncertainty)
+    if not target.range_of:
+        return found
+    alone = replace(found, target=target)
+    if alone.standing is not Standing.WITHIN and found.standing is not Standing.BEYOND:
+        return replace(alone, lacks=_of_one_generation(ctx, target, ohm))
+    return alone
+
+
+def declared_target(ctx: Context, target: NetTarget) -> MissingFact:
+    """Return what makes an inferred target one that the user states: only then is a miss an error."""
+    lines = (
+        "[[impedance]]",
+        f'ohm = "?"  # inferred: {target.ohm:g}, from {target.source}',
+        f'kind = "{target.kind}"',
+        nets_line(ctx.board, ctx.get(nets_by_target)[target]),
+    )
+    return MissingFact(f"impedance target of {target.title}: {target.ohm:g} ohm is inferred", "\n".join(lines))
+
+
+def _of_one_generation(ctx: Context, target: NetTarget, ohm: float) -> MissingFact:
+    """Return that an impedance meets what one generation accepts, and not the others."""
+    least, most = target.range_ohm or (target.ohm, target.ohm)
+    what = (
+        f"whether {target.title} is {target.range_of}: {ohm:.0f} ohm is off {target.ohm:g} ohm, and that alone accepts "
+        f"{least:g} to {most:g} ohm"
+    )
+    return MissingFact(what, declared_target(ctx, target).how_to_give)
 
 
 def target_ids(target: NetTarget) -> tuple[str, ...]:

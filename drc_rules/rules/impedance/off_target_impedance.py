@@ -8,9 +8,10 @@ the nominal impedance is within the target's tolerance. Outside, it fails only w
 range of unknown inputs: a Dk without its frequency, the etch taper, the finished copper of outer layers, thickness and
 Dk of the solder mask, each computed for that line. Between the two it is not verifiable, and the report names the
 causes, the largest first, with the lines of `[process]` and `[declared]` that settle it. Declared values add no
-uncertainty. Neck-downs and breakouts shorter than a tenth of a wavelength at Nyquist at either end are ignored. Nets
-with a target that join pads without a track, nets declared as pairs whose names make none, and nets declared as GDDR6
-or GDDR7, of which no document states an impedance, are not verifiable.
+uncertainty. Where a document accepts a range, the nearest value counts; where only one generation has it and the
+generation is not known, it is not verifiable. Neck-downs and breakouts shorter than a tenth of a wavelength at Nyquist
+at either end are ignored. Nets with a target that join pads without a track, nets declared as pairs whose names make
+none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable.
 `stackwright impedance` prints the production spread.
 
 Why it matters
@@ -45,20 +46,17 @@ from collections.abc import Iterator
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.controlled import (
     ControlledLine,
-    NetTarget,
     Unjudged,
     controlled_lines,
     counted,
-    nets_by_target,
     unjudged,
 )
 from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import source_of, width_command
-from drc_rules.rules.impedance._model import FORMULA, judged, line_numbers, target_ids
+from drc_rules.rules.impedance._model import FORMULA, declared_target, judged, line_numbers, target_ids
 from drc_rules.rules.rule import DraftFinding, rule
-from drc_rules.settings.net_selection import nets_line
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
@@ -92,13 +90,16 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         ) from error
     gap = f"/{line.gap_mm:g}" if line.gap_mm is not None else ""
     held = judged(ctx, target, ohm, (line.layer, line.width_mm, line.gap_mm), line.references)
+    if held.lacks is not None:
+        raise held.lacks
+    near = held.target
     ctx.shows(
         f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm for {line.length_mm:.0f} mm",
         **line_numbers(ctx, line.layer, line.references),
         Z=ohm,
         w=line.width_mm,
         s=line.gap_mm or math.inf,
-        Z_0=target.ohm,
+        Z_0=near.ohm,
         p_tol=target.tolerance_pct,
         u=held.toward_pct,
     )
@@ -107,35 +108,24 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     if held.standing is Standing.UNSURE:
         raise held.open_question(f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm")
     if target.inferred:
-        ctx.doubt(_declared_target(ctx, target))
+        ctx.doubt(declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
     yield DraftFinding(
         title=(
-            f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {target.ohm:g} ohm, tolerance "
+            f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, tolerance "
             f"{target.tolerance_pct:g} %: {target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm{apart}"
         ),
         why=(
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
             "nominal, before any fab tolerance"
         ),
-        fix=f"Change the width: {width_command(ctx, target, line.layer, line.references)} gives the width for "
-        f"{target.ohm:g} ohm",
+        fix=f"Change the width: {width_command(ctx, near, line.layer, line.references)} gives the width for "
+        f"{near.ohm:g} ohm",
         source=source_of(target),
         ids=(*target_ids(target), names[line.layer], f"{line.width_mm:g}{gap}", *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
-        limit_value=target.ohm,
+        limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
     )
-
-
-def _declared_target(ctx: Context, target: NetTarget) -> MissingFact:
-    """Return what makes an inferred target one that the user states: only then is a miss an error."""
-    lines = (
-        "[[impedance]]",
-        f'ohm = "?"  # inferred: {target.ohm:g}, from {target.source}',
-        f'kind = "{target.kind}"',
-        nets_line(ctx.board, ctx.get(nets_by_target)[target]),
-    )
-    return MissingFact(f"impedance target of {target.title}: {target.ohm:g} ohm is inferred", "\n".join(lines))

@@ -70,13 +70,16 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     ohm = _ohm(ctx, found)
     gap = geometry.gap_mm if found.is_pair else None
     held = judged(ctx, target, ohm, (found.index, geometry.width_mm or 0.0, gap), found.references)
+    if held.lacks is not None:
+        raise held.lacks
+    near = held.target
     ctx.shows(
         f"{geometry.source} for {target.title} on {layer}",
         **line_numbers(ctx, found.index, found.references),
         Z=ohm,
         w=geometry.width_mm or 0.0,
         s=gap or math.inf,
-        Z_0=target.ohm,
+        Z_0=near.ohm,
         p_tol=target.tolerance_pct,
         u=held.toward_pct,
     )
@@ -85,7 +88,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "")
     if held.standing is Standing.UNSURE:
         raise held.open_question(f"{size} mm of {geometry.source} for {target.title} on {layer}")
-    said = f"configured impedance {ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {target.ohm:g} ohm"
+    said = f"configured impedance {ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {near.ohm:g} ohm"
     where = "The routed copper follows it" if found.is_followed else "KiCad checks the copper against it"
     names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
     yield DraftFinding(
@@ -93,12 +96,12 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
             f"{said}, tolerance {target.tolerance_pct:g} %: {geometry.source}, {size} mm for {target.title} on {layer}"
         ),
         why=f"KiCad's own data contradict the target ({target.source}). {where}",
-        fix=f"Change it there: {width_command(ctx, target, found.index, found.references)} gives the width for "
-        f"{target.ohm:g} ohm",
+        fix=f"Change it there: {width_command(ctx, near, found.index, found.references)} gives the width for "
+        f"{near.ohm:g} ohm",
         source=source_of(target),
         ids=(*names, layer, *target_ids(target)),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
-        limit_value=target.ohm,
+        limit_value=near.ohm,
         places=(Location(layer=layer),),
         severity=Severity.INFO if found.is_followed or _is_guess(found) else None,
         inferred=target.inferred,
