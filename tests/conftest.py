@@ -17,6 +17,8 @@ import pytest
 
 # The field solver's matrices are small: threads only get in each other's way. It counts before NumPy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Commands that print to a pipe honour it; expected output is 100 columns wide.
+os.environ.pop("COLUMNS", None)
 
 from tests.browser.chromium import chromium_path
 from tests.support.kicad_editor import editor_command

@@ -46,7 +46,7 @@ from stackup_lib.core.interval import Interval
 from stackwright.reporters import html, json_, text
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables.grouping import groups
-from stackwright.text.page import Column, Page, plain_console, styled
+from stackwright.text.page import Column, Page, plain_console, styled, terminal_console
 from stackwright.text.words import clean, count, number, some
 
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "schemas" / "report-v1.json"
@@ -546,6 +546,27 @@ def test_a_terminal_gets_colour_and_no_colour_when_it_asks_so(monkeypatch: pytes
     assert "\x1b[1;31m" in coloured
     assert "\x1b[1;31m" not in without
     assert "\x1b[31m" not in without
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"),
+    [("80", 80), ("160", 160), ("20", 40), ("9999999", 500), ("", 100), ("0", 100), ("-80", 100), ("wide", 100)],
+)
+def test_a_pipe_is_as_wide_as_columns_says(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is no width leaves 100; a long paragraph then fills its lines."""
+    monkeypatch.setenv("COLUMNS", columns)
+    console = terminal_console()
+    page = Page()
+    page.line("dense " * 400)
+
+    assert console.width == width
+    assert width - 6 < max(map(len, page.text(console).splitlines())) <= width
+
+
+def test_without_columns_a_pipe_is_100_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    assert terminal_console().width == 100
 
 
 def test_a_board_cannot_drive_the_terminal() -> None:

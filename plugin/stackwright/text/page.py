@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -16,6 +18,7 @@ from stackwright.text.words import clean, no_command
 PLAIN_WIDTH = 100
 WIDEST = 120
 NARROWEST = 40
+WIDEST_PIPE = 500
 
 
 def styled(words: str, style: str = "") -> Text:
@@ -101,13 +104,20 @@ def plain_console(width: int = PLAIN_WIDTH) -> Console:
 def terminal_console() -> Console:
     """Return a console for standard output: coloured and as wide as the terminal there, plain in a pipe.
 
-    Rich honours `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`.
+    Rich honours `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`. In a pipe `COLUMNS` is the width, else 100.
     """
     console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal or console.legacy_windows:
-        return plain_console()
-    console.width = max(NARROWEST, min(console.width, WIDEST)) if console.file.isatty() else PLAIN_WIDTH
+        return plain_console(_width_of_pipe())
+    console.width = max(NARROWEST, min(console.width, WIDEST)) if console.file.isatty() else _width_of_pipe()
     return console
+
+
+def _width_of_pipe() -> int:
+    """Return what `COLUMNS` asks for, 100 where it states no width."""
+    stated = os.environ.get("COLUMNS", "")
+    is_width = re.fullmatch(r"[1-9][0-9]{0,8}", stated)
+    return max(NARROWEST, min(int(stated), WIDEST_PIPE)) if is_width else PLAIN_WIDTH
 
 
 def _joined(parts: Iterable[str | Text]) -> Text:
