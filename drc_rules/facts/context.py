@@ -30,7 +30,7 @@ from stackup_lib.copper.stale_fills import REFILL, fills_out_of_date, need_true_
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.materials import FoilGrade, catalogue, find_foil
 from stackup_lib.nets.diff_pairs import Pairs, find_pairs
-from stackup_lib.vias.plated_holes import copper_heights_mm
+from stackup_lib.vias.plated_holes import copper_faces_mm, copper_heights_mm
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -190,10 +190,15 @@ class Context:
         Raises:
             MissingFact: there is no stackup, or a thickness is missing.
         """
-        heights = copper_heights_mm(self.stackup())
-        if len(heights) != self.board.layer_count or any(b <= a for a, b in pairwise(heights)):
-            raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
-        return heights
+        return self.get(_copper_heights_mm)
+
+    def copper_faces_mm(self) -> tuple[tuple[float, float], ...]:
+        """Return the depth of each copper layer's faces below the top, in mm; none where a thickness is missing.
+
+        Raises:
+            MissingFact: there is no stackup.
+        """
+        return self.get(_copper_faces_mm)
 
     @property
     def plies(self) -> tuple[DielectricPly, ...]:
@@ -313,6 +318,17 @@ class Context:
 
 def _is_default_stackup(ctx: Context) -> bool:
     return ctx.board.stackup is not None and is_untouched_default(ctx.board)
+
+
+def _copper_heights_mm(ctx: Context) -> tuple[float, ...]:
+    heights = copper_heights_mm(ctx.stackup())
+    if len(heights) != ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
+        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
+    return heights
+
+
+def _copper_faces_mm(ctx: Context) -> tuple[tuple[float, float], ...]:
+    return copper_faces_mm(ctx.stackup())
 
 
 def _plies(ctx: Context) -> tuple[DielectricPly, ...]:

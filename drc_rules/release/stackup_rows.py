@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
+
+import tomli
 
 from drc_rules.release.agreement import is_rounding, number_words, same_number
 from drc_rules.release.board_side import BoardSide, SheetOfBoard
@@ -219,5 +220,5 @@ def finish_findings(side: BoardSide, sent: SentFile) -> Iterator[ReleaseFinding]
 
 @cache
 def _codes() -> dict[str, set[str]]:
-    codes = tomllib.loads(Path(__file__).with_name("finishes.toml").read_text(encoding="utf-8"))["codes"]
+    codes = tomli.loads(Path(__file__).with_name("finishes.toml").read_text(encoding="utf-8"))["codes"]
     return {_plain(name): {_plain(code) for code in same} for name, same in codes.items()}

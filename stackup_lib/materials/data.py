@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
+import tomli
+
 from stackup_lib.materials.sources import MaterialSource
 
-Table = dict[str, Any]  # what tomllib returns; pydantic checks it
+Table = dict[str, Any]  # what tomli returns; pydantic checks it
 
 
 def read_toml(name: str) -> Table:
     """Return one data file of this package, by its path inside it."""
-    return tomllib.loads(read_text(name))
+    return tomli.loads(read_text(name))
 
 
 def read_text(name: str) -> str:

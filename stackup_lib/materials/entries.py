@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+
+import tomli
 
 from stackup_lib.core.record import record
 from stackup_lib.materials.data import Table, laminate_files, read_text, sources_of
@@ -39,7 +40,7 @@ class _Head:
 
     @cached_property
     def sources(self) -> Mapping[str, MaterialSource]:
-        return sources_of(tomllib.loads(self.text))
+        return sources_of(tomli.loads(self.text))
 
 
 @record
@@ -60,7 +61,7 @@ class LaminateEntry:
     @cached_property
     def laminate(self) -> Laminate:
         """All that is known of it."""
-        return _laminate(tomllib.loads(self.text), self.maker, self.head.sources)
+        return _laminate(tomli.loads(self.text), self.maker, self.head.sources)
 
 
 def laminate_entries() -> list[LaminateEntry]:

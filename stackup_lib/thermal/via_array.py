@@ -5,10 +5,11 @@ conductivities in W/(m K), resistances in K/W.
 """
 
 import math
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+
+import tomli
 
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
@@ -34,7 +35,7 @@ class _Figures(Frozen):
 @cache
 def _figures() -> _Figures:
     text = (files("stackup_lib.thermal") / "conductivity.toml").read_text(encoding="utf-8")
-    return _Figures.model_validate(tomllib.loads(text))
+    return _Figures.model_validate(tomli.loads(text))
 
 
 @record

@@ -16,7 +16,6 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.power.copper import sheet_resistance_ohm
 from stackup_lib.transmission_lines.materials.conductor_models import MU0
-from stackup_lib.vias.plated_holes import copper_faces_mm
 
 GROUND_SHARE = 0.25
 """A layer with ground on this share of the board carries return current."""
@@ -80,7 +79,7 @@ def _squares(solved: SolvedRail, layer: str) -> float:
 
 def _height_mm(ctx: Context, row: RailDeclaration, layer: int) -> float:
     """From a layer to the nearest with ground, face to face."""
-    faces = copper_faces_mm(ctx.stackup())
+    faces = ctx.copper_faces_mm()
     uses = ctx.filled_uses()
     grounds = [k for k, use in enumerate(uses) if k != layer and use.ground_share >= GROUND_SHARE]
     gaps = [max(faces[k][0] - faces[layer][1], faces[layer][0] - faces[k][1]) for k in grounds if k < len(faces)]

@@ -20,7 +20,6 @@ from stackup_lib.vias.plated_holes import (
     Backdrill,
     PlatedHole,
     Stub,
-    copper_faces_mm,
     residual_mm,
     stubs,
 )
@@ -133,7 +132,7 @@ def _exit_instead(ctx: Context, group: StubGroup, least_ghz: float) -> int | Non
 def _row(ctx: Context, entries: list[_Entry]) -> BackdrillRow:
     first = entries[0]
     names = [layer.name for layer in ctx.board.copper_layers]
-    faces = copper_faces_mm(ctx.stackup())
+    faces = ctx.copper_faces_mm()
     drill, stub = first.drill, first.stub
     is_down = drill.start < drill.must_cut or drill.start == 0
     origin = faces[drill.start][0 if is_down else 1]

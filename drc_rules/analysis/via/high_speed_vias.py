@@ -23,7 +23,6 @@ from stackup_lib.vias.plated_holes import (
     Backdrill,
     PlatedHole,
     Stub,
-    copper_faces_mm,
     copper_heights_mm,
     deepest,
     plated_holes,
@@ -221,7 +220,7 @@ def length_of(ctx: Context, group: StubGroup) -> Interval:
     need_layers(ctx, group)
     stub, heights = group.stubs[0], ctx.copper_heights_mm()
     exact = Stub(stub.hole, stub.side, stub.first, abs(heights[stub.side] - heights[stub.first]))
-    return residual_mm(exact, group.drill, copper_faces_mm(ctx.stackup()))
+    return residual_mm(exact, group.drill, ctx.copper_faces_mm())
 
 
 def need_layers(ctx: Context, group: StubGroup) -> None:

@@ -13,7 +13,6 @@ from stackup_lib.board.board import Board, Floats, Ints, ViaKind
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.core.words import count
-from stackup_lib.vias.plated_holes import copper_faces_mm
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
@@ -117,8 +116,7 @@ def depth_mm(ctx: Context, group: HoleGroup) -> float:
     Raises:
         MissingFact: there is no stackup with a thickness for every layer.
     """
-    stackup = ctx.stackup()
-    faces = copper_faces_mm(stackup)
+    faces = ctx.copper_faces_mm()
     if len(faces) != ctx.board.layer_count:
         raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     if group.kind == "microvia":

@@ -6,7 +6,6 @@ import math
 
 from drc_rules.analysis.via.high_speed_vias import StubGroup
 from drc_rules.facts.context import Context
-from stackup_lib.vias.plated_holes import copper_faces_mm
 from stackup_lib.vias.via_circuit import ModelledVia, log_of_two_returns
 from stackup_lib.vias.via_field import ViaBody, ViaStack
 from stackup_lib.vias.via_pair import EVEN, ODD, PairPlace, mode_of_pair
@@ -32,7 +31,7 @@ def via_stack(ctx: Context, used: tuple[int, ...], frequency_ghz: float) -> ViaS
     planes = [layer for layer in planes if layer not in used] or planes
     if not planes:
         return None
-    faces = tuple((round(a, 6), round(b, 6)) for a, b in copper_faces_mm(ctx.stackup()))
+    faces = tuple((round(a, 6), round(b, 6)) for a, b in ctx.copper_faces_mm())
     return ViaStack(faces, _dk_between(ctx, frequency_ghz), tuple(planes))
 
 

@@ -55,14 +55,17 @@ class Pattern(Frozen):
     generic: bool = False
 
     @cached_property
-    def _compiled(self) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
-        return re.compile(self.head), re.compile(self.tail) if self.tail else None
+    def _head(self) -> re.Pattern[str]:
+        return re.compile(self.head)
+
+    @cached_property
+    def _tail(self) -> re.Pattern[str]:  # few boards have names for which it is needed
+        return re.compile(self.tail)
 
     def matches(self, normalised: str) -> bool:
         """Return True for a normalised net name of the family."""
-        head, tail = self._compiled
-        found = head.search(normalised)
-        return found is not None and (tail is None or tail.search(normalised, found.end()) is not None)
+        found = self._head.search(normalised)
+        return found is not None and (not self.tail or self._tail.search(normalised, found.end()) is not None)
 
 
 class Bus(Frozen):

@@ -43,7 +43,6 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.vias.plated_holes import copper_faces_mm
 
 HEAVIEST_COPPER_MM = 0.3
 """Both layers of 4 oz."""
@@ -71,7 +70,7 @@ def _dielectrics(ctx: Context, clause: Clause) -> Iterator[Dielectrics]:
         ctx.rests_on(Confidence.LOW)
         yield Dielectrics(((ctx.board.thickness_mm or 0.0) - HEAVIEST_COPPER_MM,), least)
         return
-    faces = copper_faces_mm(ctx.stackup())
+    faces = ctx.copper_faces_mm()
     if len(faces) < 2:
         raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     gaps = tuple(round(below[0] - above[1], 6) for above, below in pairwise(faces))

@@ -45,7 +45,6 @@ from stackup_lib.vias.plated_holes import (
     Backdrill,
     PlatedHole,
     Stub,
-    copper_faces_mm,
     deepest,
     plated_holes,
     residual_mm,
@@ -115,7 +114,7 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
 
 def _left(ctx: Context, found: tuple[Stub, ...]) -> list[LeftStub]:
     """What is left of each stub: a native or declared backdrill from its side takes the rest away."""
-    faces, standing = copper_faces_mm(ctx.stackup()), []
+    faces, standing = ctx.copper_faces_mm(), []
     for stub in found:
         declared = [drill for drill, nets in ctx.declarations.backdrills if stub.hole.net in nets]
         drill = deepest(stub, (*stub.hole.backdrills, *declared))

@@ -37,7 +37,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.vias.plated_holes import Stub, copper_faces_mm, residual_mm
+from stackup_lib.vias.plated_holes import Stub, residual_mm
 
 PLACES_SHOWN = 20
 
@@ -84,7 +84,7 @@ def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iter
     cuts_used = (alike.must_cut <= alike.first) if alike.start > alike.first else (alike.must_cut >= alike.first)
     if cuts_used or abs(alike.must_cut - alike.first) == 1:
         return
-    faces = copper_faces_mm(ctx.stackup())
+    faces = ctx.copper_faces_mm()
     if len(faces) != ctx.board.layer_count:
         raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     drilled = alike.holes[0]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 
-TomlError = tomllib.TOMLDecodeError
+import tomli
+
+TomlError = tomli.TOMLDecodeError
 
 _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """Controls, marks of direction and blanks of no width, which an editor or a terminal obeys instead of showing."""
@@ -19,7 +20,7 @@ def read_toml(text: str) -> dict[str, object]:
             lets other errors through for the last two.
     """
     try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
+        return tomli.loads(text.removeprefix("\ufeff"))
     except TomlError:
         raise
     except RecursionError:

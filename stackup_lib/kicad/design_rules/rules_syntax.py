@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+import tomli
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<op>\|\||&&|==|!=|<=|>=|[()!<>,])|'(?P<text>[^']*)(?:'|$)|(?P<number>\d+(?:\.\d*)?\s*(?P<unit>[A-Za-z]*))"
@@ -37,7 +38,7 @@ class _Odd(Exception):  # noqa: N818 - ends the walk; not an error of the progra
 @cache
 def _words() -> tuple[dict[str, int], frozenset[str], frozenset[str]]:
     """Functions with their fewest arguments, accepted and rejected properties; KiCad does not mind letter case."""
-    found = tomllib.loads(Path(__file__).with_name("conditions.toml").read_text(encoding="utf-8"))
+    found = tomli.loads(Path(__file__).with_name("conditions.toml").read_text(encoding="utf-8"))
     functions = {name.lower(): int(least) for name, least in found["functions"].items()}
     accepted, rejected = (frozenset(found["properties"][key].lower().split()) for key in ("accepted", "rejected"))
     return functions, accepted, rejected
@@ -46,7 +47,7 @@ def _words() -> tuple[dict[str, int], frozenset[str], frozenset[str]]:
 @cache
 def _layer_names() -> frozenset[str]:
     """Names that KiCad knows on every board, however many layers it has and whatever it calls them."""
-    found = tomllib.loads(Path(__file__).with_name("conditions.toml").read_text(encoding="utf-8"))["layers"]
+    found = tomli.loads(Path(__file__).with_name("conditions.toml").read_text(encoding="utf-8"))["layers"]
     numbered = (row["name"].format(k) for row in found["numbered"] for k in range(1, int(row["count"]) + 1))
     return frozenset([*found["names"].split(), *numbered])
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from importlib.resources import files
+
+import tomli
 
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
     text = files("stackup_lib.kicad.syntax").joinpath("tokens.toml").read_text(encoding="utf-8")
-    return {parent: frozenset(words) for parent, words in tomllib.loads(text).items()}
+    return {parent: frozenset(words) for parent, words in tomli.loads(text).items()}
 
 
 def known(parent: str) -> frozenset[str]:

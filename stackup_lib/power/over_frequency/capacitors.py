@@ -1,13 +1,13 @@
 """Typical ESR, ESL and DC bias of ceramic capacitors, with their range and source, from `capacitors.toml`."""
 
 import math
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Literal
 
 import numpy as np
+import tomli
 
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
@@ -96,7 +96,7 @@ class TypicalCapacitor(Frozen):
 def capacitor_data() -> CapacitorData:
     """Return the data file, checked."""
     text = (files("stackup_lib.power.over_frequency") / "capacitors.toml").read_text(encoding="utf-8")
-    return CapacitorData.model_validate(tomllib.loads(text))
+    return CapacitorData.model_validate(tomli.loads(text))
 
 
 def typical_capacitor(size: str, nominal_f: float, data: CapacitorData | None = None) -> TypicalCapacitor | None:

@@ -1,9 +1,10 @@
 """What the output of a kind of regulator usually is, from `regulators.toml`."""
 
 import math
-import tomllib
 from functools import cache
 from importlib.resources import files
+
+import tomli
 
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
@@ -32,7 +33,7 @@ class RegulatorKind(Frozen):
 def regulator_kinds() -> dict[str, RegulatorKind]:
     """Return the kinds by their name in settings."""
     text = (files("stackup_lib.power.over_frequency") / "regulators.toml").read_text(encoding="utf-8")
-    return {name: RegulatorKind.model_validate(row) for name, row in tomllib.loads(text).items()}
+    return {name: RegulatorKind.model_validate(row) for name, row in tomli.loads(text).items()}
 
 
 def any_regulator() -> RegulatorKind:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
+
+import tomli
 
 from drc_rules.analysis.loss.loss_shares import roles_of
 from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
@@ -92,7 +93,7 @@ def _sentence(text: str) -> str:
 
 def _choosers(hint: str) -> dict[str, tuple[str, ...]]:
     """Return the keys that choose the nets, of the first table of a hint."""
-    (row,) = tomllib.loads(hint)["interface"]
+    (row,) = tomli.loads(hint)["interface"]
     return {key: tuple(row[key]) for key in ("net_classes", "nets") if key in row}
 
 
@@ -132,4 +133,4 @@ def _role_of(row: InterfaceDeclaration, waiting: Waiting) -> FormQuestion | None
 def _is_about(fact: str, chosen: dict[str, tuple[str, ...]]) -> bool:
     """Tell whether a fact is about the nets that a declaration chooses."""
     lines = fact.removeprefix("interface ").removesuffix(" role").split("; ")
-    return {key: tuple(value) for key, value in tomllib.loads("\n".join(lines)).items()} == chosen
+    return {key: tuple(value) for key, value in tomli.loads("\n".join(lines)).items()} == chosen
