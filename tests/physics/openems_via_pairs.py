@@ -38,12 +38,13 @@ from tests.physics.openems_vias import (
     copper_mm,
     graded,
     heights,
+    lines_and_ports,
+    run,
 )
 
 Case = Mapping[str, Any]
 Complex = NDArray[np.complex128]
 
-FREQUENCIES = 79
 AT_GHZ = (1.0, 2.0, 3.0, 5.0, 7.5, 10.0, 12.5, 15.0, 17.5, 20.0)
 WALLS = {"differential": "PEC", "common": "PMC"}
 HEADER = ("case", "mode", "ghz", "s11_re", "s11_im", "s21_re", "s21_im", "delay_ps")
@@ -109,21 +110,7 @@ def solved_in(case: Case, wall: str, folder: str) -> tuple[NDArray[np.float64], 
     mesh.AddLine("y", across(case, fine_mm, cell_mm))
     mesh.AddLine("z", heights(faces))
     copper = draw(csx, case, faces)
-    ports = []
-    for number, layer, end_mm in ((1, case["entry"], -LINE_MM), (2, case["exit"], LINE_MM)):
-        plane = min(case["planes"], key=lambda one: abs(one - layer))
-        line_mm, plane_mm = (faces[layer][0], faces[plane][1]) if plane > layer else (faces[layer][1], faces[plane][0])
-        low = [min(end_mm, 0.0), at - width_mm / 2, faces[layer][0]]
-        high = [max(end_mm, 0.0), at + width_mm / 2, faces[layer][1]]
-        copper.AddBox(low, high, priority=30)
-        start = [end_mm - PORT_MM, at - width_mm / 2, line_mm]
-        stop = [end_mm + PORT_MM, at + width_mm / 2, plane_mm]
-        ports.append(solver.AddLumpedPort(number, 50, start, stop, "z", number == 1, priority=40))
-    solver.Run(folder, verbose=0, cleanup=True, numThreads=1)
-    hertz = np.linspace(0.5e9, HIGHEST_HZ, FREQUENCIES)
-    for port in ports:
-        port.CalcPort(folder, hertz, ref_impedance=50)
-    return hertz, ports[0].uf_ref / ports[0].uf_inc, ports[1].uf_ref / ports[0].uf_inc
+    return run(solver, lines_and_ports(solver, copper, case, faces, at), folder)
 
 
 def rows(name: str, case: Case, mode: str, straight: dict[tuple[Any, ...], NDArray[np.float64]]) -> Iterator[list[str]]:

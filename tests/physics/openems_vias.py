@@ -130,18 +130,29 @@ def solved_in(case: Case, folder: str) -> tuple[NDArray[np.float64], Complex, Co
     mesh.AddLine("y", graded(HALF_MM[1], fine_mm, cell_mm))
     mesh.AddLine("z", heights(faces, finer))
     copper = draw(csx, case, faces)
-    ports = []
+    ports = lines_and_ports(solver, copper, case, faces)
+    return run(solver, ports, folder)
+
+
+def lines_and_ports(
+    solver: Any, copper: Any, case: Case, faces: Sequence[tuple[float, float]], at_mm: float = 0.0
+) -> list[Any]:
+    """Add the two lines to a via at y = `at_mm`, each with its port to the nearest plane; return the ports."""
+    ports, half_mm = [], case["width_mm"] / 2
     for number, layer, end_mm in ((1, case["entry"], -LINE_MM), (2, case["exit"], LINE_MM)):
         plane = min(case["planes"], key=lambda one: abs(one - layer))
         line_mm, plane_mm = (faces[layer][0], faces[plane][1]) if plane > layer else (faces[layer][1], faces[plane][0])
-        low, high = (
-            [min(end_mm, 0.0), -width_mm / 2, faces[layer][0]],
-            [max(end_mm, 0.0), width_mm / 2, faces[layer][1]],
-        )
+        low = [min(end_mm, 0.0), at_mm - half_mm, faces[layer][0]]
+        high = [max(end_mm, 0.0), at_mm + half_mm, faces[layer][1]]
         copper.AddBox(low, high, priority=30)
-        start = [end_mm - PORT_MM, -width_mm / 2, line_mm]
-        stop = [end_mm + PORT_MM, width_mm / 2, plane_mm]
+        start = [end_mm - PORT_MM, at_mm - half_mm, line_mm]
+        stop = [end_mm + PORT_MM, at_mm + half_mm, plane_mm]
         ports.append(solver.AddLumpedPort(number, 50, start, stop, "z", number == 1, priority=40))
+    return ports
+
+
+def run(solver: Any, ports: Sequence[Any], folder: str) -> tuple[NDArray[np.float64], Complex, Complex]:
+    """Run the solver in a folder; return frequencies in Hz, S11 and S21."""
     solver.Run(folder, verbose=0, cleanup=True, numThreads=1)
     hertz = np.linspace(0.5e9, HIGHEST_HZ, FREQUENCIES)
     for port in ports:
