@@ -12,7 +12,7 @@ from drc_rules.analysis.impedance.process_view import process_view
 from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
-from drc_rules.engine.decide import begin, coverage_of, headline_of
+from drc_rules.engine.decide import Outcome, begin, coverage_of, headline_of
 from drc_rules.engine.finding_lines import with_lines
 from drc_rules.engine.missing_inputs import proofs, with_open_values
 from drc_rules.engine.suppressions import accept
@@ -89,29 +89,19 @@ def check_up(
 
         shown |= tables_before_rules(context)
     outcome = rest()
-    headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
     process = process_view(context)
     if tables:
         from drc_rules.engine.report_tables import tables_after_rules  # noqa: PLC0415
 
         shown |= tables_after_rules(context, requirements.clauses, data or b"", every_pair=every_pair)
+    name = profile.name if profile else None
     report = Report.model_construct(  # of parts that are checked: a validator of all of them takes long to build
         board=with_process(board_facts(context, hashed.result().hexdigest()), process),
-        profile=profile.name if profile else None,
+        profile=name,
         form=requirements.form,
-        headline=headline,
-        headline_why=why,
-        findings=tuple(with_lines(outcome.findings, context.board, data or b"")),
-        verdicts=tuple(outcome.verdicts),
-        coverage=coverage_of(
-            outcome.verdicts,
-            unknown_pairs=len(context.get(unknown_pairs).names),
-            unjudged_pairs=unjudged_pairs(context),
-            coupled_mm=[pair.length_mm for pair in context.get(coupled_nets)],
-        ),
+        **_decided(context, outcome, name, data or b""),
         taken_as=context.assignment.taken_as(),
         proofs=with_open_values(proofs(context, outcome), config),
-        crashes=tuple(outcome.crashes),
         notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
         process=process,
         unknown_pairs=context.get(unknown_pairs).names,
@@ -120,6 +110,24 @@ def check_up(
     if config.suppress and options.suppress:
         report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=config.text)
     return CheckUp(context, report)
+
+
+def _decided(context: Context, outcome: Outcome, profile: str | None, data: bytes) -> dict[str, Any]:
+    """Return what the rules decided, by the report's fields; `data` is the board's text, for the lines of findings."""
+    headline, why = headline_of(outcome.verdicts, profile=profile)
+    return {
+        "headline": headline,
+        "headline_why": why,
+        "findings": tuple(with_lines(outcome.findings, context.board, data)),
+        "verdicts": tuple(outcome.verdicts),
+        "coverage": coverage_of(
+            outcome.verdicts,
+            unknown_pairs=len(context.get(unknown_pairs).names),
+            unjudged_pairs=unjudged_pairs(context),
+            coupled_mm=[pair.length_mm for pair in context.get(coupled_nets)],
+        ),
+        "crashes": tuple(outcome.crashes),
+    }
 
 
 def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, Requirements, Profile | None]:

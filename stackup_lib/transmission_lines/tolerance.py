@@ -171,23 +171,11 @@ def spread(
         ProcessError: the process takes the line beyond what can exist.
     """
     line = VariedLine(site, width_mm, gap_mm, coplanar_gap_mm, process)
-    if target_ohm is not None and not 0 < target_ohm < math.inf:
-        raise GeometryError(f"a target of {target_ohm:g} ohm", "give a positive impedance in ohm")
-    if not all(0 < pct < 100 for pct in within_pct):
-        raise GeometryError("a band of 0 % or less, or of 100 % or more", "give percents such as 5, 7, 10")
+    _need_sane(target_ohm, within_pct)
     solution = solve(line.section({}), tolerance)
     nominal = solution.impedance_ohm
     fit = respond(line)
-    effects = tuple(
-        Effect(
-            name=v.name,
-            nominal=v.nominal,
-            limit_pct=100 * v.sigma * v.sigmas,
-            sigmas=v.sigmas,
-            sensitivity=fit.sensitivities[v.name],
-        )
-        for v in line.variables
-    )
+    effects = _effects(line, fit)
     target = nominal if target_ohm is None else target_ohm
     slack = fit.residual + solution.error_estimate
     low, high = (nominal * math.exp(fit.surface.quantile(q)) for q in ((1 - CENTRAL) / 2, (1 + CENTRAL) / 2))
@@ -203,6 +191,26 @@ def spread(
         yields=tuple(_yield(fit.surface, math.log(target / nominal), pct, slack) for pct in within_pct),
         surface_error_pct=100 * fit.residual,
         solves=fit.solves + 1,
+    )
+
+
+def _need_sane(target_ohm: float | None, within_pct: tuple[float, ...]) -> None:
+    if target_ohm is not None and not 0 < target_ohm < math.inf:
+        raise GeometryError(f"a target of {target_ohm:g} ohm", "give a positive impedance in ohm")
+    if not all(0 < pct < 100 for pct in within_pct):
+        raise GeometryError("a band of 0 % or less, or of 100 % or more", "give percents such as 5, 7, 10")
+
+
+def _effects(line: VariedLine, fit: Response) -> tuple[Effect, ...]:
+    return tuple(
+        Effect(
+            name=v.name,
+            nominal=v.nominal,
+            limit_pct=100 * v.sigma * v.sigmas,
+            sigmas=v.sigmas,
+            sensitivity=fit.sensitivities[v.name],
+        )
+        for v in line.variables
     )
 
 
