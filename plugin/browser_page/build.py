@@ -32,6 +32,9 @@ from kicad_addon.build import LEFT_OUT, LONG_AGO, PACKAGES  # noqa: E402
 from stackwright import __version__  # noqa: E402
 from stackwright.reporters.assets import TEMPLATES, script_hash  # noqa: E402
 
+NOT_PYTHON = (".pth", ".so", ".pyd")
+"""Of a package, what a browser cannot use: what is compiled there has the same in Python (tomli)."""
+
 Lock = Mapping[str, Mapping[str, Any]]
 """Pyodide's packages by name."""
 
@@ -108,7 +111,7 @@ def own_files(lock: Lock) -> Iterator[tuple[str, bytes]]:
                 yield file.relative_to(package.parent).as_posix(), file.read_bytes()
     for name in sorted(one for one in needed(lock) if not is_of_pyodide(one, lock)):
         for made in distribution(name).files or ():
-            if ".." not in made.parts and not LEFT_OUT & set(made.parts) and made.suffix != ".pth":
+            if ".." not in made.parts and not LEFT_OUT & set(made.parts) and made.suffix not in NOT_PYTHON:
                 yield made.as_posix(), Path(str(made.locate())).read_bytes()
 
 
