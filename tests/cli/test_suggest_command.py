@@ -17,7 +17,9 @@ from drc_rules.stackup_design.goals_judge import DECIDED
 from drc_rules.stackup_design.plan_file import read_plan
 from stackup_lib.core.errors import StackwrightError
 from stackwright.cli.app import run
+from stackwright.commands.suggest.page import laminates_of
 from stackwright.commands.suggest.words import shortened
+from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.slow
 
@@ -222,3 +224,44 @@ def test_lists_of_layers_are_written_short() -> None:
     long = "dielectric 2, dielectric 3, dielectric 4 and dielectric 9 to X; VLP on In2.Cu, In4.Cu and In2.Cu"
     assert shortened(long) == "dielectrics 2 to 4 and 9 to X; VLP on In2.Cu and In4.Cu"
     assert shortened("dielectric 8 to 370HR") == "dielectric 8 to 370HR"
+
+
+STACKUP = """
+F.Cu 0.035
+prepreg 0.2 "370HR"
+In1.Cu 0.0175
+core 1.0 "370HR"
+In2.Cu 0.0175
+prepreg 0.2 "370HR"
+B.Cu 0.035
+"""
+
+
+def test_a_miss_that_is_only_inferred_is_not_met_as_check_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The clause on routed impedance is an error, the finding of a pair known by its name a warning."""
+    pair = {"nets": ["/PCIE_TX0_P", "/PCIE_TX0_N"], "layer": "F.Cu", "path_mm": [[5, 10], [60, 10]]}
+    wide = {**pair, "width_mm": 0.08, "gap_mm": 0.5}
+    board = mini_file(tmp_path, {"size_mm": [80, 40], "stackup": STACKUP, "planes": {"In1.Cu": "GND"}, "pairs": [wide]})
+
+    verdicts = {v.clause.id: v.words for v in check_board(board, overrides=Overrides(profile="edge")).verdicts}
+    run(["suggest", str(board), "--profile", "edge", "--limit", "1"])
+
+    assert verdicts["board.impedance.routed"] == "not met"
+    assert "not met board.impedance.routed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("4 layers OGGO, FR408HR", "FR408HR"),
+        ("8 layers OGSPPSGO, Megtron 6(N) + 370HR", "Megtron 6(N) + 370HR"),
+        ("4 layers OGGO of Megtron 8(U)", "Megtron 8(U)"),
+        ("4 layers OGGO", "4 layers OGGO"),
+        ("Meteorwave 1000", "Meteorwave 1000"),
+    ],
+)
+def test_what_lost_is_called_by_its_laminates(name: str, shown: str) -> None:
+    """Of a candidate: layers are the same for most."""
+    assert laminates_of(name) == shown

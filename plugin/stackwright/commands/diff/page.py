@@ -68,7 +68,7 @@ def _verdicts(out: Page, diff: BoardDiff) -> None:
     ]
     out.rows([Column(max_width=50), Column(), Column(), Column(wraps=True)], rows[: 3 * SHOWN])
     if len(rows) > 3 * SHOWN:
-        out.line(f"and {len(rows) - 3 * SHOWN} more: see --json", indent=2)
+        out.line(f"and {len(rows) - 3 * SHOWN} more: see --format json", indent=2)
 
 
 def _findings(out: Page, diff: BoardDiff) -> None:

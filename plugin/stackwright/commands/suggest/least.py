@@ -141,9 +141,9 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
 
     decided = (one.clause for one in shown if one.clause.kind in DECIDED)
     counts = frozenset(clause.id for clause in decided if found.judge.counts(clause))
-    failed = [one.clause for one in shown if one.verdict is Verdict.FAILED]
+    failed = [one for one in shown if one.verdict is Verdict.FAILED]
     not_met, remarks = (
-        frozenset(clause.id for clause in failed if clause.severity is severity)
+        frozenset(one.clause.id for one in failed if one.worst is severity)
         for severity in (Severity.WARNING, Severity.INFO)
     )
     return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts, not_met, remarks)

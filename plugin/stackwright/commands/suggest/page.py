@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -216,16 +217,16 @@ def _lost(page: Page, groups: tuple[RejectedGroup, ...]) -> None:
         return
     page.heading("why others lost")
     for group in groups[:REJECTED_SHOWN]:
-        names = dict.fromkeys(_laminates_of(name) for name in group.names)
+        names = dict.fromkeys(laminates_of(name) for name in group.names)
         page.line(f"{group.reason}: {some(names, 4)}", indent=2)
     if len(groups) > REJECTED_SHOWN:
-        page.line(styled(f"and {len(groups) - REJECTED_SHOWN} more reasons: --json has all", "dim"), indent=2)
+        page.line(styled(f"and {len(groups) - REJECTED_SHOWN} more reasons: --format json has all", "dim"), indent=2)
 
 
-def _laminates_of(name: str) -> str:
+def laminates_of(name: str) -> str:
     """Return the laminates of a candidate's name; a laminate's own name stays."""
-    head, _, laminates = name.partition(", ")
-    return laminates if " layers " in head else name
+    found = re.fullmatch(r"\d+ layers \S+?(?:,| of) (.+)", name)
+    return found[1] if found else name
 
 
 def _goals(page: Page, result: Suggested) -> None:
