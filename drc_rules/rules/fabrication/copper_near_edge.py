@@ -61,7 +61,7 @@ def _limits(ctx: Context, clause: Clause) -> Iterator[Bar]:
 _TOO_NEAR = "The router wanders: it tears copper at the edge, and burrs short the layers"
 _OUTSIDE = "The fab makes nothing outside the outline: this copper is missing from the board, or cut at its edge"
 _CLEARANCE = "Set a copper to edge clearance of {:g} mm in Board Setup, then refill the zones"
-_MOVE = "Move these parts, tracks and zones inside the outline on Edge.Cuts, or delete them"
+_MOVE = "Move these parts, tracks and zones inside the outline on Edge.Cuts, or delete them; then refill the zones"
 
 FORMULA = """
 g ≥ g_min - 0.001
