@@ -10,6 +10,7 @@ from functools import cache
 
 from stackup_lib.core.facts import Confidence, Fact, Origin, unknown
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.materials.data import read_toml, sources_of
 from stackup_lib.materials.model import Construction
 from stackup_lib.materials.sources import MaterialSource, lowered
@@ -45,7 +46,8 @@ class PressedPrepreg(Frozen):
     fill_mm: float
 
 
-class _Data(Frozen):
+@record
+class _Data:
     areal_g_per_m2: dict[str, float]
     cloth_um: dict[str, float]
     glass_g_per_cm3: tuple[float, float, float]
