@@ -39,6 +39,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, film_dielectrics, not_covered, your_fab
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Location, Measured
+from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -108,13 +109,13 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
     worst = min(thin, key=lambda k: of.gaps_mm[k])
     yield DraftFinding(
         title=(
-            f"dielectric thickness {of.gaps_mm[worst]:.3f} mm, minimum {of.least.value:g} mm ({of.least.who}): "
+            f"dielectric thickness {distance_text(of.gaps_mm[worst])}, minimum {of.least.value:g} mm ({of.least.who}): "
             f"{rows[worst]} to {rows[worst + 1]}, {len(thin)} of {len(of.judged)} dielectrics"
         ),
         why="It is one ply of fine glass or none: thickness and impedance have their largest uncertainty there",
         fix="Use thicker dielectrics or fewer layers; if the thickness is intended, name the product to the fab",
         ids=(of.least.tier or of.least.who, *(rows[k] for k in thin)),
-        measured=Measured(value=round(of.gaps_mm[worst], 4), unit="mm"),
+        measured=Measured(value=rounded_mm(of.gaps_mm[worst]), unit="mm"),
         limit_value=of.least.value,
         places=tuple(Location(layer=rows[k]) for k in thin),
         is_covered=is_covered,
