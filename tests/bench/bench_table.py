@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from stackwright.run.limits import SINGLE_THREAD
 from tests.bench.bench_check import compile_packages, peak_mb
 from tests.bench.bench_reader import ROOT, largest_demo
 from tests.conftest import demo_folder
@@ -29,6 +30,8 @@ from tests.conftest import demo_folder
 RUNS = 5
 OURS = (sys.executable, "-m", "stackwright")
 IMPORTS = (sys.executable, "-c", "import numpy, shapely")
+IMPORTS_ALONE = (sys.executable, "-c", "import os; os.environ['OPENBLAS_NUM_THREADS'] = '1'; import numpy, shapely")
+"""Without the threads that OpenBLAS starts: a check starts none."""
 SMALL = "tiny_tapeout/*.kicad_pcb"
 SIXTEEN_LAYERS = "inference_hdi_2n2_fit"
 TWENTY_EIGHT_LAYERS = "training_b200_fit"
@@ -61,6 +64,7 @@ def rows(folder: Path, *, drc: bool) -> Iterator[Row]:
     small = next(iter(demos.glob(SMALL)), None) if demos else None
     if small:
         yield Row("check, 4.5 MB, against import numpy, shapely", (*OURS, "check", small), IMPORTS, 3.5)
+        yield Row("the same, the import with one thread", (*OURS, "check", small), IMPORTS_ALONE, 3.5)
     for option in ("--help", "--version"):
         yield Row(option, (*OURS, option), None, 0.12)
     yield Row("impedance, 16 layers", (*OURS, "impedance", fixture(SIXTEEN_LAYERS)), None, 1.5)
@@ -111,8 +115,9 @@ def cpu_s(command: Command) -> float:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment in which this checkout is run."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])}
+    """Return the environment in which this checkout is run: no number of threads is set, as tests would."""
+    unset = {name: value for name, value in os.environ.items() if name not in SINGLE_THREAD}
+    return {**unset, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])}
 
 
 def measured(row: Row, runs: int) -> tuple[list[float], list[float]]:
