@@ -75,6 +75,16 @@ def test_a_prefix_needs_no_separator(tmp_path: Path) -> None:
     assert found(board_of(tmp_path, ("U1", nets), ("U2", nets))) == dict.fromkeys(nets, "ddr")
 
 
+def test_nxp_puts_sd_before_some_names_of_a_bus(tmp_path: Path) -> None:
+    """As the data sheets of i.MX 6 call the pins; DATA without a number is no net of theirs."""
+    strobes = ("DRAM_SDQS0_P", "DRAM_SDQS0_N")
+    nets = (*strobes, "DRAM_DATA00", "DRAM_ADDR15", "DRAM_SDBA2", "DRAM_SDCKE0", "DRAM_SDCLK0_P", "DRAM_SDWE_B")
+    nets = (*nets, "DRAM_DQM1", "DRAM_ODT0", "DRAM_CAS_B", "DRAM_CS0_B")
+    aside = ("DRAM_DATA", "DRAM_SDA", "SD_DATA0", "DATA0")
+
+    assert found(board_of(tmp_path, ("U1", (*nets, *aside)), ("U2", (*nets, *aside)))) == dict.fromkeys(nets, "ddr")
+
+
 @pytest.mark.parametrize(("sheet", "is_bus"), [("ddr2", True), ("DDR3 memory", True), ("RAM", False), ("flash", False)])
 def test_on_a_sheet_of_the_memory_single_ended_strobes_count(tmp_path: Path, sheet: str, *, is_bus: bool) -> None:
     """DDR and DDR2 may do without the complement; HyperRAM always does."""
