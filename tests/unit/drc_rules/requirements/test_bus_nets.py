@@ -78,8 +78,8 @@ def test_a_prefix_needs_no_separator(tmp_path: Path) -> None:
 def test_nxp_puts_sd_before_some_names_of_a_bus(tmp_path: Path) -> None:
     """As the data sheets of i.MX 6 call the pins; DATA without a number is no net of theirs."""
     strobes = ("DRAM_SDQS0_P", "DRAM_SDQS0_N")
-    nets = (*strobes, "DRAM_DATA00", "DRAM_ADDR15", "DRAM_SDBA2", "DRAM_SDCKE0", "DRAM_SDCLK0_P", "DRAM_SDWE_B")
-    nets = (*nets, "DRAM_DQM1", "DRAM_ODT0", "DRAM_CAS_B", "DRAM_CS0_B")
+    data = ("DRAM_DATA00", "DRAM_ADDR15", "DRAM_SDBA2", "DRAM_SDCKE0", "DRAM_SDCLK0_P", "DRAM_SDWE_B")
+    nets = (*strobes, *data, "DRAM_DQM1", "DRAM_ODT0", "DRAM_CAS_B", "DRAM_CS0_B")
     aside = ("DRAM_DATA", "DRAM_SDA", "SD_DATA0", "DATA0")
 
     assert found(board_of(tmp_path, ("U1", (*nets, *aside)), ("U2", (*nets, *aside)))) == dict.fromkeys(nets, "ddr")
