@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from stackwright.cli.app import run
 from tests.support.in_process import run_here
+from tests.support.mini import mini_file
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 CARD = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
@@ -76,6 +77,20 @@ def test_what_is_missing_is_said_and_makes_no_file(tmp_path: Path) -> None:
     assert told.code in (1, 2)
     assert "not known" in told.out or "no routed link" in told.err
     assert not list(tmp_path.glob("links/*"))
+
+
+def test_links_of_unknown_generation_are_told_with_what_they_lack(tmp_path: Path) -> None:
+    """They are routed; `no routed link` was said of them, or nothing where another interface had files."""
+    pair = {"layer": "F.Cu", "path_mm": [[5, 10], [60, 10]], "width_mm": 0.15, "gap_mm": 0.15}
+    pairs = [{**pair, "nets": ["/PCIE_TX0_P", "/PCIE_TX0_N"]}]
+    board = mini_file(tmp_path, {"size_mm": [80, 40], "copper_layers": 2, "pairs": pairs})
+
+    told = run_here("touchstone", board, "--output", "links", cwd=tmp_path)
+    other = run_here("touchstone", board, "--net", "SATA", "--output", "links", cwd=tmp_path)
+
+    assert told.code == 1
+    assert "/PCIE_TX0_P: generation of PCI Express is not known: declare it" in " ".join(told.out.split())
+    assert (other.code, "has no routed link of that name" in " ".join(other.err.split())) == (2, True)
 
 
 def test_wrong_questions_get_one_line(tmp_path: Path) -> None:

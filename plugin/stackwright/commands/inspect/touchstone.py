@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.sparameters.link_network import LinkNetwork, link_network
 from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
@@ -85,7 +87,8 @@ def _written(  # noqa: PLR0917 - a board, where to, and what
 ) -> int:
     """Write the files and show what they say."""
     if not links and not missing:
-        what = "has no routed link of an interface" + (" of that name" if request.nets or request.interfaces else "")
+        whose = "of that name" if request.nets else "of a high-speed interface"
+        what = f"has no routed link {'of that interface' if request.interfaces else whose}"
         settings = ctx.declarations.config.path
         what += f" with {settings}" if settings else ""
         raise StackwrightError(str(board_path), what, f"see what there is: stackwright nets {board_path}")
@@ -127,7 +130,20 @@ def _asked_for(ctx: Context, request: TouchstoneRequest) -> tuple[list[LinkLoss]
             for nets, fact in found.missing:
                 if _is_named(ctx, nets, request.nets):
                     missing.append((ctx.board.nets[nets[0]], reason(fact)))
+    if not request.interfaces:
+        missing += _without_generation(ctx, request.nets)
     return links, missing
+
+
+def _without_generation(ctx: Context, wanted: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the first net of each high-speed family of unknown generation: it has no Nyquist frequency."""
+    for family_id in ctx.assignment.families_without_generation():
+        roles = enumerate(ctx.assignment.roles)
+        nets = [net for net, role in roles if role and role.family == family_id and role.interface is None]
+        named = next((net for net in nets if _is_named(ctx, (net,), wanted)), None)
+        if named is not None:
+            said = f"{reason(generation_of(ctx, family_id))}: declare it, `stackwright init` writes the lines"
+            yield ctx.board.nets[named], said
 
 
 def _is_named(ctx: Context, nets: tuple[int, ...], wanted: tuple[str, ...]) -> bool:
