@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from stackwright.cli.app import run
+from stackwright.text.command_line import command_line
 from tests.support.mini import mini_file
 
 ROOT = Path(__file__).parents[2]
@@ -67,4 +69,22 @@ def test_a_board_without_links_says_what_to_do(tmp_path: Path, capsys: pytest.Ca
     assert run(["delay", str(board)]) == 0
     out = capsys.readouterr().out
     assert "No interface is routed from end to end." in out
-    assert f"next: stackwright nets {board.name}" in out
+    assert f"next: {command_line('nets', str(board))}" in out
+
+
+def test_delays_without_a_stackup_are_called_a_guess(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without -v the text shows no range."""
+    nets = ("/USB_D_P", "/USB_D_N")
+    parts = [
+        {"reference": f"{name}{k}", "at_mm": [x, y], "pads": [{"number": "1", "net": net, "size_mm": [0.2, 0.2]}]}
+        for k, (net, y) in enumerate(zip(nets, (9.85, 10.15), strict=True), start=1)
+        for name, x in (("U", 10.0), ("J", 40.0))
+    ]
+    pair = {"nets": nets, "layer": "F.Cu", "path_mm": [[10, 10], [40, 10]], "width_mm": 0.15, "gap_mm": 0.15}
+    board = mini_file(tmp_path, {"size_mm": (50, 20), "copper_layers": 2, "parts": parts, "pairs": [pair]}, "bare")
+
+    assert run(["delay", str(board)]) == 0
+
+    out = " ".join(capsys.readouterr().out.split())
+    assert "1 link link tracks" in out
+    assert re.search(r"a guess, \+-\d+ %: ps of 1 link, without the stackup: in KiCad", out)

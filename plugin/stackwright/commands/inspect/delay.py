@@ -16,6 +16,7 @@ from stackwright.commands.request import JSON, BoardRequest
 from stackwright.drawing.tables import in_csv
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
+from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
@@ -99,14 +100,16 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
     if not groups:
         page.gap()
         page.line("No interface is routed from end to end.", indent=2)
-        page.line(f"next: stackwright nets {board.name}")
+        page.verbatim([f"next: {command_line('nets', str(board))}"], indent=0)
         return page
     for group in groups:
-        words = f"{group.by}: {count(len(group.links), 'link')}, latest minus earliest {group.spread_ps:.1f} ps"
-        page.heading(group.title, words)
-        _links(page, group, request)
+        spread = f", latest minus earliest {group.spread_ps:.1f} ps" if len(group.links) > 1 else ""
+        page.heading(group.title, f"{group.by}: {count(len(group.links), 'link')}{spread}")
+        if group.links:
+            _links(page, group, request)
         for name, why in group.open_links[: None if request.verbose else 2]:
             page.line(styled("no delay: ", "yellow"), f"{name}: {why}", indent=2)
+    _guesses(page, [one for group in groups for one in group.links])
     page.gap()
     page.line(
         "ps from pad to pad: tracks by the field solver's delay of each cross-section, vias by the height climbed, "
@@ -139,6 +142,17 @@ def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
     page.rows([Column(max_width=30), *numbers, Column(wraps=True)], rows)
     if len(shown) < len(group.links):
         page.line(f"{len(group.links) - len(shown)} more between the last two", indent=2)
+
+
+def _guesses(page: Page, links: list[LinkDelay]) -> None:
+    """Say which facts the delays lack, and how far off they may be for it."""
+    for lacks in dict.fromkeys(one.unsure for one in links if one.unsure):
+        guessed = [one for one in links if one.unsure == lacks]
+        widest = max(100 * _half(one) / one.delay_ps.nominal for one in guessed)
+        page.gap()
+        page.line(
+            styled(f"a guess, +-{widest:.0f} %: ", "yellow"), f"ps of {count(len(guessed), 'link')}, without {lacks}"
+        )
 
 
 def _half(one: LinkDelay) -> float:
