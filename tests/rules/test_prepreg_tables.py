@@ -1,6 +1,7 @@
 """What makers tabulate can be made: the limits of `impossible-prepreg` against every construction table."""
 
-from drc_rules.rules.stackup.impossible_prepreg import ALLOWANCE, RICHEST_PCT
+from drc_rules.requirements.fabs.stackups.load import named_stackups
+from drc_rules.rules.stackup.impossible_prepreg import ALLOWANCE, RICHEST_PCT, THINNEST
 from stackup_lib.materials import catalogue
 from stackup_lib.materials.model import Construction, ConstructionKind
 from stackup_lib.materials.pressing import cloth_thickness_mm, thickest_ply_mm
@@ -31,6 +32,24 @@ def test_every_prepreg_of_the_makers_tables_can_be_made() -> None:
         if not (1 - half) * cloth <= ply <= (1 + half) * most or most < (1 - half) * cloth:
             wrong.append(f"{family} {row}: cloth {cloth:g} mm, maximum {most:.3f} mm")
     assert not wrong, "\n".join(wrong)
+
+
+def test_every_prepreg_that_fabs_offer_can_be_made() -> None:
+    """Pressed, as one to three sheets: OSH Park's 106 of 0.111 mm are two."""
+    sheets = {row for offered in named_stackups() for row in offered.rows if row.kind == "prepreg"}
+    found, shares, wrong = catalogue(), [], []
+    for sheet in sheets:
+        match = found.find(sheet.material)
+        if not match.style or not sheet.thickness_mm:
+            continue
+        cloth = cloth_thickness_mm(match.style)
+        most = thickest_ply_mm(match.style, match.resin_content_pct or RICHEST_PCT)
+        assert cloth and most, f"{sheet.material}: no weight or cloth"
+        shares.append(sheet.thickness_mm / cloth)
+        if not THINNEST * cloth <= sheet.thickness_mm <= 3 * (1 + ALLOWANCE) * most or most < (1 - ALLOWANCE) * cloth:
+            wrong.append(f"{sheet.material}: {sheet.thickness_mm:g} mm")
+    assert not wrong, "\n".join(wrong)
+    assert (len(shares), f"{min(shares):.2f}") == (53, "0.59"), "the page of the rule states these numbers"
 
 
 def test_no_prepreg_of_the_tables_is_richer_than_what_stands_for_an_unstated_content() -> None:

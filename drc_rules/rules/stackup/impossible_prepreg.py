@@ -2,9 +2,10 @@
 
 What it checks
 --------------
-Prepregs whose material names one glass style ("370HR 1080 RC 65 %"). Resin has to fill the cloth, so a sheet is never
-much thinner than its cloth; glass and resin together give the maximum. Both have an allowance of 20 %. A row may be one
-to three sheets, unless it states their number ("2x 1080") or its sheets have lines of their own.
+Prepregs whose material names one glass style ("370HR 1080 RC 65 %"). Resin has to fill the cloth, with an allowance
+of 20 %, and pressing leaves at least half of the cloth's thickness. Glass and resin together give the maximum, 20 %
+allowed. A row may be one to three sheets, unless it states their number ("2x 1080") or its sheets have lines of their
+own.
 
 Why it matters
 --------------
@@ -23,7 +24,8 @@ Without a resin content hardly any thickness is too much. Whether the maker sell
 Sources
 -------
 Weight and thickness of cloth by glass style (IPC-4412), densities of glass and resin, and the suppliers' tolerance of
-0.4 mil per sheet. All 184 prepregs of the library's construction tables pass.
+0.4 mil per sheet. All 184 prepregs of the library's construction tables pass, and the 53 of stackups that fabs offer,
+the thinnest with 0.59 of its cloth.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ from stackup_lib.core.record import record
 from stackup_lib.materials.words import written_resin_content_pct
 
 ALLOWANCE = 0.2
-"""How much thinner or thicker than by glass and resin a ply may be: cloth and resin differ from maker to maker."""
+"""How much thicker than by glass and resin a ply may be, and how much of the cloth may lack resin: makers differ."""
+
+THINNEST = 0.5
+"""Share of the cloth's thickness that pressing leaves at least: JLCPCB states 0.0195 mm of 106 next to 2 oz, 0.59."""
 
 RICHEST_PCT = 80.0
 """Resin content of a prepreg that states none: the makers' tables reach 78 %."""
@@ -87,7 +92,7 @@ def _woven(ctx: Context, _clause: Clause) -> Iterator[WovenPrepreg]:
 
 FORMULA = """
 (1 - a) · h_cloth ≤ h_ply
-(1 - a) · n_min · h_cloth ≤ h
+c · n_min · h_cloth ≤ h
 h ≤ (1 + a) · n_max · h_ply
 
 h: thickness as stated [mm]
@@ -96,6 +101,7 @@ h_ply: maximum of one sheet with its resin content, 80 % where none is stated [m
 n_min: minimum number of sheets
 n_max: maximum number of sheets
 a: allowance
+c: share of the cloth that pressing leaves at least
 """
 
 
@@ -107,8 +113,9 @@ def impossible_prepreg(ctx: Context, clause: Clause, found: WovenPrepreg) -> Ite
         raise ply.thickness_fault
     thickness = ctx.need(ply.thickness)
     fewest, most = found.plies or 1, found.plies or int(clause.limit.max or 1)
-    ctx.shows(ply.label, h=thickness, h_cloth=cloth, h_ply=found.ply_mm, n_min=fewest, n_max=most, a=ALLOWANCE)
-    low, high = (1 - ALLOWANCE) * fewest * cloth, (1 + ALLOWANCE) * most * found.ply_mm
+    shares = {"a": ALLOWANCE, "c": THINNEST}
+    ctx.shows(ply.label, h=thickness, h_cloth=cloth, h_ply=found.ply_mm, n_min=fewest, n_max=most, **shares)
+    low, high = THINNEST * fewest * cloth, (1 + ALLOWANCE) * most * found.ply_mm
     named = f"{ply.label} ({ply.stated})"
     if found.ply_mm < (1 - ALLOWANCE) * cloth:
         yield _finding(
