@@ -32,6 +32,7 @@ from stackwright.commands.apply.effects_page import effects_block, planned_block
 from stackwright.commands.apply.files import read_bytes, written_block
 from stackwright.commands.request import BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.text.command_line import command_line
 from stackwright.text.output import check_target, former_of, show, write_over
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count
@@ -271,7 +272,7 @@ def _page(proposal: Proposal, pending: list[FileChange], plan_path: Path, typed:
     flags = "".join(f" --{flag}" for flag in ("layers", "classes", "rules") if getattr(parts, flag))
     consent = " --change-stackup" if proposal.is_unsafe else ""
     page.line("nothing was written; next:")
-    page.verbatim([f"stackwright apply {plan_path} {typed} --write{consent}{flags}"])
+    page.verbatim([f"{command_line('apply', str(plan_path), str(typed), '--write')}{consent}{flags}"])
     return page
 
 
@@ -332,7 +333,7 @@ def write_plan_of_board(typed: Path, request: BoardRequest) -> int:
         return 0
     check_target(output, [typed, board_path])
     write_over(output, text, former=former)
-    show(f"plan written to {output}\nnext: edit it, then stackwright apply {output} {typed}\n")
+    show(f"plan written to {output}\nnext: edit it, then {command_line('apply', str(output), str(typed))}\n")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from stackup_lib.synthesis import suggest
 from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, paths_of
 from stackwright.commands.apply.new_plan import plan_of_answer
 from stackwright.tables.counts import tally
+from stackwright.text.command_line import command_line
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count, number
@@ -80,7 +82,8 @@ def new_board(target: Path, wanted: NewRequest) -> int:
     _assumptions(page, begun)
     page.gap()
     page.line("next:")
-    page.verbatim([f"kicad {target.with_suffix('.kicad_pro')}", f"stackwright check {target}"])
+    project = shlex.quote(str(target.with_suffix(".kicad_pro")))
+    page.verbatim([f"kicad {project}", command_line("check", str(target))])
     show(page.text(terminal_console()))
     return 0
 

@@ -28,6 +28,7 @@ from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
+from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count
 
@@ -158,7 +159,8 @@ def _page(
         )
         page.gap()
         page.line("next:")
-        page.verbatim([f"stackwright retarget {typed} --to {first.stackup.name}{_copper(first.stackup)}"])
+        to = command_line("retarget", str(typed), "--to", first.stackup.name)
+        page.verbatim([f"{to}{_copper(first.stackup)}"])
     return page
 
 

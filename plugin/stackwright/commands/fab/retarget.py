@@ -41,6 +41,7 @@ from stackwright.commands.inspect.impedance import signal_layers
 from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
+from stackwright.text.command_line import command_line
 from stackwright.text.output import check_target, former_of, write_over
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count
@@ -221,10 +222,11 @@ def _page(work: _Work, typed: Path, request: RetargetRequest, written: Sequence[
         page.line("tracks keep their widths until they are rerouted; then: stackwright check")
         return page
     page.line("the board was not changed; next:")
-    to = [f"stackwright retarget {typed} --to {work.stackup.name}", *_options(request)]
+    to = [command_line("retarget", str(typed), "--to", work.stackup.name), *_options(request)]
     page.verbatim([" ".join([*to, "--write"])])
     if request.plan is not None:
-        page.verbatim([f"stackwright apply {request.plan} {typed} --write --change-stackup --classes --rules"])
+        flags = ("--write", "--change-stackup", "--classes", "--rules")
+        page.verbatim([command_line("apply", str(request.plan), str(typed), *flags)])
     return page
 
 

@@ -16,6 +16,7 @@ from stackwright.commands.fit.words import form_words, step, to_go
 from stackwright.reporters.text import HEADLINE_STYLE
 from stackwright.reporters.text_details import facts
 from stackwright.tables.counts import SEVERITY_STYLE
+from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
@@ -191,7 +192,7 @@ def _end(page: Page, shown: Sequence[Fitness], board: Path) -> None:
 
 def _commands(shown: Sequence[Fitness], board: Path) -> Iterator[str]:
     for row in shown[:1]:
-        yield f"stackwright check {board} --profile {row.profile}"
+        yield command_line("check", str(board), "--profile", row.profile)
         if row.headline is Headline.NOT_FIT:
-            yield f"stackwright suggest {board} --profile {row.profile}"
-    yield f"stackwright fit {board} --profile NAME"
+            yield command_line("suggest", str(board), "--profile", row.profile)
+    yield command_line("fit", str(board), "--profile", "NAME")

@@ -1,7 +1,6 @@
 """`stackwright impedance --against-kicad`: KiCad's tuning profiles and calculator next to the field solver."""
 
 import hashlib
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -24,6 +23,7 @@ from stackwright.commands.apply.files import read_bytes, written_block
 from stackwright.commands.inspect.impedance import signal_layers
 from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
+from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count
 
@@ -71,7 +71,7 @@ def compare_with_kicad(typed: Path, request: BoardRequest, *, write: bool) -> in
         raise ConfigError(str(board_path), missing.what, missing.next_step) from None
     if not profiles and not calculator:
         what = "has no tuning profile, and no line with a target that can be solved"
-        raise ConfigError(str(board_path), what, f"see stackwright impedance {typed}")
+        raise ConfigError(str(board_path), what, f"see {command_line('impedance', str(typed))}")
     off = [one for one in profiles if _is_wrong(one)]
     written = _write(board_path, off) if write else ()
     if request.format == JSON:
@@ -136,7 +136,7 @@ def _page(
     written_block(page, written)
     if not written and any(one.right_width_mm is not None for one in off):
         page.line("next:")
-        page.verbatim([f"stackwright impedance {shlex.quote(str(typed))} --against-kicad --write-profiles"])
+        page.verbatim([command_line("impedance", str(typed), "--against-kicad", "--write-profiles")])
     return page
 
 

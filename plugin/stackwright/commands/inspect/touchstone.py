@@ -24,6 +24,7 @@ from stackwright.commands.inspect.touchstone_text import figures_of, tdr_range_o
 from stackwright.commands.request import BoardRequest
 from stackwright.run.paths import find_board
 from stackwright.run.watched import counted, watched
+from stackwright.text.command_line import command_line
 from stackwright.text.output import make_folder, show, write_file
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count, some
@@ -91,7 +92,7 @@ def _written(  # noqa: PLR0917 - a board, where to, and what
         what = f"has no routed link {'of that interface' if request.interfaces else whose}"
         settings = ctx.declarations.config.path
         what += f" with {settings}" if settings else ""
-        raise StackwrightError(str(board_path), what, f"see what there is: stackwright nets {board_path}")
+        raise StackwrightError(str(board_path), what, f"see what there is: {command_line('nets', str(board_path))}")
     make_folder(folder)
     head = f"{board_path.name}, sha256 {hashlib.sha256(read_bytes(board_path)).hexdigest()}"
     written: list[tuple[LinkNetwork, str]] = []

@@ -30,6 +30,7 @@ from stackwright.commands.setup.dependent_facts import stackup_facts, with_roles
 from stackwright.commands.setup.settings_file import InitAnswers
 from stackwright.reporters import text_details
 from stackwright.run.paths import find_board
+from stackwright.text.command_line import command_line
 from stackwright.text.output import former_of, show, write_over
 from stackwright.text.page import Page, styled, terminal_console
 from stackwright.text.words import clean, count
@@ -78,7 +79,7 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     page.verbatim(actions, indent=0)
     to_fill = settings_file.open_values(text)
     fill = f"fill in {count(to_fill, 'value')} marked {PLACEHOLDER}, then " if to_fill else ""
-    page.verbatim([f"next: {fill}stackwright check {typed}"], indent=0)
+    page.verbatim([f"next: {fill}{command_line('check', str(typed))}"], indent=0)
     show(page.text(terminal_console()))
     return 0
 
