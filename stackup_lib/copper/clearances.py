@@ -19,7 +19,8 @@ from stackup_lib.board.columns import first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances
-from stackup_lib.copper.fill_to_fill import diagonals, facing_edges
+from stackup_lib.copper.fill_edges import diagonals
+from stackup_lib.copper.fill_to_fill import facing_edges
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.shapes import (
     NANOMETRE,

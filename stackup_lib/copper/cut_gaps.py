@@ -12,8 +12,7 @@ from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances
-from stackup_lib.copper.fill_edges import Complexes
-from stackup_lib.copper.fill_to_fill import diagonals
+from stackup_lib.copper.fill_edges import Complexes, diagonals
 from stackup_lib.copper.shapes import (
     CopperShape,
     CopperShapes,

@@ -55,6 +55,13 @@ class FillEdges:
         return np.repeat(box, size), np.arange(int(size.sum())) + np.repeat(self.run_start[run] - before, size)
 
 
+def diagonals(boxes: tuple[Floats, Floats, Floats, Floats]) -> NDArray[np.object_]:
+    """Return lines across boxes (left, low, right, high): a tree needs only envelopes, and lines are small."""
+    import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it
+
+    return np.asarray(shapely.linestrings(np.column_stack(boxes).reshape(-1, 2, 2)))
+
+
 def fill_edges(board: Board, layer: int) -> FillEdges:
     """Return the edges of the fills stored on a layer; edges without length are left out."""
     import shapely  # noqa: PLC0415
@@ -70,13 +77,15 @@ def fill_edges(board: Board, layer: int) -> FillEdges:
     run_start = np.concatenate([np.zeros(0, dtype=np.intp), *runs])
     low_left = np.minimum(start.real, end.real), np.minimum(start.imag, end.imag)
     high_right = np.maximum(start.real, end.real), np.maximum(start.imag, end.imag)
-    sides = [
+    left, low, right, high = (
         way.reduceat(values, run_start) if len(run_start) else values
         for way, both in ((np.minimum, low_left), (np.maximum, high_right))
         for values in both
-    ]
+    )
     net = np.repeat(zones.net[zones.fill_zone[fills]], sizes)
-    return FillEdges(start, end, net, np.append(run_start, len(start)), shapely.STRtree(shapely.box(*sides)))
+    return FillEdges(
+        start, end, net, np.append(run_start, len(start)), shapely.STRtree(diagonals((left, low, right, high)))
+    )
 
 
 def _points(board: Board, fill: int) -> int:

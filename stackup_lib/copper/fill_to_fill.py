@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stackup_lib.board.board import Floats, Ints
-from stackup_lib.copper.fill_edges import FillEdges
+from stackup_lib.board.board import Ints
+from stackup_lib.copper.fill_edges import FillEdges, diagonals
 from stackup_lib.copper.shapes import edge_pieces
 
 Pairs = tuple[Ints, Ints]
-
-
-def diagonals(boxes: tuple[Floats, Floats, Floats, Floats]) -> NDArray[np.object_]:
-    """Return lines across boxes (left, low, right, high): a tree needs only envelopes, and lines are faster to make."""
-    import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it
-
-    return np.asarray(shapely.linestrings(np.column_stack(boxes).reshape(-1, 2, 2)))
 
 
 def facing_edges(edges: FillEdges, reach_mm: float) -> Pairs:

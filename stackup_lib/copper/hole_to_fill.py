@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.fill_to_fill import diagonals
+from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 

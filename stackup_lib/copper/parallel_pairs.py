@@ -6,8 +6,12 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.coupling import PARALLEL, PIECE_MM, TrackPieces
+from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
+
+PIECES_AT_ONCE = 4000
+"""Each has dozens of others near it: those of all pieces of a layer would take 16 MB."""
 
 
 @record
@@ -82,9 +86,20 @@ def next_to(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, In
 
     farthest = reach_mm + (float(pieces.width_mm.max()) if len(pieces) else 0.0) + PIECE_MM
     x, y = pieces.x_mm, pieces.y_mm
-    # boxes find a few more than are within reach, and find them sooner than distances do
-    around = shapely.box(x - farthest, y - farthest, x + farthest, y + farthest)
-    one, other = shapely.STRtree(shapely.points(x, y)).query(around)
+    tree = shapely.STRtree(shapely.points(x, y))
+    found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
+    for begin in range(0, len(pieces), PIECES_AT_ONCE):
+        some = slice(begin, begin + PIECES_AT_ONCE)
+        # boxes find a few more than are within reach, and find them sooner than distances do
+        boxes = x[some] - farthest, y[some] - farthest, x[some] + farthest, y[some] + farthest
+        one, other = tree.query(diagonals(boxes))
+        found.append(_adjacent(pieces, group, one + begin, other, reach_mm))
+    one, other, gap = (np.concatenate(column) for column in zip(*found, strict=True))
+    return one, other, gap
+
+
+def _adjacent(pieces: TrackPieces, group: Ints, one: Ints, other: Ints, reach_mm: float) -> tuple[Ints, Ints, Floats]:
+    """Return those of some pairs of pieces that are next to each other, with their gap."""
     apart = group[one] < group[other]
     one, other = one[apart], other[apart]
     away = (pieces.x_mm[other] - pieces.x_mm[one]) + 1j * (pieces.y_mm[other] - pieces.y_mm[one])

@@ -181,6 +181,7 @@ THOR_SEEDS = {
                 "board.via.backdrill_needed",
                 "board.impedance.intended",
                 "board.impedance.routed",
+                "board.prepreg.construction",
                 *STUBS,
                 *ASPECT_RATIOS,
                 *DIELECTRICS,

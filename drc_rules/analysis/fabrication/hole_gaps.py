@@ -9,7 +9,7 @@ from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.columns import first_of_each
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps
-from stackup_lib.copper.fill_to_fill import diagonals
+from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.shapes import CopperShapes, disc_pieces, track_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
