@@ -30,6 +30,9 @@ _BOTTOM = 10_000
 _CANONICAL_NAMES_SINCE = 20200922
 """Older files name a copper layer as the user does; its number says which layer it is."""
 
+_TOP_IS_ZERO_SINCE = 4
+"""Before, the front was number 15, the back 0, and inner layers counted down; KiCad 10 goes by their order."""
+
 
 class _TextParser(sexpdata.Parser):  # type: ignore[misc] # sexpdata has no types
     def atom(self, token: str) -> str:
@@ -129,6 +132,11 @@ def copper_layers(source: BoardText) -> tuple[tuple[CopperLayer, ...], dict[str,
     if not found:
         raise source.error(offset, "no copper layer is listed in (layers ...)")
     ordered = [found[place] for place in sorted(found)]
+    if source.version < _TOP_IS_ZERO_SINCE:
+        inner = [
+            (layer.model_copy(update={"name": f"In{k}.Cu"}), written) for k, (layer, written) in enumerate(ordered)
+        ]
+        ordered[1:-1] = inner[1:-1]
     index = {layer.name: i for i, (layer, _) in enumerate(ordered)}
     index |= {written: i for i, (_, written) in enumerate(ordered)}
     return tuple(layer for layer, _ in ordered), index
@@ -140,6 +148,8 @@ def _place(code: str, name: str, kind: str, version: int) -> int | None:
         return 0
     if name == "B.Cu":
         return _BOTTOM
+    if version < _TOP_IS_ZERO_SINCE and kind in _COPPER_TYPES and re.fullmatch("[0-9]|1[0-5]", code):
+        return 15 - int(code) if int(code) else _BOTTOM
     if version < _CANONICAL_NAMES_SINCE and kind in _COPPER_TYPES and re.fullmatch("[0-9]{1,2}", code):
         return _BOTTOM if int(code) == 31 else int(code) if int(code) < 31 else None
     inner = _INNER.fullmatch(name)

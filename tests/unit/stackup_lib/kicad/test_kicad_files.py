@@ -267,6 +267,22 @@ def test_version_6_spelling(tmp_path: Path) -> None:
     assert board.generator == "pcbnew"
 
 
+def test_in_files_of_2013_the_front_is_layer_15(tmp_path: Path) -> None:
+    """As myriadrf/LMS8001-Companion: KiCad 10.0.6 plots the first layer of the table as the top, the last as bottom."""
+    text = """(kicad_pcb (version 3) (host pcbnew "(2013-june-11)-stable") (general (thickness 1.6)) (page A4)
+      (layers (15 F.RO signal hide) (2 B.RO signal) (1 F.FR4 signal) (0 B.FR4 signal) (28 Edge.Cuts user))
+      (net 0 "") (net 1 GND)
+      (segment (start 0 0) (end 3 4) (width 0.25) (layer F.RO) (net 1))
+      (segment (start 0 0) (end 3 4) (width 0.25) (layer B.RO) (net 1))
+      (segment (start 0 0) (end 3 4) (width 0.25) (layer F.FR4) (net 1))
+      (segment (start 0 0) (end 3 4) (width 0.25) (layer B.FR4) (net 1)))"""
+    board = read_as_board(tmp_path, text)
+    assert [(c.name, c.user_name) for c in board.copper_layers] == [
+        ("F.Cu", "F.RO"), ("In1.Cu", "B.RO"), ("In2.Cu", "F.FR4"), ("B.Cu", "B.FR4"),
+    ]  # fmt: skip
+    assert board.tracks.layer.tolist() == [0, 1, 2, 3]
+
+
 def test_version_5_spelling(tmp_path: Path) -> None:
     """Version 5 has `module`, layers under the user's own names, net classes in the board, drills left to the class."""
     text = """(kicad_pcb (version 20171130) (host pcbnew "(5.1.9)") (general (thickness 1.6) (nets 2)) (page A4)
