@@ -121,7 +121,7 @@ def impossible_prepreg(ctx: Context, clause: Clause, found: WovenPrepreg) -> Ite
         yield _finding(
             ply,
             title=f"{named}: a resin content of {found.resin_pct:g} % does not fill {found.style} glass",
-            measured=Measured(value=found.resin_pct, unit="%"),
+            measured=Measured(value=found.ply_mm, unit="mm"),
             field="the material",
         )
     elif not low <= thickness <= high:

@@ -69,7 +69,15 @@ def _groups(ctx: Context, clause: Clause) -> Iterator[LikeVias]:
             yield LikeVias(ViaKind(kind), top, bottom, np.flatnonzero(inverse.ravel() == number))
 
 
-@rule("VIA019", kinds=(SAME_LAYER, "microvia_span"), over=_groups)
+FORMULA = """
+n ≤ n_max
+
+n: dielectrics that the microvias go through
+n_max: maximum
+"""
+
+
+@rule("VIA019", kinds=(SAME_LAYER, "microvia_span"), over=_groups, formula=FORMULA)
 def impossible_via_layers(ctx: Context, clause: Clause, found: LikeVias) -> Iterator[DraftFinding]:
     """Yield one finding per group of vias whose layers cannot be meant."""
     top, bottom = (ctx.board.copper_layers[layer].name for layer in (found.top, found.bottom))
@@ -80,6 +88,7 @@ def impossible_via_layers(ctx: Context, clause: Clause, found: LikeVias) -> Iter
         why = "A hole without depth joins nothing, and the fab cannot drill it"
         fix, measured = "Correct their layers or type in KiCad", Measured(value=top)
     else:
+        ctx.shows(f"{noun}s from {top} to {bottom}", n=through, n_max=most)
         is_wrong = through > most
         title = f"{vias} from {top} to {bottom} through {through} dielectrics, maximum {most:g}"
         why = "A laser opens one dielectric, or two as a skip via; deeper vias are drilled"

@@ -6,7 +6,10 @@ import re
 
 import tomli
 
-TomlError = tomli.TOMLDecodeError
+
+class TomlError(ValueError):
+    """A text is no TOML, or none that makes sense."""
+
 
 _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """Controls, marks of direction and blanks of no width, which an editor or a terminal obeys instead of showing."""
@@ -16,13 +19,13 @@ def read_toml(text: str) -> dict[str, object]:
     """Return what a TOML text holds; a byte order mark in front is ignored.
 
     Raises:
-        TomlError: the text is no TOML, nests too deep, or holds an integer of thousands of digits. Python's own parser
-            lets other errors through for the last two.
+        TomlError: the text is no TOML, nests too deep, or holds an integer of thousands of digits. For the last two the
+            parser lets other errors through.
     """
     try:
         return tomli.loads(text.removeprefix("\ufeff"))
-    except TomlError:
-        raise
+    except tomli.TOMLDecodeError as error:
+        raise TomlError(str(error)) from error
     except RecursionError:
         raise TomlError("nests too deep") from None
     except ValueError:
