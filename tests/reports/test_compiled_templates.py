@@ -105,7 +105,7 @@ def test_a_folder_to_which_others_write_is_not_used(cache: Path, pages: Pages) -
 
 
 def test_a_folder_of_another_user_is_not_used(cache: Path, pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it may be where HOME names somebody else's."""
+    """As it may be where HOME names another user's folder."""
     first = pages.page()
     other = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: other)
