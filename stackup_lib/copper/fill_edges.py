@@ -83,9 +83,8 @@ def fill_edges(board: Board, layer: int) -> FillEdges:
         for values in both
     )
     net = np.repeat(zones.net[zones.fill_zone[fills]], sizes)
-    return FillEdges(
-        start, end, net, np.append(run_start, len(start)), shapely.STRtree(diagonals((left, low, right, high)))
-    )
+    tree = shapely.STRtree(diagonals((left, low, right, high)))
+    return FillEdges(start, end, net, np.append(run_start, len(start)), tree)
 
 
 def _points(board: Board, fill: int) -> int:
