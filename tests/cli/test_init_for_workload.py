@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,9 +13,24 @@ from drc_rules.report.model import Verdict
 from drc_rules.settings.config import load_config, parse_config
 from stackwright.commands.setup import settings_file
 from tests.support.in_process import run_here as run
+from tests.support.mini import mini_context
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
+NAMED = {
+    "size_mm": [60, 40],
+    "net_classes": [{"name": "100Ohm_HDMI", "patterns": ["/HDMI_*"]}],
+    "pairs": [
+        {
+            "nets": [f"{name}_P", f"{name}_N"],
+            "layer": "F.Cu",
+            "path_mm": [[5, y], [50, y]],
+            "width_mm": 0.12,
+            "gap_mm": 0.15,
+        }
+        for name, y in (("/USB_D", 10), ("/HDMI_TX0", 20))
+    ],
+}
 
 
 @pytest.fixture
@@ -86,6 +102,14 @@ def test_another_workload_is_refused_in_one_line(board: Path) -> None:
     assert ran.err.count("\n") == 1
     assert 'is for "edge", not for "inference-pcie"' in ran.err
     assert board.with_name("stackwright.toml").read_text() == 'profile = "edge"\n'
+
+
+def test_nets_are_named_in_plain_english(tmp_path: Path) -> None:
+    """By one of them, or by their net class."""
+    text = settings_file.compose(mini_context(tmp_path, NAMED), settings_file.InitAnswers())
+
+    heads = [line.partition(":")[0] for line in text.splitlines() if re.match("# .*net", line) and "read as" in line]
+    assert heads == ["# 2 nets of net class 100Ohm_HDMI", "# 2 nets such as /USB_D_N"]
 
 
 def test_lines_that_are_there_are_not_asked_for_again() -> None:

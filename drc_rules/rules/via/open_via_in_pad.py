@@ -117,7 +117,8 @@ def _stated(ctx: Context, part: BgaWithVias, what: str, stated: int) -> Fact[boo
         source, sure = "board setup, IPC-4761 defaults", Confidence.MEDIUM
         return Fact[bool](name=f"via {what}", value=default, origin=Origin.FILE, source=source, confidence=sure)
     title = f"whether the vias in the ball pads of {part.reference} are filled and capped"
-    return unknown(title, "# in KiCad 10: Filling and Capping in the properties of the vias")
+    how = f"in KiCad, properties of the vias in the ball pads of {part.reference}: set Filling and Capping"
+    return unknown(title, how)
 
 
 def _place(ctx: Context, via: int) -> Location:

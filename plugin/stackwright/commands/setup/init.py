@@ -189,7 +189,9 @@ def _generation(vague: TakenAs, answers: InitAnswers) -> InitRequest:
     expected = load_profile(answers.profile).interfaces.get(vague.family) if answers.profile else None
     choices = ", ".join(known)
     usual = f"; usual for this workload: {expected}" if expected else ""
-    return InitRequest(f"Which are the nets of {clean(vague.group)} ({choices}{usual})", accept)
+    group = clean(vague.group)
+    which = group.replace("nets such as", "like", 1) if group.startswith("nets such as ") else f"of {group}"
+    return InitRequest(f"Which are the nets {which} ({choices}{usual})", accept)
 
 
 WORKLOAD = InitRequest("Workload, e.g. inference-pcie (stackwright profiles lists them)", _workload)

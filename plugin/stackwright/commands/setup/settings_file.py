@@ -166,11 +166,19 @@ def _interfaces(context: Context, answers: InitAnswers) -> Iterator[str]:
         answered = answers.generations.get(of) if not generation else None
         front = "# " if generation else ""
         which = "" if answered or generation else f"  # {', '.join(i.id for i in family(of).interfaces)}"
-        yield f"# {count(sum(r.nets for r in rows), 'net')} of {clean(group)}: {clean(rows[0].why)}"
+        yield f"# {_counted(sum(r.nets for r in rows), clean(group))}: {clean(rows[0].why)}"
         yield f"{front}[[interface]]"
         yield f"{front}is = {_value(answered or generation or None)}{which}"
         yield f"{front}{_chosen(context, group, of, generation)}"
         yield ""
+
+
+def _counted(nets: int, group: str) -> str:
+    """Return e.g. `8 nets such as /TX_N`, or `8 nets of net class USB`."""
+    _, named, example = group.partition("nets such as ")
+    if not named:
+        return f"{count(nets, 'net')} of {group}"
+    return f"{count(nets, 'net')} such as {example}" if nets > 1 else f"net {example}"
 
 
 def _hot_parts(context: Context) -> Iterator[str]:
