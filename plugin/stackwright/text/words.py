@@ -40,7 +40,12 @@ def number(value: float | str | None, unit: str = "") -> str:
     text = f"{value:.5g}" if isinstance(value, float) else str(value)
     if isinstance(value, float) and "e+" in text:
         text = f"{value:.0f}"  # no powers of ten
-    return f"{text} {unit}".strip()
+    return f"{text} {_singular(unit) if text == '1' else unit}".strip()
+
+
+def _singular(unit: str) -> str:
+    """Return `via` for `vias`; units that are no counted things, such as `ps`, stay."""
+    return unit[:-1] if unit.endswith("s") and not unit.endswith("ss") and len(unit) > 3 else unit
 
 
 def together(names: Iterable[str]) -> str:

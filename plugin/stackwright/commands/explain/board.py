@@ -28,6 +28,7 @@ from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
+from stackwright.text.words import number as with_unit
 
 FORMAT, VERSION = "stackwright-explanation", 1
 AMISS_SHOWN, FACTS_SHOWN = 2, 8
@@ -207,8 +208,8 @@ def _object(page: Page, answer: ClauseTrace, one: Decided) -> None:
         if one.steps and formula:
             page.line(f"{finding.severity.value}: {finding.title}", indent=4)
         elif finding.measured and finding.limit and finding.limit.value is not None:
-            limit = f"{_plain(finding.limit.value)} {finding.limit.unit}".strip()
-            page.line(f"found {_plain(finding.measured.value)} {finding.measured.unit}, asked {limit}", indent=4)
+            measured, limit = (with_unit(one.value, one.unit) for one in (finding.measured, finding.limit))
+            page.line(f"found {measured}, required {limit}", indent=4)
         page.line(styled(f"fix: {finding.fix}", "dim"), indent=4)
     if one.missing:
         if one.steps and formula:
@@ -228,10 +229,6 @@ def _verdict_of(formula: Formula | None, one: Decided, working: CalculationStep)
     values = formula.complete(working.numbers)
     holds = formula.criteria and all(formula.holds(criterion, values) for criterion in formula.criteria)
     return Verdict.PASSED if holds else one.verdict
-
-
-def _plain(value: float | str) -> str:
-    return value if isinstance(value, str) else number(float(value))
 
 
 def _working(page: Page, formula: Formula | None, working: CalculationStep) -> None:
