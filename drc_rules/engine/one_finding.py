@@ -32,6 +32,7 @@ class Tiered:
     Attributes:
         defect: alike for findings that are about the same at several tiers.
         is_covered: nothing in it that a stricter tier's finding does not say; None: so it is where there is one.
+        names_tiers: the title names the tiers.
     """
 
     finding: Finding
@@ -39,6 +40,7 @@ class Tiered:
     tier: Tier
     defect: tuple[str, ...]
     is_covered: bool | None
+    names_tiers: bool
 
     @property
     def key(self) -> tuple[str, str, tuple[str, ...]]:
@@ -52,7 +54,7 @@ def tiered(finding: Finding, clause: Clause, draft: DraftFinding) -> Tiered | No
     if tier is None or not draft.fails:
         return None
     defect = (draft.defect,) if draft.defect else tuple(sorted(set(draft.ids) - set(Tier)))
-    return Tiered(finding, clause, tier, defect, draft.is_covered)
+    return Tiered(finding, clause, tier, defect, draft.is_covered, draft.names_tiers)
 
 
 @record
@@ -95,15 +97,17 @@ def once_per_defect(found: Iterable[Tiered]) -> Iterator[Finding]:
             if one.tier is not strictest and one.is_covered is not False:
                 continue
             milder = [other for other in alike if STRICTEST_FIRST.index(other.tier) > STRICTEST_FIRST.index(one.tier)]
-            yield _naming(one.finding, milder)
+            yield _naming(one, milder)
 
 
-def _naming(finding: Finding, milder: Sequence[Tiered]) -> Finding:
+def _naming(strictest: Tiered, milder: Sequence[Tiered]) -> Finding:
+    finding = strictest.finding
     if not milder:
         return finding
     tiers = " and ".join(dict.fromkeys(str(other.tier) for other in milder))
-    also = dict.fromkeys(other.clause.id for other in milder)
-    return finding.model_copy(update={"title": f"{finding.title} (also for {tiers} fabs)", "also": tuple(also)})
+    also = tuple(dict.fromkeys(other.clause.id for other in milder))
+    title = f"{finding.title} (also for {tiers} fabs)" if strictest.names_tiers else finding.title
+    return finding.model_copy(update={"title": title, "also": also})
 
 
 def yielded(findings: Sequence[Finding], rules: Iterable[Rule]) -> list[Finding]:

@@ -41,6 +41,7 @@ class DraftFinding:
         fails: False for a remark that does not fail the clause; a remark is always information.
         is_covered: of clauses that differ in their tier of fabs: True, a stricter tier's finding says it all; False, it
             says what no stricter one does; None, it is reported where a stricter tier's finding has the same ids.
+        names_tiers: False where the defect is one at every fab, so that the title names no tier.
         defect: what makes findings of several tiers one, where their ids differ by more than the tier.
         left_to: code and ids of another rule's finding, which speaks for this one where there is such.
     """
@@ -59,6 +60,7 @@ class DraftFinding:
     source: str = ""
     fails: bool = True
     is_covered: bool | None = None
+    names_tiers: bool = True
     defect: str = ""
     left_to: tuple[str, tuple[str, ...]] | None = None
 

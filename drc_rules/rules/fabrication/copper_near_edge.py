@@ -100,14 +100,15 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> Draf
     layers = len(distinct(near.layer))
     more = f" ({nets} net{'' if nets == 1 else 's'} on {layers} layer{'' if layers == 1 else 's'} in all)"
     is_outside = bool(near.cut[0] == OUTSIDE)
+    limit = f"{least.value:g} mm ({least.who})"
     if is_outside:
-        how = "copper outside the board, minimum distance"
+        how = "copper outside the board"
     elif gap <= TOLERANCE_MM:
-        how = "copper reaches the board edge, minimum distance"
+        how = f"copper reaches the board edge, minimum distance {limit}"
     else:
-        how = f"copper to board edge {distance_text(gap)}, minimum"
+        how = f"copper to board edge {distance_text(gap)}, minimum {limit}"
     return DraftFinding(
-        title=f"{how} {least.value:g} mm ({least.who}): {net} on {layer}{more if len(near.net) > 1 else ''}",
+        title=f"{how}: {net} on {layer}{more if len(near.net) > 1 else ''}",
         why=_OUTSIDE if is_outside else _TOO_NEAR,
         fix=(_MOVE if is_outside else _CLEARANCE).format(least.value),
         ids=("edge", least.tier or least.who),
@@ -115,4 +116,5 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> Draf
         limit_value=least.value,
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
         is_covered=is_covered,
+        names_tiers=not is_outside,
     )
