@@ -14,7 +14,7 @@ _COMPLEMENTS = {"P": "N", "T": "C", "+": "-", "": "#N"}
 """Sign of a true strobe -> those of its complement: `DQS0#` and `DQS0N` are that of `DQS0`."""
 
 _Key = tuple[str, str]
-"""The path of a net and what its name begins with."""
+"""The path of a net and what its name begins with; `~{DRAM_CAS}` and `DRAM_~{CAS}` begin with `DRAM`."""
 
 
 def family_by_bus(board: Board) -> dict[int, str]:
@@ -50,8 +50,11 @@ def _joining(
     """Yield bus and number of the nets of that name that join at least two parts of their bus."""
     for net, path, name in _named(board):
         read = pattern.fullmatch(name)
-        if read is not None and len(parts_of.get(net, set()) & joined.get((path, read["bus"]), set())) > 1:
-            yield (path, read["bus"]), net
+        if read is None:
+            continue
+        key = path, read["bus"].strip("_")
+        if len(parts_of.get(net, set()) & joined.get(key, set())) > 1:
+            yield key, net
 
 
 def _strobes(board: Board, strobe: re.Pattern[str], sheet: re.Pattern[str]) -> dict[_Key, list[int]]:
@@ -62,9 +65,13 @@ def _strobes(board: Board, strobe: re.Pattern[str], sheet: re.Pattern[str]) -> d
         if read is not None:
             start, end = read.span("sign")
             without = (name[:start].rstrip("_") + name[end:]).lstrip("_")
-            halves.setdefault(((path, read["bus"]), without), {})[read["sign"]] = net
+            sign = read["sign"] or ("N" if "~{" in board.nets[net] else "")
+            halves.setdefault(((path, read["bus"].strip("_")), without), {})[sign] = net
     found: dict[_Key, list[int]] = {}
-    for (key, _), nets in halves.items():
+    for (key, without), nets in halves.items():
+        barred = halves.get((key, f"{without}_B"), {}).get("")
+        if "" in nets and barred is not None and (key, f"{without}_A") not in halves:
+            found.setdefault(key, []).extend((nets[""], barred))  # DQS0_B is a channel's only where there is a DQS0_A
         for true, complements in _COMPLEMENTS.items():
             other = next((nets[one] for one in complements if one in nets), None)
             if true in nets and other is not None:

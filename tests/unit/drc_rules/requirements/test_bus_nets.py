@@ -40,6 +40,8 @@ def found(board: Board) -> dict[str, str]:
         ("LDQS+", "LDQS-"),
         ("DQS0", "DQS#0"),
         ("UDQS", "UDQS#"),
+        ("DQSL_P", "DQSL_N"),
+        ("DQSU", "~{DQSU}"),
     ],
 )
 def test_bare_names_are_a_bus_where_a_differential_strobe_joins_the_same_parts(
@@ -54,7 +56,7 @@ def test_bare_names_are_a_bus_where_a_differential_strobe_joins_the_same_parts(
 @pytest.mark.parametrize(
     "strobes",
     [
-        *((), ("DQS0_P",), ("DQS0",), ("RWDS",)),
+        *((), ("DQS0_P",), ("DQS0",), ("RWDS",), ("DQS0_A", "DQS0_B"), ("DQS0", "DQS0_A", "DQS0_B")),
         ("RAM_DQS0_P", "RAM_DQS0_N"),
         ("/flash/DQS0_P", "/flash/DQS0_N"),
     ],
@@ -83,6 +85,23 @@ def test_nxp_puts_sd_before_some_names_of_a_bus(tmp_path: Path) -> None:
     aside = ("DRAM_DATA", "DRAM_SDA", "SD_DATA0", "DATA0")
 
     assert found(board_of(tmp_path, ("U1", (*nets, *aside)), ("U2", (*nets, *aside)))) == dict.fromkeys(nets, "ddr")
+
+
+@pytest.mark.parametrize("strobes", [("RAM_DQSL", "~{RAM_DQSL}"), ("RAM_SDQS0", "RAM_SDQS0_B")])
+def test_a_bus_may_have_bars_over_its_names_and_short_names_of_data(tmp_path: Path, strobes: tuple[str, str]) -> None:
+    """On the whole name or behind the prefix; another part's nets of such names stay aside."""
+    nets = (*strobes, "RAM_D0", "RAM_D15", "RAM_A0", "RAM_DML", "~{RAM_CAS}", "RAM_~{WE}", "~{RAM_CS0}", "RAM_BA2")
+    others = ("RAM_D", "D0", "~{CAS}", "FLASH_D0")
+    board = board_of(tmp_path, ("U1", (*nets, *others)), ("U2", nets), ("U3", others))
+
+    assert found(board) == dict.fromkeys(nets, "ddr")
+
+
+def test_the_sram_and_sdram_of_a_microcontroller_is_no_ddr(tmp_path: Path) -> None:
+    """They have the same names, and no differential strobe."""
+    nets = (*(f"RAM_{name}" for name in ("D0", "D15", "A0", "BA1", "CLK", "CKE", "DQML", "LDQM")), "~{RAM_CAS}")
+
+    assert found(board_of(tmp_path, ("U1", nets), ("U2", nets))) == {}
 
 
 @pytest.mark.parametrize(("sheet", "is_bus"), [("ddr2", True), ("DDR3 memory", True), ("RAM", False), ("flash", False)])
