@@ -24,8 +24,8 @@ bits swapped between bytes, the clock of RGMII, which one end may delay on purpo
 
 Sources
 -------
-AMD UG583: DDR4 within 10 ps, LPDDR4 within 100 ps. TI DP83867 data sheet: RGMII within 11 ps. TI SPRAD06C wants 2 ps
-for DDR4 of its processors.
+AMD UG583: DDR4 within 10 ps, LPDDR4 within 100 ps. RGMII v2.0, as in table 7-1 of Microchip's KSZ9031RNX data sheet,
+leaves 200 ps to the board. Less is wanted by TI SPRAD06C, 2 ps for DDR4, and its DP83867 data sheet, 11 ps for RGMII.
 """
 
 from __future__ import annotations
