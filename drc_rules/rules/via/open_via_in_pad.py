@@ -117,8 +117,7 @@ def _stated(ctx: Context, part: BgaWithVias, what: str, stated: int) -> Fact[boo
         source, sure = "board setup, IPC-4761 defaults", Confidence.MEDIUM
         return Fact[bool](name=f"via {what}", value=default, origin=Origin.FILE, source=source, confidence=sure)
     title = f"whether the vias in the ball pads of {part.reference} are filled and capped"
-    how = f"in KiCad, properties of the vias in the ball pads of {part.reference}: set Filling and Capping"
-    return unknown(title, how)
+    return unknown(title, "in KiCad, properties of the vias in ball pads: set Filling and Capping")
 
 
 def _place(ctx: Context, via: int) -> Location:
