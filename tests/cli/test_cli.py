@@ -22,12 +22,17 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Coverage, RuleCrash
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import load_config, parse_config
+from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
 from stackwright import __version__
+from stackwright.commands.check.answers import Answer, verdict_table
 from stackwright.commands.check.command import exit_code
+from stackwright.results.checked import Checked, Unchecked
+from stackwright.text.page import plain_console
 from tests.house.test_imports import environment
 from tests.support.in_process import Ran, run_process
 from tests.support.in_process import run_here as run
+from tests.support.mini import mini_file
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
@@ -100,8 +105,9 @@ def test_what_the_report_says_to_paste_can_be_pasted(board: Callable[..., Path])
 
 
 @pytest.mark.slow
-def test_several_boards_are_all_reported_and_the_worst_code_wins(board: Callable[..., Path]) -> None:
+def test_several_boards_are_all_reported_and_the_worst_code_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     """One bad file does not hide the others."""
+    monkeypatch.setenv("COLUMNS", "400")
     ran = run("check", BOARDS / FIT, "nothing.kicad_pcb", BOARDS / BROKEN)
 
     assert ran.code == 2
@@ -118,6 +124,24 @@ def test_several_boards_are_all_reported_and_the_worst_code_wins(board: Callable
     assert re.search(r" FIT +0 +0  0$", table[1])
     assert table[2].endswith("2: no such file")
     assert re.search(r" NOT FIT +\d+ +\d+  1: findings, error or above$", table[3])
+
+
+def test_the_table_of_several_boards_fits_the_terminal(tmp_path: Path) -> None:
+    """One line for each board where that fits, else two; a path is never broken, and all that is told stays."""
+    report = check_board(mini_file(tmp_path, {"size_mm": [40, 30]}))
+    path = f"hardware/{'long' * 8}/board.kicad_pcb"
+    named = report.model_copy(update={"board": report.board.model_copy(update={"path": path})})
+    answers = [Answer(Checked(named, None, "1" * 64), 1)]
+    answers.append(Answer(Unchecked("no.kicad_pcb", StackwrightError("no.kicad_pcb", "no such file", "")), 2))
+
+    wide, narrow = (verdict_table(answers, width).text(plain_console(width)) for width in (120, 80))
+
+    assert [line.split()[0] for line in wide.strip().splitlines()] == ["Boards", "board", path, "no.kicad_pcb"]
+    title, first, of_first, second, of_second = narrow.strip().splitlines()
+    assert (title, first.strip(), second.strip()) == ("Boards", path, "no.kicad_pcb")
+    assert of_first.endswith(", exit code 1: findings, error or above")
+    assert of_second.split("  ")[-1] == "exit code 2: no such file"
+    assert max(map(len, narrow.splitlines())) <= 80
 
 
 @pytest.mark.slow

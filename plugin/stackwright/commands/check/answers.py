@@ -11,8 +11,9 @@ from stackup_lib.core.record import record
 from stackwright.reporters.text import HEADLINE_STYLE
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.page import Page, styled
-from stackwright.text.words import clean
+from stackwright.text.words import clean, count
 
+INDENT = 2
 HEAD = ("board", "verdict", "errors", "warnings", "exit code")
 NOT_CHECKED = "NOT CHECKED"
 
@@ -26,12 +27,19 @@ class Answer:
     reason: str = ""
 
 
-def verdict_table(answers: Sequence[Answer]) -> Page:
-    """Lay out the verdict of each board, its findings counted, and why its exit code is what it is."""
+def verdict_table(answers: Sequence[Answer], width: int) -> Page:
+    """Lay out the verdict of each board, its findings counted, and why its exit code is what it is.
+
+    A table that is wider than the terminal has two lines for each board in place of one; paths are never broken.
+    """
     rows = [tuple(map(clean, _cells(answer))) for answer in answers]
     widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
     page = Page()
     page.heading("Boards")
+    if INDENT + sum(widths) + 2 * (len(widths) - 1) > width:
+        for row, answer in zip(rows, answers, strict=True):
+            _two_lines(page, row, widths[1], _style(answer))
+        return page
     lines = [_line(row, widths, _style(answer)) for row, answer in zip(rows, answers, strict=True)]
     page.verbatim([_line(HEAD, widths, "dim", "dim"), *lines])
     return page
@@ -43,6 +51,13 @@ def _line(cells: Sequence[str], widths: Sequence[int], style: str, others: str =
     return Text.assemble(
         styled(f"{board.ljust(widths[0])}  ", others), styled(verdict.ljust(widths[1]), style), styled(counts, others)
     )
+
+
+def _two_lines(page: Page, cells: Sequence[str], width: int, style: str) -> None:
+    board, verdict, errors, warnings, reason = cells
+    counts = f"{count(int(errors), 'error')}, {count(int(warnings), 'warning')}, " if errors else ""
+    page.verbatim([board], INDENT)
+    page.line(styled(verdict.ljust(width), style), f"  {counts}exit code {reason}", indent=2 * INDENT)
 
 
 def _style(answer: Answer) -> str:

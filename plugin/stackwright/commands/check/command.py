@@ -76,7 +76,8 @@ def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
             show(("\n\n" if index and not request.quiet else "") + _as_text(answer, request))
         _tell(answer, timing=JSON not in request.formats)
     if read_here and len(answers) > 1 and not request.quiet:
-        show("\n\n" + verdict_table(answers).text(terminal_console()))
+        console = terminal_console()
+        show("\n\n" + verdict_table(answers, console.width).text(console))
     _deliver(answers, request)
     return max(answer.code for answer in answers)
 
