@@ -25,7 +25,7 @@ from stackup_lib.fab_files.facts import (
     stated_number,
 )
 
-NO_GERBONARA = "the outline is not read; pip install 'stackwright[release]'"
+NO_GERBONARA = "the outline is not read without Gerbonara; pip install gerbonara"
 
 _ATTRIBUTE = re.compile(rb"(?:%|G04 #@! )TF[.,](\w+),?([^*]*)\*")
 """KiCad 10.0.6 writes a comma for the dot in its files of filled and capped vias."""

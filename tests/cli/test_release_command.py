@@ -118,7 +118,7 @@ def test_without_gerbonara_one_line_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "gerbonara.rs274x", None)
     assert run(["release", str(board), str(fab)]) == 1
-    assert "pip install 'stackwright[release]'" in capsys.readouterr().out
+    assert "pip install gerbonara" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

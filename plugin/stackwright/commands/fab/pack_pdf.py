@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from drc_rules.fab_exchange.fab_pack import FabPack
 
-NO_FPDF = "no PDF: pip install 'stackwright[release]', or print the HTML"
+NO_FPDF = "no PDF without fpdf2: pip install fpdf2, or print the HTML"
 MARGIN_MM, WIDTH_MM, HEIGHT_MM = 12, 186, 273
 """Of A4, less the margins."""
 BODY_PT, TABLE_PT, TITLE_PT, HEAD_PT = 9, 7.5, 12, 16
