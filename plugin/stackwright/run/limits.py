@@ -8,6 +8,7 @@ SINGLE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 """Pydantic would look through every installed package for plugins of its own; no model of ours has any."""
 
-GARBAGE_EVERY = (250_000, 20, 20)
+GARBAGE_EVERY = (500_000, 20, 20)
 """Objects after which Python looks for rings of garbage: a board's many rows hold none, nor do the modules, models and
-catalogues that every check loads; looking costs 5 % of a check. Rings of earlier boards of one run are still found."""
+catalogues that every check loads. The largest board makes 300,000 objects, and to look costs a check of it 3 %. Rings
+of earlier boards of one run are still found."""
