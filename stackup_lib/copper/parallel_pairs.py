@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
@@ -9,6 +11,9 @@ from stackup_lib.copper.coupling import PARALLEL, PIECE_MM, TrackPieces
 from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
+
+ALONG = 3 / 4
+"""How far apart, along the track, the middles of pieces next to each other are at most: times the longest piece."""
 
 PIECES_AT_ONCE = 4000
 """Each has dozens of others near it: those of all pieces of a layer would take 16 MB."""
@@ -84,7 +89,9 @@ def next_to(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, In
     """
     import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed pairs needs it
 
-    farthest = reach_mm + (float(pieces.width_mm.max()) if len(pieces) else 0.0) + PIECE_MM
+    widest, longest = (float(column.max(initial=0.0)) for column in (pieces.width_mm, pieces.length_mm))
+    across = reach_mm + widest
+    farthest = min(math.hypot(ALONG * longest, across), across + PIECE_MM)
     x, y = pieces.x_mm, pieces.y_mm
     tree = shapely.STRtree(shapely.points(x, y))
     found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
@@ -104,7 +111,7 @@ def _adjacent(pieces: TrackPieces, group: Ints, one: Ints, other: Ints, reach_mm
     one, other = one[apart], other[apart]
     away = (pieces.x_mm[other] - pieces.x_mm[one]) + 1j * (pieces.y_mm[other] - pieces.y_mm[one])
     turned = away * pieces.direction[other].conj()
-    adjacent = np.abs(turned.real) <= pieces.length_mm[other] / 2 + pieces.length_mm[one] / 4
+    adjacent = np.abs(turned.real) <= pieces.length_mm[other] / 2 + pieces.length_mm[one] / 4  # at most `ALONG`
     parallel = np.abs((pieces.direction[one] * pieces.direction[other].conj()).real) >= PARALLEL
     # to the piece itself, not to the line it is on: at a bend that line comes nearer than any copper
     past_end = np.maximum(np.abs(turned.real) - pieces.length_mm[other] / 2, 0.0)
