@@ -12,7 +12,7 @@ from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances
-from stackup_lib.copper.fill_edges import Complexes, diagonals
+from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
 from stackup_lib.copper.shapes import (
     CopperShape,
     CopperShapes,
@@ -98,12 +98,13 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
         pieces = CopperShapes.joined([track_pieces(board, layer), _vias(board, layer, vias), pads.where(on_layer)])
         one, cut = near(pieces)
         found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut]), reach_mm))
-        box, edge = copper.edges(layer).near(*cuts.boxes(reach_mm))
-        fills = edge_pieces(copper.edges(layer), edge)
+        edges = copper.edges(layer)
+        box, edge = edges.near(*cuts.boxes(reach_mm))
+        fills = edge_pieces(edges, edge)
         found.append(_pairs(board, layer, fills, (cuts.where(box), of[box]), reach_mm))
         found.append(_inside(copper, layer, cuts, of))
-        all_fills = edge_pieces(copper.edges(layer), np.arange(len(copper.edges(layer))))
-        found += [_outside(area, layer, some) for some in (pieces, all_fills)]
+        outer = edge_pieces(edges, _may_be_outside(area, edges, edge))
+        found += [_outside(area, layer, some) for some in (pieces, outer)]
     return _unintended(board, CutGaps.joined(found))
 
 
@@ -143,6 +144,16 @@ def _area(board: Board, posts: tuple[CopperShapes, CopperShapes]) -> Geometry | 
         return area
     shapely.prepare(whole)
     return whole
+
+
+def _may_be_outside(area: Geometry | None, edges: FillEdges, near: Ints) -> Ints:
+    """The edges of fills near a cut, and those of runs that begin outside: a run away from all cuts is on one side."""
+    if area is None:
+        return near[:0]
+    first = edges.run_start[:-1]
+    may_be = np.repeat(are_outside(area, edges.start[first]), np.diff(edges.run_start))
+    may_be[near] = True
+    return np.flatnonzero(may_be)
 
 
 def _beyond(area: Geometry | None, pieces: CopperShapes) -> Ints:
