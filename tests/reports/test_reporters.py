@@ -624,6 +624,23 @@ def test_words_for_numbers_and_lists() -> None:
     assert some(["a", "b", "c"], 2) == "a, b and 1 more"
 
 
+def test_no_cell_loses_a_letter_on_a_narrow_terminal() -> None:
+    """A cut number is a wrong number: the row is wider than the terminal. What wraps keeps short words whole."""
+    numbers = [f"{k}.123" for k in range(10)]
+    page = Page()
+    page.rows(
+        [Column(), Column(max_width=18), *(Column(right=True) for _ in numbers)],
+        [("In2.Cu", "In10.Cu, B.Cu", *numbers)],
+    )
+    page.line("and " * 15)
+
+    table, _, paragraph = page.text(plain_console(40)).partition("and")
+
+    assert set(table.replace(",", " ").split()) == {"In2.Cu", "In10.Cu", "B.Cu", *numbers}
+    assert table.split("\n")[0].split()[-1] == numbers[-1]
+    assert max(map(len, paragraph.split("\n"))) <= 40
+
+
 def test_rows_wrap_inside_their_column() -> None:
     """The second line of a cell stands under the first."""
     page = Page()

@@ -19,6 +19,8 @@ PLAIN_WIDTH = 100
 WIDEST = 120
 NARROWEST = 40
 WIDEST_PIPE = 500
+SHORTEST_WRAP = 8
+"""Words up to this length are not broken in a column that wraps."""
 
 
 def styled(words: str, style: str = "") -> Text:
@@ -40,15 +42,16 @@ class Column:
 class Page:
     """Collects blocks, renders them once."""
 
-    _blocks: list[tuple[RenderableType, bool]] = field(default_factory=list)
+    _blocks: list[tuple[RenderableType, bool, int]] = field(default_factory=list)
+    """What to print, whether its lines never wrap, and the width that it needs at least."""
 
     def line(self, *parts: str | Text, indent: int = 0) -> None:
         """Add one paragraph; long ones wrap under their own indent."""
-        self._blocks.append((Padding(_joined(parts), (0, 0, 0, indent)), False))
+        self._blocks.append((Padding(_joined(parts), (0, 0, 0, indent)), False, 0))
 
     def gap(self) -> None:
         """Add an empty line."""
-        self._blocks.append((Text(""), False))
+        self._blocks.append((Text(""), False, 0))
 
     def heading(self, title: str, remark: str = "") -> None:
         """Add an empty line and a heading."""
@@ -58,34 +61,48 @@ class Page:
     def verbatim(self, lines: Iterable[str | Text], indent: int = 2) -> None:
         """Add lines that never wrap, because users copy them."""
         for line in lines:
-            self._blocks.append((_joined([" " * indent, line]), True))
+            self._blocks.append((_joined([" " * indent, line]), True, 0))
 
     def rows(self, columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], indent: int = 2) -> None:
-        """Add aligned rows."""
+        """Add aligned rows. Those that need more than the terminal's width get it: no cell loses a letter."""
         from rich.table import Table
 
         grid = Table.grid(padding=(0, 2, 0, 0))
-        for column in columns:
+        cells = [[_joined([cell]) for cell in row] for row in rows]
+        least = [_least_width(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
+        for column, width in zip(columns, least, strict=True):
             grid.add_column(
                 ratio=1 if column.wraps else None,
                 no_wrap=not column.wraps and column.max_width is None,
                 overflow="fold",
                 justify="right" if column.right else "left",
-                min_width=column.min_width,
+                min_width=width,
                 max_width=column.max_width,
             )
-        for row in rows:
-            grid.add_row(*(_joined([cell]) for cell in row))
+        for row in cells:
+            grid.add_row(*row)
         if grid.row_count:
-            self._blocks.append((Padding(grid, (0, 0, 0, indent)), False))
+            needed = indent + sum(least) + 2 * len(least)
+            self._blocks.append((Padding(grid, (0, 0, 0, indent)), False, needed))
 
     def text(self, console: Console | None = None) -> str:
         """Render the page; without a console as plain text, 100 columns wide."""
         target = console or plain_console()
         with target.capture() as capture:
-            for block, verbatim in self._blocks:
+            usual = target.width
+            for block, verbatim, needed in self._blocks:
+                target.width = max(usual, needed)
                 target.print(block, soft_wrap=verbatim)
+            target.width = usual
         return "\n".join(no_command(line.rstrip(" ")) for line in capture.get().split("\n"))
+
+
+def _least_width(column: Column, cells: Sequence[Text]) -> int:
+    """Return the width below which a column would lose letters; one that wraps breaks long words."""
+    if not column.wraps and column.max_width is None:
+        return max((cell.cell_len for cell in cells), default=0)
+    longest = max((len(word) for cell in cells for word in cell.plain.split()), default=0)
+    return max(min(longest, SHORTEST_WRAP, column.max_width or SHORTEST_WRAP), column.min_width or 0)
 
 
 def plain_console(width: int = PLAIN_WIDTH) -> Console:

@@ -221,9 +221,11 @@ def _target_block(page: Page, target: LineTarget, rows: Sequence[ImpedanceRow]) 
     columns = [Column(), Column(max_width=18), *(Column(right=True) for _ in range(5)), Column()]
     if routed:
         header, columns = [*header, "as routed"], [*columns, Column()]
-    cells = [tuple(styled(word, "dim") for word in header), *(_cells(row, routed=routed) for row in solved)]
+    cells = [_cells(row, routed=routed) for row in solved]
+    told = [k for k in range(len(header)) if any(str(row[k]) for row in cells)]
     if solved:
-        page.rows(columns, cells)
+        every = (tuple(styled(word, "dim") for word in header), *cells)
+        page.rows([columns[k] for k in told], [[row[k] for k in told] for row in every])
     if any(row.loss and not row.loss.is_quasi_static for row in solved):
         page.line("* beyond the range of a quasi-static answer", indent=2)
     for row in rows:
@@ -258,7 +260,7 @@ def _routed_cell(row: ImpedanceRow) -> Text:
         return styled(f"{most.width_mm:g}{gap}: no plane", "yellow")
     off = 100 * (most.impedance_ohm / row.target.target.ohm - 1)
     far = abs(off) > USUAL_TOLERANCE_PCT
-    return styled(f"{most.width_mm:g}{gap}: {most.impedance_ohm:.1f} {off:+.0f} %", "yellow" if far else "")
+    return styled(f"{most.width_mm:g}{gap}: {most.impedance_ohm:.1f} {round(off):+d} %", "yellow" if far else "")
 
 
 def _range(total: Interval | None) -> str:
