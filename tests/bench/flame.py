@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 WIDTH, ROW, LETTER, TOP = 1200.0, 17.0, 6.1, 44.0
 LEAST_SHARE = 0.004
 MOST_ROWS = 26
-LEFT_OUT = re.compile(r"importlib|<frozen|typer/|click/|runpy|stackwright/__main__|cli/app")
+LEFT_OUT = re.compile(r"importlib|<frozen|click/|runpy|stackwright/__main__|cli/app")
 PLACE = re.compile(r"^(.*) \((.*?)(?::\d+)?\)$")
 COLOURS = {"stackup_lib": "#d9e4f5", "drc_rules": "#dcefdc", "stackwright": "#f7e6c8"}
 OTHERS = "#e9e9ec"

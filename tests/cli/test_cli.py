@@ -191,7 +191,7 @@ def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board:
         (["check", ".", "--output", "none/report.txt"], ["none/report.txt: there is no folder none"]),
         (["check", ".", "--output", "."], ["is a folder"]),
         (["check", ".", "--min-coverage", "101"], ["--min-coverage"]),
-        (["check", ".", "--formt", "json"], ["No such option: --formt", "--format"]),
+        (["check", ".", "--formt", "json"], ["No such option '--formt'", "--format"]),
         (["check"], ["Missing argument", "stackwright check --help"]),
         (["chek", "."], ["chek", "stackwright --help"]),
         (["explain", "VIAA001"], ['did you mean "VIA001"']),

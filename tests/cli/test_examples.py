@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from stackwright.cli.app import app
 from tests.cli.test_options import commands
@@ -36,7 +35,7 @@ NEEDS_KICAD = re.compile("<|--kicad-drc|card.xml| mcp ")
 def examples() -> Iterator[str]:
     """Lines that begin with the program's name; what follows several blanks is a remark."""
     texts = [command.epilog or "" for _, command in commands()]
-    texts.append("  " + (typer.main.get_command(app).epilog or "").partition(": ")[2])
+    texts.append("  " + (app.epilog or "").partition(": ")[2])
     for text in texts:
         for line in text.splitlines():
             if line.startswith("  stackwright "):
@@ -52,7 +51,7 @@ def test_there_are_examples() -> None:
 def test_a_printed_example_is_valid(example: str) -> None:
     """Its options exist and take these values, and it uses no former spelling."""
     words = shlex.split(example.partition("<")[0])[1:]
-    group: Any = typer.main.get_command(app)
+    group: Any = app
     _, command, rest = group.resolve_command(group.make_context("stackwright", [], resilient_parsing=True), words)
     context = command.make_context(words[0], rest)
     hidden = {word for one in command.params if getattr(one, "hidden", False) for word in one.opts}

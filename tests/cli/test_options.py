@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer
 
 from stackwright.cli.app import app, run
 from tests.support.in_process import run_process
@@ -41,7 +41,9 @@ def read(capsys: pytest.CaptureFixture[str]) -> Read:
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Every command by its words."""
-    for name, command in sorted(getattr(typer.main.get_command(app), "commands", {}).items()):
+    context = click.Context(app)
+    for name in sorted(app.list_commands(context)):
+        command = app.get_command(context, name)
         inner = getattr(command, "commands", None)
         yield from ((f"{name} {word}", one) for word, one in inner.items()) if inner else [(name, command)]
 
@@ -231,8 +233,8 @@ def test_one_check_reads_each_file_once(read: Read, tmp_path: Path) -> None:
 def test_the_shell_completes_names(line: str, some: str) -> None:
     """Every answer begins with what was typed."""
     words = f"stackwright {line}"
-    ran = run_process(_STACKWRIGHT_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(words.count(" ")))
+    ran = run_process(_STACKWRIGHT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" ")))
 
-    answers = ran.out.split()
+    answers = [line.partition(",")[2] for line in ran.out.split()]
     assert some in answers
     assert all(answer.startswith(words.rpartition(" ")[2]) for answer in answers)

@@ -35,7 +35,7 @@ FOREIGN = {
     "httpx",
     "matplotlib",
     "tkinter",
-    "typer",
+    "click",
     "rich",
     "stackwright",
 }
@@ -71,8 +71,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     """A light start-up is a test, not a hope."""
     loaded = modules_after(f"from stackwright.cli.app import run\nrun({arguments!r})")
 
-    by_typer_itself = {"pydantic"} if arguments[0] == "check" else set()  # recent versions, for number ranges
-    assert loaded & HEAVY <= by_typer_itself
+    assert loaded & HEAVY == set()
 
 
 @pytest.mark.slow

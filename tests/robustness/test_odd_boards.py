@@ -26,15 +26,14 @@ import functools
 import io
 import re
 import sys
-import typing
 import unicodedata
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
@@ -237,7 +236,8 @@ def refusals() -> dict[str, str]:
 
 def commands() -> dict[str, Any]:
     """The commands of the command line itself."""
-    return dict(vars(typer.main.get_command(app))["commands"])
+    context = click.Context(app)
+    return {name: app.get_command(context, name) for name in app.list_commands(context)}
 
 
 @pytest.fixture(autouse=True)
@@ -253,9 +253,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to run in; Typer builds its commands once, which takes longer than to refuse a board."""
+    """A folder to run in."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
     monkeypatch.setenv("COLUMNS", "100")
     return tmp_path
 
@@ -438,14 +437,11 @@ def test_every_file_beside_a_board_that_cannot_be(
 
 def typed_options() -> Iterator[tuple[str, str, str]]:
     """Command, option and kind of every option that takes a text or a number."""
-    for info in app.registered_commands:
-        assert info.callback is not None
-        name = info.name or info.callback.__name__.replace("_", "-")
-        kinds = typing.get_type_hints(info.callback)
-        for option in commands()[name].params:
-            kind = str(kinds[option.name])
+    for name, command in commands().items():
+        for option in command.params:
             if option.opts[0].startswith("--") and not option.is_flag:
-                yield name, option.opts[0], "number" if "float" in kind or "int" in kind else "text"
+                is_number = isinstance(option.type, click.IntRange | click.FloatRange)
+                yield name, option.opts[0], "number" if is_number else "text"
 
 
 @pytest.mark.parametrize("name", sorted({argv[0] for argv in EVERY.values()}))

@@ -12,13 +12,10 @@ import contextlib
 import functools
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-import typer
-
-from stackwright.cli import app as cli
+from stackwright.cli.app import run
 from tests.support import fuzz_targets
 from tests.support.fuzz_nodes import Lexicon, lexicon, mutated
 from tests.support.fuzz_targets import (
@@ -155,13 +152,6 @@ def reports(chance: Random) -> tuple[str, ...]:
     return REPORTS if chance.random() < 0.02 else (*chance.sample(REPORTS, 2),)
 
 
-@functools.cache
-def command() -> Callable[[list[str]], int]:
-    """Return what runs a command line; Typer builds its commands once, for that takes longer than checking a board."""
-    typer.main.get_command = functools.cache(typer.main.get_command)
-    return cli.run
-
-
 def run_check(folder: Path, typed: list[str], formats: tuple[str, ...]) -> bool:
     """Type the command; returns whether the board was checked, False where it was refused in one line."""
     argv = ["check", str(folder / NAMES["pcb"]), *typed]
@@ -169,7 +159,7 @@ def run_check(folder: Path, typed: list[str], formats: tuple[str, ...]) -> bool:
         argv += ["--format", name, "--output", str(folder / f"report.{name}")]
     shown, said = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(said):
-        code = command()(argv)
+        code = run(argv)
     errors = [line for line in said.getvalue().splitlines() if not line.startswith(("timing: ", "  "))]
     _one_reason(errors, code)
     harmless("text", shown.getvalue())

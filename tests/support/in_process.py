@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 import os
 import subprocess
@@ -14,14 +13,10 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
-import typer
-
 from stackwright.__main__ import guarded
 from stackwright.cli.app import run
 
 ROOT = Path(__file__).parents[2]
-
-get_command = functools.cache(typer.main.get_command)
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,6 @@ def _run(
     with (
         contextlib.chdir(cwd),
         environment,
-        patch.object(typer.main, "get_command", get_command),
         patch.object(sys, "stdin", io.StringIO()),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

@@ -6,7 +6,7 @@ import contextlib
 import io
 from collections.abc import Iterator
 
-import typer
+import click
 
 from docs.pages.markdown import Page, block, link, page, prose, table, title, tree
 from stackwright.cli.app import app
@@ -16,20 +16,22 @@ WIDTH = 100
 
 def help_of(*words: str) -> str:
     """Return what `stackwright WORDS --help` prints."""
-    command = typer.main.get_command(app)
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        command.main([*words, "--help"], prog_name="stackwright", standalone_mode=False, terminal_width=WIDTH)
+        app.main([*words, "--help"], prog_name="stackwright", standalone_mode=False, terminal_width=WIDTH)
     return said.getvalue().strip()
 
 
 def _commands() -> dict[tuple[str, ...], str]:
     """Every command by its words, with its short help; a group counts as its commands."""
     found: dict[tuple[str, ...], str] = {}
-    for name, command in getattr(typer.main.get_command(app), "commands", {}).items():
-        of_group = getattr(command, "commands", None)
-        rows = {(name, inner): c for inner, c in of_group.items()} if of_group else {(name,): command}
-        found |= {words: c.get_short_help_str(limit=200) for words, c in rows.items() if not c.hidden}
+    context = click.Context(app, info_name="stackwright")
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        if isinstance(command, click.Group):
+            found |= {(name, inner): one.get_short_help_str(limit=200) for inner, one in command.commands.items()}
+        elif command is not None:
+            found[name,] = command.get_short_help_str(limit=200)
     return found
 
 

@@ -2,91 +2,62 @@
 
 from __future__ import annotations
 
-from copy import copy
-from typing import Annotated
+from collections.abc import Iterator
+from importlib import import_module
 
-import typer
-from typer.main import get_command_name
-from typer.models import CommandInfo
+import click
 
 from stackwright import __version__
-from stackwright.cli import assistants, build, changes, check, explain, fabs, inspect, lookup, release, setup
 from stackwright.run.wildcards import without_wildcards
 
-app = typer.Typer(
+ROOMS = ("check", "inspect", "explain", "build", "fabs", "changes", "release", "lookup", "setup", "assistants", "shell")
+"""Modules of this folder that hold `COMMANDS`, in the order of the help."""
+
+
+class _Program(click.Group):
+    """All commands, in the order of a user's work. Modules behind the one that holds the named command stay unread."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands in the order of the help."""
+        return [str(command.name) for command in _commands()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name, None where there is none."""
+        return next((command for command in _commands() if command.name == cmd_name), None)
+
+
+def _commands() -> Iterator[click.Command]:
+    for room in ROOMS:
+        yield from import_module(f"stackwright.cli.{room}").COMMANDS
+
+
+@click.group(
     name="stackwright",
-    help="Check the stackup, materials, copper and vias of KiCad boards against the requirements of AI workloads.",
+    cls=_Program,
     epilog="Start with: stackwright check my_board.kicad_pcb",
-    invoke_without_command=True,
-    rich_markup_mode=None,  # plain help: half the start-up time, and it reads the same everywhere
-    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-CTRL_C = 130
-"""What newer Typer makes of an interrupt."""
+@click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version.")
+def app() -> None:
+    """Check the stackup, materials, copper and vias of KiCad boards against the requirements of AI workloads."""
 
 
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code; usage errors become one line like every other error."""
-    command = typer.main.get_command(_with_command_named(arguments))
     try:
-        code = command.main(without_wildcards(arguments), prog_name="stackwright", standalone_mode=False)
-    except Exception as error:
-        usage = getattr(error, "format_message", None)
-        if type(error).__name__ == "Abort":  # older Typer's word for Ctrl-C
-            raise KeyboardInterrupt from error
-        if usage is None:
-            raise
-        message = " ".join(usage().split()).rstrip(".").replace("Value error, ", "")
-        typer.echo(f"error: {_context(error)}: {message}; see {_context(error)} --help", err=True)
+        code = app.main(without_wildcards(arguments), prog_name="stackwright", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help())
         return 2
-    if code == CTRL_C:
-        raise KeyboardInterrupt
+    except click.ClickException as error:
+        message = " ".join(error.format_message().split()).rstrip(".")
+        click.echo(f"error: {_context(error)}: {message}; see {_context(error)} --help", err=True)
+        return 2
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
     return code if isinstance(code, int) else 0
 
 
-def _with_command_named(arguments: list[str]) -> typer.Typer:
-    """Return the command line with only the command that is named first, for building each takes a while; else all."""
-    named = [one for one in app.registered_commands if arguments and _name(one) == arguments[0]]
-    if not named:
-        return app
-    only = copy(app)
-    only.registered_commands = named
-    return only
-
-
-def _name(command: CommandInfo) -> str | None:
-    return command.name or (command.callback and get_command_name(command.callback.__name__))
-
-
-def _context(error: Exception) -> str:
+def _context(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     return context.command_path if context is not None else "stackwright"
-
-
-def _version(*, wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"stackwright {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def main(
-    context: typer.Context,
-    *,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=lambda wanted: _version(wanted=wanted), is_eager=True, help="Show the version."
-        ),
-    ] = False,
-) -> None:
-    """Show the help where no command is named."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-        raise typer.Exit(2)
-
-
-for commands in (check, inspect, explain, build, fabs, changes, release, lookup, setup, assistants):
-    commands.register(app)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
+
+from stackwright.cli.options import FILE
 
 EPILOG = """
 \b
@@ -18,17 +19,16 @@ fabs. All of them only read, and only in these folders.
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(short_help="Answer an assistant's questions about boards.", epilog=EPILOG)(mcp)
-
-
-def mcp(
-    *,
-    folder: Annotated[
-        list[Path], typer.Option("--folder", metavar="DIR", help="Folder whose boards may be read. Repeatable.")
-    ],
-) -> int:
+@click.command(short_help="Answer an assistant's questions about boards.", epilog=EPILOG)
+@click.option(
+    "--folder",
+    type=FILE,
+    multiple=True,
+    required=True,
+    metavar="DIR",
+    help="Folder whose boards may be read. Repeatable.",
+)
+def mcp(*, folder: tuple[Path, ...]) -> int:
     """Serve the commands that only read as tools of the Model Context Protocol, on standard input and output."""
     from importlib.util import find_spec
 
@@ -37,8 +37,11 @@ def mcp(
 
     if find_spec("mcp") is None:
         raise ConfigError("stackwright mcp", "the package mcp is not installed", "pip install 'stackwright[mcp]'")
-    folders = served(folder)
+    folders = served(list(folder))
     from stackwright.assistants.server import serve
 
     serve(folders)
     return 0
+
+
+COMMANDS = (mcp,)

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stackwright.cli import names
 from stackwright.cli.options import (
     BOARD,
-    BoardArg,
-    ConfigOption,
-    FormOption,
-    HtmlFlag,
-    InterfacesOption,
-    JsonFlag,
-    LaminatesOption,
-    LayersOption,
-    LengthsOption,
-    NeededBoardArg,
-    OpenOption,
-    OutputOption,
-    ProfileOption,
-    ThicknessOption,
-    VerboseOption,
+    FILE,
+    FiniteNumber,
+    board_argument,
+    config_option,
+    form_option,
     format_option,
+    html_flag,
+    interfaces_option,
+    json_flag,
+    laminates_option,
+    layers_option,
+    lengths_option,
+    needed_board_argument,
     one_format,
+    open_option,
+    output_option,
     overrides,
+    profile_option,
+    thickness_option,
+    verbose_option,
     words,
 )
 
@@ -115,38 +116,41 @@ Exit codes:
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command(short_help="Judge a board against all workloads.", epilog=FIT_EPILOG)(fit)
-    app.command(short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)(suggest)
-    app.command(short_help="Apply a planned stackup to a board.", epilog=APPLY_EPILOG)(apply)
-    app.command(short_help="Create a new board: stackup, net classes, rules, settings.", epilog=NEW_EPILOG)(new)
-    app.command("fab-pack", short_help="Write PDF, HTML and tables for the fab.")(fab_pack)
-    app.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)(compare)
-
-
+@click.command(short_help="Judge a board against all workloads.", epilog=FIT_EPILOG)
+@board_argument
+@click.option(
+    "--profile",
+    multiple=True,
+    metavar="NAME",
+    help="Report this workload in full. Repeatable.",
+    shell_complete=names.completed(names.profiles),
+)
+@form_option
+@click.option(
+    "--suggest/--no-suggest",
+    default=None,
+    help="Search stackups for all reported workloads or none (default: the first).",
+)
+@config_option
+@format_option("text", "html", "json")
+@json_flag
+@html_flag
+@output_option
+@open_option
+@verbose_option
 def fit(
-    board: BoardArg = Path(),
     *,
-    profile: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Report this workload in full. Repeatable.", autocompletion=names.profiles),
-    ] = None,
-    form: FormOption = None,
-    suggest: Annotated[
-        bool | None,
-        typer.Option(
-            "--suggest/--no-suggest",
-            help="Search stackups for all reported workloads or none (default: the first).",
-        ),
-    ] = None,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "html", "json")] = None,
-    json: JsonFlag = False,
-    html: HtmlFlag = False,
-    output: OutputOption = None,
-    open_page: OpenOption = False,
-    verbose: VerboseOption = False,
+    board: Path,
+    profile: tuple[str, ...],
+    form: str | None,
+    suggest: bool | None,
+    config: Path | None,
+    format_: str | None,
+    json: bool,
+    html: bool,
+    output: Path | None,
+    open_page: bool,
+    verbose: bool,
 ) -> int:
     """Judge a board against all workloads: which it is fit for, what it lacks for the others, and how to fix that.
 
@@ -167,50 +171,72 @@ def fit(
     return show_fitness(board, request)
 
 
+@click.command(short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)
+@click.argument(
+    "board", type=FILE, required=False, metavar="BOARD", help=f"{BOARD} Without one, a stackup for the workload."
+)
+@profile_option
+@form_option
+@interfaces_option
+@lengths_option
+@layers_option
+@thickness_option
+@laminates_option
+@click.option("--drill-mm", type=FiniteNumber(), metavar="MM", help="Drill diameter of the smallest through via.")
+@click.option("--power-oz", type=FiniteNumber(), metavar="OZ", help="Copper weight of the power planes.")
+@click.option("--build-ups", type=click.IntRange(min=0, max=10), metavar="N", help="HDI build-up layers on each side.")
+@click.option(
+    "fast_outside",
+    "--outer-links/--no-outer-links",
+    default=None,
+    help="High-speed links also run on the outer layers.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1, max=20),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of stackups.",
+)
+@click.option(
+    "--pick",
+    type=click.IntRange(min=0, max=20),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="FiniteNumber of the stackup to draw and to write with --plan; 0 writes the change that helps in part.",
+)
+@click.option("--plan", type=FILE, metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")
+@config_option
+@format_option("text", "html", "json")
+@json_flag
+@html_flag
+@output_option
+@open_option
 def suggest(
-    board: Annotated[
-        Path | None, typer.Argument(metavar="BOARD", help=f"{BOARD} Without one, a stackup for the workload.")
-    ] = None,
     *,
-    profile: ProfileOption = None,
-    form: FormOption = None,
-    interface: InterfacesOption = None,
-    length: LengthsOption = None,
-    layers: LayersOption = None,
-    thickness_mm: ThicknessOption = None,
-    laminate: LaminatesOption = None,
-    drill_mm: Annotated[
-        float | None, typer.Option("--drill-mm", metavar="MM", help="Drill diameter of the smallest through via.")
-    ] = None,
-    power_oz: Annotated[
-        float | None, typer.Option("--power-oz", metavar="OZ", help="Copper weight of the power planes.")
-    ] = None,
-    build_ups: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=10, help="HDI build-up layers on each side.")
-    ] = None,
-    fast_outside: Annotated[
-        bool | None,
-        typer.Option("--outer-links/--no-outer-links", help="High-speed links also run on the outer layers."),
-    ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=20, help="Maximum number of stackups.")] = 5,
-    pick: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=20,
-            help="Number of the stackup to draw and to write with --plan; 0 writes the change that helps in part.",
-        ),
-    ] = 1,
-    plan: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")
-    ] = None,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "html", "json")] = None,
-    json: JsonFlag = False,
-    html: HtmlFlag = False,
-    output: OutputOption = None,
-    open_page: OpenOption = False,
+    board: Path | None,
+    profile: str | None,
+    form: str | None,
+    interface: tuple[str, ...],
+    length: tuple[str, ...],
+    layers: int | None,
+    thickness_mm: float | None,
+    laminate: tuple[str, ...],
+    drill_mm: float | None,
+    power_oz: float | None,
+    build_ups: int | None,
+    fast_outside: bool | None,
+    limit: int,
+    pick: int,
+    plan: Path | None,
+    config: Path | None,
+    format_: str | None,
+    json: bool,
+    html: bool,
+    output: Path | None,
+    open_page: bool,
 ) -> int:
     """Suggest stackups that meet the requirements of a workload, ranked; for a board, its smallest change first.
 
@@ -246,22 +272,27 @@ def suggest(
     return suggest_stackups(request)
 
 
+@click.command(short_help="Apply a planned stackup to a board.", epilog=APPLY_EPILOG)
+@click.argument(
+    "plan", type=FILE, required=True, metavar="PLAN", help="Plan file, e.g. from `stackwright stackup --format plan`."
+)
+@board_argument
+@click.option("--write", is_flag=True, help="Change the files; without it, only compare.")
+@click.option("--change-stackup", is_flag=True, help="With --write: allow changes to copper and dielectrics.")
+@click.option("--layers", is_flag=True, help="Allow copper layers to be added or removed.")
+@click.option("--classes", is_flag=True, help="Also write the plan's net classes to the project.")
+@click.option("--rules", is_flag=True, help="Also write the plan's design rules to .kicad_dru.")
+@click.option("--no-backup", is_flag=True, help="Keep no copies of the former files.")
 def apply(
-    plan: Annotated[
-        Path, typer.Argument(metavar="PLAN", help="Plan file, e.g. from `stackwright stackup --format plan`.")
-    ],
-    board: BoardArg = Path(),
     *,
-    write: Annotated[bool, typer.Option("--write", help="Change the files; without it, only compare.")] = False,
-    change_stackup: Annotated[
-        bool, typer.Option("--change-stackup", help="With --write: allow changes to copper and dielectrics.")
-    ] = False,
-    layers: Annotated[bool, typer.Option("--layers", help="Allow copper layers to be added or removed.")] = False,
-    classes: Annotated[
-        bool, typer.Option("--classes", help="Also write the plan's net classes to the project.")
-    ] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="Also write the plan's design rules to .kicad_dru.")] = False,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copies of the former files.")] = False,
+    plan: Path,
+    board: Path,
+    write: bool,
+    change_stackup: bool,
+    layers: bool,
+    classes: bool,
+    rules: bool,
+    no_backup: bool,
 ) -> int:
     """Compare a plan with a board: what would change in its files and traces; with --write, change the files."""
     from stackwright.commands.apply.apply import PlanParts, apply_plan
@@ -277,28 +308,44 @@ def apply(
     return apply_plan(plan, board, parts)
 
 
+@click.command(short_help="Create a new board: stackup, net classes, rules, settings.", epilog=NEW_EPILOG)
+@click.argument("board", type=FILE, required=True, metavar="BOARD", help="The .kicad_pcb file to create.")
+@click.option(
+    "--profile",
+    required=True,
+    metavar="NAME",
+    help="Workload of the board; `stackwright profiles` lists them.",
+    shell_complete=names.completed(names.profiles),
+)
+@form_option
+@interfaces_option
+@layers_option
+@thickness_option
+@laminates_option
+@lengths_option
+@click.option(
+    "--pick",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="FiniteNumber of the suggestion to use (default: 1).",
+)
+@click.option("--plan", type=FILE, metavar="PLAN", help="Use this plan instead of the best suggestion.")
+@click.option("--finish", metavar="NAME", help="Copper finish, e.g. ENIG.")
 def new(
-    board: Annotated[Path, typer.Argument(metavar="BOARD", help="The .kicad_pcb file to create.")],
     *,
-    profile: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Workload of the board; `stackwright profiles` lists them.",
-            autocompletion=names.profiles,
-        ),
-    ],
-    form: FormOption = None,
-    interface: InterfacesOption = None,
-    layers: LayersOption = None,
-    thickness_mm: ThicknessOption = None,
-    laminate: LaminatesOption = None,
-    length: LengthsOption = None,
-    pick: Annotated[int, typer.Option(metavar="N", min=1, help="Number of the suggestion to use (default: 1).")] = 1,
-    plan: Annotated[
-        Path | None, typer.Option(metavar="PLAN", help="Use this plan instead of the best suggestion.")
-    ] = None,
-    finish: Annotated[str | None, typer.Option(metavar="NAME", help="Copper finish, e.g. ENIG.")] = None,
+    board: Path,
+    profile: str,
+    form: str | None,
+    interface: tuple[str, ...],
+    layers: int | None,
+    thickness_mm: float | None,
+    laminate: tuple[str, ...],
+    length: tuple[str, ...],
+    pick: int,
+    plan: Path | None,
+    finish: str | None,
 ) -> int:
     """Create an empty board: .kicad_pcb with the stackup, .kicad_pro with net classes, design rules, settings.
 
@@ -321,14 +368,19 @@ def new(
     return new_board(board, request)
 
 
+@click.command("fab-pack", short_help="Write PDF, HTML and tables for the fab.")
+@board_argument
+@click.option(
+    "--output", "-o", type=FILE, required=True, metavar="FOLDER", help="Folder for the files; created if missing."
+)
+@config_option
+@verbose_option
 def fab_pack(
-    board: BoardArg = Path(),
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files; created if missing.")
-    ],
-    config: ConfigOption = None,
-    verbose: VerboseOption = False,
+    board: Path,
+    output: Path,
+    config: Path | None,
+    verbose: bool,
 ) -> int:
     """Write what the fab needs as PDF, HTML and CSV: what is not stated, notes, stackup, impedances, holes."""
     from stackwright.commands.fab.fab_pack import write_fab_pack
@@ -336,17 +388,29 @@ def fab_pack(
     return write_fab_pack(board, output, config, verbose=verbose)
 
 
+@click.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)
+@needed_board_argument
+@click.argument(
+    "table",
+    type=FILE,
+    required=True,
+    metavar="TABLE",
+    help="The fab's stackup: xlsx, CSV or text; - for standard input.",
+)
+@click.option("--reply", is_flag=True, help="Print the answer to the fab as plain text.")
+@config_option
+@format_option("text", "json")
+@json_flag
+@output_option
 def compare(
-    board: NeededBoardArg,
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="The fab's stackup: xlsx, CSV or text; - for standard input.")
-    ],
     *,
-    reply: Annotated[bool, typer.Option("--reply", help="Print the answer to the fab as plain text.")] = False,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "json")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
+    board: Path,
+    table: Path,
+    reply: bool,
+    config: Path | None,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
 ) -> int:
     """Compare a fab's stackup with the board's, layer by layer, and show how each difference affects the traces."""
     from stackwright.commands.fab.compare import compare_tables
@@ -354,3 +418,6 @@ def compare(
 
     request = BoardRequest(config=config, format=one_format(format_, json=json), output=output)
     return compare_tables(board, table, request, reply=reply)
+
+
+COMMANDS = (fit, suggest, apply, new, fab_pack, compare)

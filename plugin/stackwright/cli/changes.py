@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stackwright.cli.options import (
-    ConfigOption,
-    FailOnOption,
-    FormOption,
-    HtmlFlag,
-    ImpedanceOption,
-    JsonFlag,
-    MarkdownFlag,
-    OpenOption,
-    OutputOption,
-    ProfileOption,
+    FILE,
+    config_option,
+    fail_on_option,
+    form_option,
     format_option,
+    html_flag,
+    impedance_option,
+    json_flag,
+    markdown_flag,
     one_format,
+    open_option,
+    output_option,
     overrides,
+    profile_option,
 )
 
 DIFF_EPILOG = """
@@ -40,31 +40,39 @@ Exit codes:
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command(short_help="Compare two states of a board.", epilog=DIFF_EPILOG)(diff)
-
-
+@click.command(short_help="Compare two states of a board.", epilog=DIFF_EPILOG)
+@click.argument("old", required=True, metavar="OLD", help="A board, or a git commit of the board.")
+@click.argument("new", required=False, metavar="NEW", help="A board, or a git commit. Default: the file on disk.")
+@click.argument(
+    "board", type=FILE, required=False, metavar="BOARD", help="Board, project or folder, where OLD and NEW are commits."
+)
+@profile_option
+@form_option
+@config_option
+@impedance_option
+@fail_on_option
+@format_option("text", "markdown", "html", "json")
+@markdown_flag
+@json_flag
+@html_flag
+@output_option
+@open_option
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A board, or a git commit of the board.")],
-    new: Annotated[
-        str | None, typer.Argument(metavar="NEW", help="A board, or a git commit. Default: the file on disk.")
-    ] = None,
-    board: Annotated[
-        Path | None, typer.Argument(metavar="BOARD", help="Board, project or folder, where OLD and NEW are commits.")
-    ] = None,
     *,
-    profile: ProfileOption = None,
-    form: FormOption = None,
-    config: ConfigOption = None,
-    impedance: ImpedanceOption = None,
-    fail_on: FailOnOption = None,
-    format_: Annotated[str | None, format_option("text", "markdown", "html", "json")] = None,
-    markdown: MarkdownFlag = False,
-    json: JsonFlag = False,
-    html: HtmlFlag = False,
-    output: OutputOption = None,
-    open_page: OpenOption = False,
+    old: str,
+    new: str | None,
+    board: Path | None,
+    profile: str | None,
+    form: str | None,
+    config: Path | None,
+    impedance: tuple[str, ...],
+    fail_on: str | None,
+    format_: str | None,
+    markdown: bool,
+    json: bool,
+    html: bool,
+    output: Path | None,
+    open_page: bool,
 ) -> int:
     """Compare two states of a board: stackup, impedance, loss, yield, new and fixed findings."""
     from stackwright.commands.diff.command import DiffRequest, diff_boards
@@ -78,3 +86,6 @@ def diff(
         open_page=open_page,
     )
     return diff_boards(old, new, board, request)
+
+
+COMMANDS = (diff,)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stackwright.cli import names
 from stackwright.cli.options import (
-    AllFlag,
-    BoardsArg,
-    ConfigOption,
-    FailOnOption,
-    FormOption,
-    ImpedanceOption,
-    JsonFlag,
-    OpenOption,
-    ProfileOption,
-    VerboseOption,
+    FILE,
+    FiniteNumber,
+    all_flag,
+    boards_argument,
+    config_option,
+    fail_on_option,
+    form_option,
     format_option,
+    impedance_option,
+    json_flag,
+    open_option,
     overrides,
+    profile_option,
+    verbose_option,
 )
 
 FORMATS = ("text", "html", "markdown", "json", "sarif", "junit", "github", "gitlab", "kicad")
@@ -47,86 +48,99 @@ Defaults come from [check] in stackwright.toml.
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command(short_help="Check boards.", epilog=CHECK_EPILOG)(check)
-    app.command(short_help="Record the current findings as known.")(baseline)
-
-
+@click.command(short_help="Check boards.", epilog=CHECK_EPILOG)
+@boards_argument
+@profile_option
+@form_option
+@config_option
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    help="Run only these rules: families, codes or names.",
+    shell_complete=names.completed(names.rules),
+)
+@click.option(
+    "--ignore", multiple=True, metavar="RULES", help="Skip these rules.", shell_complete=names.completed(names.rules)
+)
+@impedance_option
+@fail_on_option
+@click.option(
+    "--min-coverage",
+    type=FiniteNumber(min=0, max=100),
+    metavar="PCT",
+    help="Minimum coverage; exit code 1 when it is lower.",
+)
+@format_option(*FORMATS, but=" Repeatable.", multiple=True)
+@json_flag
+@click.option(
+    "--output",
+    "-o",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="Write to this file. With several --format, one for each.",
+)
+@open_option
+@verbose_option
+@all_flag
+@click.option("--quiet", "-q", is_flag=True, help="Show one line per board.")
+@click.option("--clauses", is_flag=True, help="Add the table of requirements.")
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Show everything; with --format html also all workloads, and stackups that fix the findings.",
+)
+@click.option("--baseline", type=FILE, metavar="FILE", help="Report only findings that are not in this baseline.")
+@click.option("--against", metavar="COMMIT", help="Report only findings that are new since this commit.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Boards checked in parallel (default: one per core)."
+)
+@click.option(
+    "--touched",
+    is_flag=True,
+    help="Check the boards that belong to these files: boards, projects, rules and stackwright.toml, as a "
+    "pre-commit hook passes them.",
+)
+@click.option("--no-suppressions", is_flag=True, help="Ignore [[suppress]] in stackwright.toml.")
+@click.option(
+    "--kicad-drc",
+    is_flag=True,
+    help="Also run KiCad's DRC (kicad-cli) and report shorts, opens, and edge, hole and clearance violations; "
+    "they count for the exit code.",
+)
+@click.option("--timing", is_flag=True, help="Show the time taken by reading, solving and each rule.")
 def check(
-    boards: BoardsArg,
     *,
-    profile: ProfileOption = None,
-    form: FormOption = None,
-    config: ConfigOption = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RULES", help="Run only these rules: families, codes or names.", autocompletion=names.rules
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="RULES", help="Skip these rules.", autocompletion=names.rules)
-    ] = None,
-    impedance: ImpedanceOption = None,
-    fail_on: FailOnOption = None,
-    min_coverage: Annotated[
-        float | None,
-        typer.Option(metavar="PCT", min=0, max=100, help="Minimum coverage; exit code 1 when it is lower."),
-    ] = None,
-    format_: Annotated[list[str] | None, format_option(*FORMATS, but=" Repeatable.")] = None,
-    json: JsonFlag = False,
-    output: Annotated[
-        list[Path] | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to this file. With several --format, one for each."),
-    ] = None,
-    open_page: OpenOption = False,
-    verbose: VerboseOption = False,
-    show_all: AllFlag = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show one line per board.")] = False,
-    clauses: Annotated[bool, typer.Option("--clauses", help="Add the table of requirements.")] = False,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full",
-            help="Show everything; with --format html also all workloads, and stackups that fix the findings.",
-        ),
-    ] = False,
-    baseline: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Report only findings that are not in this baseline.")
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option(metavar="COMMIT", help="Report only findings that are new since this commit.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Boards checked in parallel (default: one per core).")
-    ] = None,
-    touched: Annotated[
-        bool,
-        typer.Option(
-            "--touched",
-            help="Check the boards that belong to these files: boards, projects, rules and stackwright.toml, as a "
-            "pre-commit hook passes them.",
-        ),
-    ] = False,
-    no_suppressions: Annotated[
-        bool, typer.Option("--no-suppressions", help="Ignore [[suppress]] in stackwright.toml.")
-    ] = False,
-    kicad_drc: Annotated[
-        bool,
-        typer.Option(
-            "--kicad-drc",
-            help="Also run KiCad's DRC (kicad-cli) and report shorts, opens, and edge, hole and clearance violations; "
-            "they count for the exit code.",
-        ),
-    ] = False,
-    timing: Annotated[
-        bool, typer.Option("--timing", help="Show the time taken by reading, solving and each rule.")
-    ] = False,
+    boards: tuple[Path, ...],
+    profile: str | None,
+    form: str | None,
+    config: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    impedance: tuple[str, ...],
+    fail_on: str | None,
+    min_coverage: float | None,
+    format_: tuple[str, ...],
+    json: bool,
+    output: tuple[Path, ...],
+    open_page: bool,
+    verbose: bool,
+    show_all: bool,
+    quiet: bool,
+    clauses: bool,
+    full: bool,
+    baseline: Path | None,
+    against: str | None,
+    jobs: int | None,
+    touched: bool,
+    no_suppressions: bool,
+    kicad_drc: bool,
+    timing: bool,
 ) -> int:
     """Check boards: show findings, requirements that could not be verified, and the data that is missing."""
     if quiet and (verbose or clauses or full):
-        raise typer.BadParameter("--quiet excludes --verbose, --clauses and --full")
+        raise click.BadParameter("--quiet excludes --verbose, --clauses and --full")
     from stackwright.commands.check.command import check_boards
     from stackwright.commands.check.request import CheckRequest, requested_reports
 
@@ -149,22 +163,37 @@ def check(
         open_page=open_page,
     )
     if open_page and "html" not in request.formats:
-        raise typer.BadParameter("--open goes with --format html")
+        raise click.BadParameter("--open goes with --format html")
     return check_boards(boards, request)
 
 
+@click.command(short_help="Record the current findings as known.")
+@boards_argument
+@click.option(
+    "--output",
+    "-o",
+    type=FILE,
+    default=Path("stackwright-baseline.json"),
+    show_default=True,
+    metavar="FILE",
+    help="Baseline file.",
+)
+@click.option("--update", is_flag=True, help="Add new findings to an existing baseline.")
+@click.option("--grow", is_flag=True, hidden=True)
+@profile_option
+@form_option
+@config_option
+@impedance_option
 def baseline(
-    boards: BoardsArg,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Baseline file.")] = Path(
-        "stackwright-baseline.json"
-    ),
-    update: Annotated[bool, typer.Option("--update", help="Add new findings to an existing baseline.")] = False,
-    grow: Annotated[bool, typer.Option("--grow", hidden=True)] = False,
-    profile: ProfileOption = None,
-    form: FormOption = None,
-    config: ConfigOption = None,
-    impedance: ImpedanceOption = None,
+    boards: tuple[Path, ...],
+    output: Path,
+    update: bool,
+    grow: bool,
+    profile: str | None,
+    form: str | None,
+    config: Path | None,
+    impedance: tuple[str, ...],
 ) -> int:
     """Record the current findings, for `check --baseline`. Fixed findings are removed from an existing baseline.
 
@@ -175,3 +204,6 @@ def baseline(
 
     request = CheckRequest(overrides(profile, form, impedance), config=config)
     return write_baseline(boards, output, request, update=update or grow)
+
+
+COMMANDS = (check, baseline)

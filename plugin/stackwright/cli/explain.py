@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stackwright.cli import names
 from stackwright.cli.options import (
-    AllFlag,
-    ConfigOption,
-    FormOption,
-    ImpedanceOption,
-    JsonFlag,
-    OutputOption,
-    ProfileOption,
-    VerboseOption,
+    FILE,
+    all_flag,
+    config_option,
+    form_option,
     format_option,
+    impedance_option,
+    json_flag,
     one_format,
+    output_option,
     overrides,
+    profile_option,
+    verbose_option,
 )
 
 EPILOG = """
@@ -31,30 +31,39 @@ Examples:
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(short_help="Explain a rule or clause, with the values of a board.", epilog=EPILOG)(explain)
-
-
+@click.command(short_help="Explain a rule or clause, with the values of a board.", epilog=EPILOG)
+@click.argument(
+    "word",
+    required=True,
+    metavar="CODE",
+    help="Code or name of a rule, or id of a clause.",
+    shell_complete=names.completed(names.rules),
+)
+@click.option(
+    "--board", type=FILE, metavar="BOARD", help="Show the formula with the values of this board, and the verdict."
+)
+@profile_option
+@form_option
+@config_option
+@impedance_option
+@verbose_option
+@all_flag
+@format_option("text", "json", but=" JSON needs --board.")
+@json_flag
+@output_option
 def explain(
-    word: Annotated[
-        str,
-        typer.Argument(metavar="CODE", help="Code or name of a rule, or id of a clause.", autocompletion=names.rules),
-    ],
     *,
-    board: Annotated[
-        Path | None,
-        typer.Option(metavar="BOARD", help="Show the formula with the values of this board, and the verdict."),
-    ] = None,
-    profile: ProfileOption = None,
-    form: FormOption = None,
-    config: ConfigOption = None,
-    impedance: ImpedanceOption = None,
-    verbose: VerboseOption = False,
-    show_all: AllFlag = False,
-    format_: Annotated[str | None, format_option("text", "json", but=" JSON needs --board.")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
+    word: str,
+    board: Path | None,
+    profile: str | None,
+    form: str | None,
+    config: Path | None,
+    impedance: tuple[str, ...],
+    verbose: bool,
+    show_all: bool,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
 ) -> int:
     """Explain a rule (what, why, how to fix, sources) or a clause; with --board, how that board was judged."""
     format_ = one_format(format_, json=json)
@@ -67,7 +76,7 @@ def explain(
         }
         needs_board |= {"--verbose": verbose or show_all, "--format json": format_ == "json", "--output": output}
         if named := next((name for name, value in needs_board.items() if value), None):
-            raise typer.BadParameter(f"{named} goes with --board")
+            raise click.BadParameter(f"{named} goes with --board")
         from stackwright.commands.explain.command import explain_word
 
         return explain_word(word)
@@ -82,3 +91,6 @@ def explain(
         output=output,
     )
     return explain_board(board, request)
+
+
+COMMANDS = (explain,)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stackwright.cli.options import (
-    ConfigOption,
-    JsonFlag,
-    LayersOption,
-    NeededBoardArg,
-    OutputOption,
-    ThicknessOption,
-    VerboseOption,
+    FILE,
+    config_option,
     format_option,
+    json_flag,
+    layers_option,
+    needed_board_argument,
     one_format,
+    output_option,
+    thickness_option,
+    verbose_option,
 )
 
-FabOption = Annotated[
-    str | None, typer.Option("--fab", metavar="FAB", help="Only this fab; `stackwright fabs` lists them.")
-]
-CopperOption = Annotated[
-    str | None, typer.Option("--copper", metavar="OZ", help="Copper weights, outer/inner, e.g. 1/0.5.")
-]
+fab_option = click.option("--fab", metavar="FAB", help="Only this fab; `stackwright fabs` lists them.")
+copper_option = click.option("--copper", metavar="OZ", help="Copper weights, outer/inner, e.g. 1/0.5.")
 
 FABS_EPILOG = """
 \b
@@ -72,33 +68,34 @@ Exit codes:
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command(short_help="List stackups that fabs offer by name.", epilog=FABS_EPILOG)(fabs)
-    app.command(short_help="Find the fab's stackup that a board's is nearest to.", epilog=MATCH_EPILOG)(match)
-    app.command(short_help="Change a board to a fab's stackup, widths with it.", epilog=RETARGET_EPILOG)(retarget)
-
-
+@click.command(short_help="List stackups that fabs offer by name.", epilog=FABS_EPILOG)
+@click.argument("show", nargs=-1, metavar="[show NAME]", help="Show the rows of this stackup.")
+@fab_option
+@layers_option
+@thickness_option
+@copper_option
+@format_option("text", "json")
+@json_flag
+@output_option
+@verbose_option
 def fabs(
-    show: Annotated[
-        list[str] | None, typer.Argument(metavar="[show NAME]", help="Show the rows of this stackup.")
-    ] = None,
     *,
-    fab: FabOption = None,
-    layers: LayersOption = None,
-    thickness_mm: ThicknessOption = None,
-    copper: CopperOption = None,
-    format_: Annotated[str | None, format_option("text", "json")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
-    verbose: VerboseOption = False,
+    show: tuple[str, ...],
+    fab: str | None,
+    layers: int | None,
+    thickness_mm: float | None,
+    copper: str | None,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
+    verbose: bool,
 ) -> int:
     """List the fabs with named stackups, the stackups that pass the filters, or the rows of one stackup."""
     from stackwright.commands.fab.fabs import FabsRequest, show_fabs
 
     words = list(show or ())
     if words[:1] == ["show"] and len(words) == 1:
-        raise typer.BadParameter("show what? Name a stackup, e.g. stackwright fabs show JLC06161H-3313")
+        raise click.BadParameter("show what? Name a stackup, e.g. stackwright fabs show JLC06161H-3313")
     name = " ".join(words[1:] if words[:1] == ["show"] else words) or None
     request = FabsRequest(
         name=name,
@@ -113,18 +110,25 @@ def fabs(
     return show_fabs(request)
 
 
+@click.command(short_help="Find the fab's stackup that a board's is nearest to.", epilog=MATCH_EPILOG)
+@needed_board_argument
+@fab_option
+@click.option("with_", "--with", metavar="NAME", help="Compare with this stackup instead of the nearest.")
+@config_option
+@format_option("text", "json")
+@json_flag
+@output_option
+@verbose_option
 def match(
-    board: NeededBoardArg,
     *,
-    fab: FabOption = None,
-    with_: Annotated[
-        str | None, typer.Option("--with", metavar="NAME", help="Compare with this stackup instead of the nearest.")
-    ] = None,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "json")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
-    verbose: VerboseOption = False,
+    board: Path,
+    fab: str | None,
+    with_: str | None,
+    config: Path | None,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
+    verbose: bool,
 ) -> int:
     """Show which named stackup of a fab the board's is or is nearest to, row by row, in ohm and dB of its lines."""
     from stackwright.commands.fab.match import MatchRequest, match_board
@@ -140,23 +144,35 @@ def match(
     return match_board(board, request)
 
 
+@click.command(short_help="Change a board to a fab's stackup, widths with it.", epilog=RETARGET_EPILOG)
+@needed_board_argument
+@click.option("--to", required=True, metavar="NAME", help="The stackup; `stackwright fabs` lists them.")
+@fab_option
+@thickness_option
+@copper_option
+@click.option("--plan", type=FILE, metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")
+@click.option("--write", is_flag=True, help="Change the files; without it, only compare.")
+@click.option("--no-backup", is_flag=True, help="Keep no copies of the former files.")
+@config_option
+@format_option("text", "json")
+@json_flag
+@output_option
+@verbose_option
 def retarget(
-    board: NeededBoardArg,
     *,
-    to: Annotated[str, typer.Option("--to", metavar="NAME", help="The stackup; `stackwright fabs` lists them.")],
-    fab: FabOption = None,
-    thickness_mm: ThicknessOption = None,
-    copper: CopperOption = None,
-    plan: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")
-    ] = None,
-    write: Annotated[bool, typer.Option("--write", help="Change the files; without it, only compare.")] = False,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copies of the former files.")] = False,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "json")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
-    verbose: VerboseOption = False,
+    board: Path,
+    to: str,
+    fab: str | None,
+    thickness_mm: float | None,
+    copper: str | None,
+    plan: Path | None,
+    write: bool,
+    no_backup: bool,
+    config: Path | None,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
+    verbose: bool,
 ) -> int:
     """Show a board in a fab's stackup: widths and gaps of its controlled lines, and what has to be rerouted.
 
@@ -178,3 +194,6 @@ def retarget(
         output=output,
     )
     return retarget_board(board, request)
+
+
+COMMANDS = (fabs, match, retarget)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stackwright.cli import names
 from stackwright.cli.options import (
-    BoardArg,
-    ConfigOption,
-    CsvFlag,
-    FormOption,
-    JsonFlag,
-    MarkdownFlag,
-    OutputOption,
-    PlanFlag,
-    ProfileOption,
-    SvgFlag,
-    VerboseOption,
+    FILE,
+    FiniteNumber,
+    board_argument,
+    config_option,
+    csv_flag,
+    form_option,
     format_option,
+    json_flag,
+    markdown_flag,
     one_format,
+    output_option,
     overrides,
+    plan_flag,
+    profile_option,
+    svg_flag,
+    verbose_option,
     words,
 )
 
@@ -104,39 +105,36 @@ Exit codes:
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command(short_help="Show the stackup of a board.")(stackup)
-    app.command(short_help="Show impedance and loss of a board's traces.", epilog=IMPEDANCE_EPILOG)(impedance)
-    app.command(short_help="Show which interface each net is assigned to.")(nets)
-    app.command(short_help="Show the delay of every routed link.", epilog=DELAY_EPILOG)(delay)
-    app.command(short_help="Write the S-parameters of routed links.", epilog=TOUCHSTONE_EPILOG)(touchstone)
-    app.command(short_help="Show the impedance of supply rails over frequency.", epilog=PDN_EPILOG)(pdn)
-    app.command(short_help="Check the field solver against your own numbers.", epilog=VALIDATE_EPILOG)(validate)
-
-
+@click.command(short_help="Show the stackup of a board.")
+@board_argument
+@format_option("text", "svg", "markdown", "csv", "json", "plan", but=" A plan is for `stackwright apply`.")
+@svg_flag
+@markdown_flag
+@csv_flag
+@json_flag
+@plan_flag
+@click.option("--to-scale", is_flag=True, help="With --format svg: draw true heights.")
+@config_option
+@output_option
 def stackup(
-    board: BoardArg = Path(),
     *,
-    format_: Annotated[
-        str | None,
-        format_option("text", "svg", "markdown", "csv", "json", "plan", but=" A plan is for `stackwright apply`."),
-    ] = None,
-    svg: SvgFlag = False,
-    markdown: MarkdownFlag = False,
-    csv: CsvFlag = False,
-    json: JsonFlag = False,
-    plan: PlanFlag = False,
-    to_scale: Annotated[bool, typer.Option("--to-scale", help="With --format svg: draw true heights.")] = False,
-    config: ConfigOption = None,
-    output: OutputOption = None,
+    board: Path,
+    format_: str | None,
+    svg: bool,
+    markdown: bool,
+    csv: bool,
+    json: bool,
+    plan: bool,
+    to_scale: bool,
+    config: Path | None,
+    output: Path | None,
 ) -> int:
     """Show the stackup of a board: thicknesses, materials, copper, layer roles, vias."""
     from stackwright.commands.request import BoardRequest
 
     format_ = one_format(format_, svg=svg, markdown=markdown, csv=csv, json=json, plan=plan)
     if to_scale and format_ != "svg":
-        raise typer.BadParameter("--to-scale goes with --format svg")
+        raise click.BadParameter("--to-scale goes with --format svg")
     request = BoardRequest(config=config, format=format_, output=output)
     if format_ == "plan":
         from stackwright.commands.apply.apply import write_plan_of_board
@@ -147,52 +145,67 @@ def stackup(
     return show_stackup(board, request, to_scale=to_scale)
 
 
+@click.command(short_help="Show impedance and loss of a board's traces.", epilog=IMPEDANCE_EPILOG)
+@board_argument
+@click.option("--layer", metavar="LAYER", help="Show only this copper layer.")
+@click.option("--width", type=FiniteNumber(), metavar="MM", help="Solve a trace of this width; needs --layer.")
+@click.option("--gap", type=FiniteNumber(), metavar="MM", help="Edge-to-edge gap of a differential pair.")
+@click.option("--coplanar-gap", type=FiniteNumber(), metavar="MM", help="Gap to the coplanar ground on either side.")
+@click.option("--target-diff", type=FiniteNumber(), metavar="OHM", help="Target differential impedance.")
+@click.option("--target-se", type=FiniteNumber(), metavar="OHM", help="Target single-ended impedance.")
+@click.option(
+    "--reference",
+    multiple=True,
+    metavar="LAYERS",
+    help="Reference planes above and below, if the copper does not show them.",
+)
+@click.option(
+    "--frequency",
+    type=FiniteNumber(min=0.001, max=110),
+    multiple=True,
+    metavar="GHZ",
+    help="Frequency for the loss. Repeatable.",
+)
+@click.option(
+    "--interface",
+    metavar="NAME",
+    help="Use the target and Nyquist frequency of this interface, e.g. pcie5.",
+    shell_complete=names.completed(names.interfaces),
+)
+@click.option("--against-kicad", is_flag=True, help="Compare KiCad's tuning profiles and calculator with the solver.")
+@click.option("--write-profiles", is_flag=True, help="With --against-kicad: correct the tuning profiles.")
+@profile_option
+@form_option
+@config_option
+@format_option("text", "json")
+@json_flag
+@output_option
 def impedance(
-    board: BoardArg = Path(),
     *,
-    layer: Annotated[str | None, typer.Option(metavar="LAYER", help="Show only this copper layer.")] = None,
-    width: Annotated[
-        float | None, typer.Option(metavar="MM", help="Solve a trace of this width; needs --layer.")
-    ] = None,
-    gap: Annotated[float | None, typer.Option(metavar="MM", help="Edge-to-edge gap of a differential pair.")] = None,
-    coplanar_gap: Annotated[
-        float | None, typer.Option(metavar="MM", help="Gap to the coplanar ground on either side.")
-    ] = None,
-    target_diff: Annotated[float | None, typer.Option(metavar="OHM", help="Target differential impedance.")] = None,
-    target_se: Annotated[float | None, typer.Option(metavar="OHM", help="Target single-ended impedance.")] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LAYERS", help="Reference planes above and below, if the copper does not show them."),
-    ] = None,
-    frequency: Annotated[
-        list[float] | None, typer.Option(metavar="GHZ", min=0.001, max=110, help="Frequency for the loss. Repeatable.")
-    ] = None,
-    interface: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Use the target and Nyquist frequency of this interface, e.g. pcie5.",
-            autocompletion=names.interfaces,
-        ),
-    ] = None,
-    against_kicad: Annotated[
-        bool, typer.Option("--against-kicad", help="Compare KiCad's tuning profiles and calculator with the solver.")
-    ] = False,
-    write_profiles: Annotated[
-        bool, typer.Option("--write-profiles", help="With --against-kicad: correct the tuning profiles.")
-    ] = False,
-    profile: ProfileOption = None,
-    form: FormOption = None,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "json")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
+    board: Path,
+    layer: str | None,
+    width: float | None,
+    gap: float | None,
+    coplanar_gap: float | None,
+    target_diff: float | None,
+    target_se: float | None,
+    reference: tuple[str, ...],
+    frequency: tuple[float, ...],
+    interface: str | None,
+    against_kicad: bool,
+    write_profiles: bool,
+    profile: str | None,
+    form: str | None,
+    config: Path | None,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
 ) -> int:
     """Solve the traces of a board's stackup: a table of layers and targets, or one trace with --layer and --width."""
     from stackwright.commands.inspect.impedance import ImpedanceRequest, show_impedance
 
     if write_profiles and not against_kicad:
-        raise typer.BadParameter("--write-profiles goes with --against-kicad")
+        raise click.BadParameter("--write-profiles goes with --against-kicad")
     request = ImpedanceRequest(
         layer=layer,
         width_mm=width,
@@ -215,18 +228,25 @@ def impedance(
     return show_impedance(board, request)
 
 
+@click.command(short_help="Show which interface each net is assigned to.")
+@board_argument
+@click.option("--explain", metavar="NET", help="Show everything about one net: class, pair, link, route.")
+@profile_option
+@form_option
+@config_option
+@format_option("text", "json")
+@json_flag
+@output_option
 def nets(
-    board: BoardArg = Path(),
     *,
-    explain: Annotated[
-        str | None, typer.Option(metavar="NET", help="Show everything about one net: class, pair, link, route.")
-    ] = None,
-    profile: ProfileOption = None,
-    form: FormOption = None,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "json")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
+    board: Path,
+    explain: str | None,
+    profile: str | None,
+    form: str | None,
+    config: Path | None,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
 ) -> int:
     """Show which interface each net is assigned to and why: interfaces with their links, power nets, other nets."""
     from stackwright.commands.inspect.nets import NetsRequest, show_nets
@@ -241,14 +261,21 @@ def nets(
     return show_nets(board, request)
 
 
+@click.command(short_help="Show the delay of every routed link.", epilog=DELAY_EPILOG)
+@board_argument
+@config_option
+@format_option("text", "json", "csv")
+@json_flag
+@output_option
+@verbose_option
 def delay(
-    board: BoardArg = Path(),
     *,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "json", "csv")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
-    verbose: VerboseOption = False,
+    board: Path,
+    config: Path | None,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
+    verbose: bool,
 ) -> int:
     """Show the delay of every routed link in picoseconds, by port or bus: pairs, memory buses, clocks."""
     from stackwright.commands.inspect.delay import DelayRequest, show_delays
@@ -257,35 +284,41 @@ def delay(
     return show_delays(board, request)
 
 
+@click.command(short_help="Write the S-parameters of routed links.", epilog=TOUCHSTONE_EPILOG)
+@board_argument
+@click.option(
+    "--output", "-o", type=FILE, required=True, metavar="FOLDER", help="Folder for the files; created if missing."
+)
+@click.option(
+    "--interface",
+    multiple=True,
+    metavar="NAME",
+    help="Interface on the board, e.g. pcie5. Repeatable.",
+    shell_complete=names.completed(names.interfaces),
+)
+@click.option("--net", multiple=True, metavar="TEXT", help="Only links with this in a net name. Repeatable.")
+@click.option(
+    "--max-ghz", type=FiniteNumber(), metavar="GHZ", help="Last frequency. Default: twice Nyquist of the interface."
+)
+@click.option(
+    "--mixed-mode", is_flag=True, help="Pairs between differential and common ports, as Touchstone 2.0 (.ts)."
+)
+@click.option("--tdr", is_flag=True, help="For each link also the impedance that a step sees over time, as CSV.")
+@click.option("--eye", is_flag=True, help="Also show the eye that each link leaves, before any equaliser.")
+@config_option
+@verbose_option
 def touchstone(
-    board: BoardArg = Path(),
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files; created if missing.")
-    ],
-    interface: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Interface on the board, e.g. pcie5. Repeatable.", autocompletion=names.interfaces
-        ),
-    ] = None,
-    net: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="Only links with this in a net name. Repeatable.")
-    ] = None,
-    max_ghz: Annotated[
-        float | None, typer.Option(metavar="GHZ", help="Last frequency. Default: twice Nyquist of the interface.")
-    ] = None,
-    mixed_mode: Annotated[
-        bool, typer.Option("--mixed-mode", help="Pairs between differential and common ports, as Touchstone 2.0 (.ts).")
-    ] = False,
-    tdr: Annotated[
-        bool, typer.Option("--tdr", help="For each link also the impedance that a step sees over time, as CSV.")
-    ] = False,
-    eye: Annotated[
-        bool, typer.Option("--eye", help="Also show the eye that each link leaves, before any equaliser.")
-    ] = False,
-    config: ConfigOption = None,
-    verbose: VerboseOption = False,
+    board: Path,
+    output: Path,
+    interface: tuple[str, ...],
+    net: tuple[str, ...],
+    max_ghz: float | None,
+    mixed_mode: bool,
+    tdr: bool,
+    eye: bool,
+    config: Path | None,
+    verbose: bool,
 ) -> int:
     """Write the S-parameters of routed links as Touchstone files: .s4p for pairs, .s2p for single traces."""
     from stackwright.commands.inspect.touchstone import TouchstoneRequest, write_touchstone
@@ -303,25 +336,34 @@ def touchstone(
     return write_touchstone(board, output, request)
 
 
+@click.command(short_help="Show the impedance of supply rails over frequency.", epilog=PDN_EPILOG)
+@board_argument
+@click.option(
+    "--rail", multiple=True, metavar="NET", help="Net of the rail. Repeatable. Default: the rails of stackwright.toml."
+)
+@click.option("--load", multiple=True, metavar="PART", help="Part at which the impedance is seen, e.g. U1.")
+@click.option(
+    "--target",
+    type=FiniteNumber(min=1e-06, max=1000000.0),
+    metavar="MOHM",
+    help="Target impedance in place of the declared one.",
+)
+@profile_option
+@config_option
+@format_option("text", "csv", "json", "svg")
+@output_option
+@verbose_option
 def pdn(
-    board: BoardArg = Path(),
     *,
-    rail: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NET", help="Net of the rail. Repeatable. Default: the rails of stackwright.toml."),
-    ] = None,
-    load: Annotated[
-        list[str] | None, typer.Option(metavar="PART", help="Part at which the impedance is seen, e.g. U1.")
-    ] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(metavar="MOHM", min=1e-6, max=1e6, help="Target impedance in place of the declared one."),
-    ] = None,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    format_: Annotated[str | None, format_option("text", "csv", "json", "svg")] = None,
-    output: OutputOption = None,
-    verbose: VerboseOption = False,
+    board: Path,
+    rail: tuple[str, ...],
+    load: tuple[str, ...],
+    target: float | None,
+    profile: str | None,
+    config: Path | None,
+    format_: str | None,
+    output: Path | None,
+    verbose: bool,
 ) -> int:
     """Show the impedance of supply rails from 1 kHz to 1 GHz: regulator, planes, capacitors, and what makes peaks."""
     from stackwright.commands.inspect.pdn import PdnRequest, show_pdn
@@ -339,15 +381,26 @@ def pdn(
     return show_pdn(board, request)
 
 
+@click.command(short_help="Check the field solver against your own numbers.", epilog=VALIDATE_EPILOG)
+@click.argument("cases", type=FILE, required=True, metavar="CASES", help="File of reference cases: .csv or .toml.")
+@click.option(
+    "--limit-pct",
+    type=FiniteNumber(),
+    default=0.1,
+    show_default=True,
+    metavar="PCT",
+    help="Maximum difference beyond the uncertainty of the reference.",
+)
+@format_option("text", "json")
+@json_flag
+@output_option
 def validate(
-    cases: Annotated[Path, typer.Argument(metavar="CASES", help="File of reference cases: .csv or .toml.")],
     *,
-    limit_pct: Annotated[
-        float, typer.Option(metavar="PCT", help="Maximum difference beyond the uncertainty of the reference.")
-    ] = 0.1,
-    format_: Annotated[str | None, format_option("text", "json")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
+    cases: Path,
+    limit_pct: float,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
 ) -> int:
     """Solve each row of a file of reference impedances or skin-effect values, and compare."""
     import os
@@ -356,3 +409,6 @@ def validate(
     from stackwright.commands.inspect.validate import ValidateRequest, validate_cases
 
     return validate_cases(cases, ValidateRequest(limit_pct, format=one_format(format_, json=json), output=output))
+
+
+COMMANDS = (stackup, impedance, nets, delay, touchstone, pdn, validate)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 
 from stackwright.cli import names
 
@@ -18,13 +16,7 @@ Examples:
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command(short_help="List the rules.")(rules)
-    app.command(short_help="Look up laminates.")(materials)
-    app.command(short_help="List the workloads, or find the one that suits a model.", epilog=EPILOG)(profiles)
-
-
+@click.command(short_help="List the rules.")
 def rules() -> int:
     """List the rules."""
     from stackwright.commands.explain.command import list_rules
@@ -32,48 +24,64 @@ def rules() -> int:
     return list_rules()
 
 
-def materials(
-    query: Annotated[
-        list[str] | None, typer.Argument(metavar="QUERY", help="A material name as entered in KiCad.")
-    ] = None,
-) -> int:
+@click.command(short_help="Look up laminates.")
+@click.argument("query", nargs=-1, metavar="QUERY", help="A material name as entered in KiCad.")
+def materials(*, query: tuple[str, ...]) -> int:
     """List the laminates, or show which laminate a material name is recognised as, with Dk, Df and Tg."""
     from stackwright.commands.lookup.materials import list_materials, show_material
 
     return show_material(" ".join(query)) if query else list_materials()
 
 
+@click.command(short_help="List the workloads, or find the one that suits a model.", epilog=EPILOG)
+@click.argument(
+    "name",
+    required=False,
+    metavar="NAME",
+    help="Show the clauses of this workload.",
+    shell_complete=names.completed(names.profiles),
+)
+@click.option(
+    "workload",
+    "--for",
+    metavar="WORKLOAD",
+    help="Find a board for pre-training, fine-tuning, inference, vision, workstation, edge or hpc.",
+)
+@click.option("--params", metavar="SIZE", help="Model parameters: 7B, 350M, 1.8T.")
+@click.option(
+    "--precision",
+    default="bf16",
+    show_default=True,
+    metavar="FORMAT",
+    help="Weight format: bf16 (default), fp8, int8 ...",
+)
+@click.option("--layers", type=click.IntRange(min=1), help="FiniteNumber of model layers.")
+@click.option("--kv-heads", type=click.IntRange(min=1), help="FiniteNumber of key/value heads.")
+@click.option("--head-dim", type=click.IntRange(min=1), help="Dimension of each head.")
+@click.option("--tokens", type=click.IntRange(min=1), default=4096, show_default=True, help="Tokens per sequence.")
+@click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Sequences in a batch.")
 def profiles(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="Show the clauses of this workload.", autocompletion=names.profiles),
-    ] = None,
     *,
-    workload: Annotated[
-        str | None,
-        typer.Option(
-            "--for",
-            metavar="WORKLOAD",
-            help="Find a board for pre-training, fine-tuning, inference, vision, workstation, edge or hpc.",
-        ),
-    ] = None,
-    params: Annotated[str | None, typer.Option(metavar="SIZE", help="Model parameters: 7B, 350M, 1.8T.")] = None,
-    precision: Annotated[
-        str, typer.Option(metavar="FORMAT", help="Weight format: bf16 (default), fp8, int8 ...")
-    ] = "bf16",
-    layers: Annotated[int | None, typer.Option(min=1, help="Number of model layers.")] = None,
-    kv_heads: Annotated[int | None, typer.Option(min=1, help="Number of key/value heads.")] = None,
-    head_dim: Annotated[int | None, typer.Option(min=1, help="Dimension of each head.")] = None,
-    tokens: Annotated[int, typer.Option(min=1, help="Tokens per sequence.")] = 4096,
-    batch: Annotated[int, typer.Option(min=1, help="Sequences in a batch.")] = 1,
+    name: str | None,
+    workload: str | None,
+    params: str | None,
+    precision: str,
+    layers: int | None,
+    kv_heads: int | None,
+    head_dim: int | None,
+    tokens: int,
+    batch: int,
 ) -> int:
     """List the workloads, the clauses of one workload, or the boards that suit a model."""
     if workload is not None:
         if name is not None:
-            raise typer.BadParameter("a NAME and --for exclude each other")
+            raise click.BadParameter("a NAME and --for exclude each other")
         from stackwright.commands.lookup.choose_profile import Model, choose_profile
 
         return choose_profile(workload, Model(params, precision, layers, kv_heads, head_dim, tokens, batch))
     from stackwright.commands.lookup.profiles import list_profiles, show_profile
 
     return show_profile(name) if name else list_profiles()
+
+
+COMMANDS = (rules, materials, profiles)

@@ -2,111 +2,127 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
+import click
 
 from stackwright.cli import names
 
 if TYPE_CHECKING:
-    from typer.models import OptionInfo
-
     from drc_rules.facts.declared import Overrides
 
+Declared = TypeVar("Declared", bound=Callable[..., Any])
 
-def one_of(*names: str) -> Callable[[str], str]:
-    """Return a reader of one of a few words."""
-
-    def parse(text: str) -> str:
-        if text in names:
-            return text
-        raise typer.BadParameter(f"{text!r} is not one of {', '.join(names)}")
-
-    return parse
-
-
+FILE = click.Path(path_type=Path)
 SEVERITIES = ("error", "warning", "info", "never")
 BOARD = "Board (.kicad_pcb), project (.kicad_pro) or folder with one board."
 
-BoardArg = Annotated[
-    Path, typer.Argument(metavar="BOARD", help=f"{BOARD} Default: the current folder.", show_default=False)
-]
-NeededBoardArg = Annotated[Path, typer.Argument(metavar="BOARD", help=BOARD)]
-BoardsArg = Annotated[
-    list[Path], typer.Argument(metavar="BOARD", help="Boards, projects, or folders to search with their subfolders.")
-]
-ProfileOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Workload to check against; `stackwright profiles` lists them.",
-        autocompletion=names.profiles,
-    ),
-]
-FormOption = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Form factor, in place of the profile's.", autocompletion=names.forms),
-]
-ConfigOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Settings file to use instead of the board's stackwright.toml.")
-]
-ImpedanceOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NETS=OHM", help='Target impedance of a net class or nets, e.g. "USB*=90 diff". Repeatable.'),
-]
-InterfacesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Interface on the board, e.g. pcie5. Repeatable.",
-        autocompletion=names.interfaces,
-    ),
-]
-LengthsOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=MM", help="Maximum routed length of an interface, e.g. pcie5=150. Repeatable."),
-]
-LaminatesOption = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Use only this laminate. Repeatable.")]
-LayersOption = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of copper layers.")]
-ThicknessOption = Annotated[float | None, typer.Option(metavar="MM", help="Finished board thickness.")]
-FailOnOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LEVEL",
-        parser=one_of(*SEVERITIES),
-        autocompletion=lambda: list(SEVERITIES),
-        help="Lowest severity that gives exit code 1: error (default), warning, info or never.",
-    ),
-]
-OutputOption = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")]
-OpenOption = Annotated[bool, typer.Option("--open", help="Open the HTML page in the browser.")]
-VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show details: reasons, fixes, sources, all rows.")
-]
+
+class FiniteNumber(click.FloatRange):
+    """A finite number, in a range where one is given."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; refuses texts, infinity and what is no number by name."""
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return float(super().convert(number, param, ctx))
+
+
+class OneOf(click.Choice[str]):
+    """One of a few words; a wrong one is answered with all of them."""
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        """Return the message, without a quote around each word."""
+        return f"{value!r} is not one of {', '.join(self.choices)}"
+
+
+board_argument = click.argument(
+    "board", type=FILE, default=".", metavar="[BOARD]", help=f"{BOARD} Default: the current folder."
+)
+needed_board_argument = click.argument("board", type=FILE, metavar="BOARD", help=BOARD)
+boards_argument = click.argument(
+    "boards",
+    type=FILE,
+    nargs=-1,
+    required=True,
+    metavar="BOARD...",
+    help="Boards, projects, or folders to search with their subfolders.",
+)
+profile_option = click.option(
+    "--profile",
+    metavar="NAME",
+    help="Workload to check against; `stackwright profiles` lists them.",
+    shell_complete=names.completed(names.profiles),
+)
+form_option = click.option(
+    "--form",
+    metavar="NAME",
+    help="Form factor, in place of the profile's.",
+    shell_complete=names.completed(names.forms),
+)
+config_option = click.option(
+    "--config", type=FILE, metavar="FILE", help="Settings file to use instead of the board's stackwright.toml."
+)
+impedance_option = click.option(
+    "--impedance",
+    multiple=True,
+    metavar="NETS=OHM",
+    help='Target impedance of a net class or nets, e.g. "USB*=90 diff". Repeatable.',
+)
+interfaces_option = click.option(
+    "--interface",
+    multiple=True,
+    metavar="NAME",
+    help="Interface on the board, e.g. pcie5. Repeatable.",
+    shell_complete=names.completed(names.interfaces),
+)
+lengths_option = click.option(
+    "--length",
+    multiple=True,
+    metavar="NAME=MM",
+    help="Maximum routed length of an interface, e.g. pcie5=150. Repeatable.",
+)
+laminates_option = click.option("--laminate", multiple=True, metavar="NAME", help="Use only this laminate. Repeatable.")
+layers_option = click.option("--layers", type=click.IntRange(min=1), metavar="N", help="FiniteNumber of copper layers.")
+thickness_option = click.option("--thickness-mm", type=FiniteNumber(), metavar="MM", help="Finished board thickness.")
+fail_on_option = click.option(
+    "--fail-on",
+    type=OneOf(SEVERITIES),
+    metavar="LEVEL",
+    help="Lowest severity that gives exit code 1: error (default), warning, info or never.",
+)
+output_option = click.option("--output", "-o", type=FILE, metavar="FILE", help="Write to this file.")
+open_option = click.option("open_page", "--open", is_flag=True, help="Open the HTML page in the browser.")
+verbose_option = click.option("--verbose", "-v", is_flag=True, help="Show details: reasons, fixes, sources, all rows.")
 
 # Former spellings, which work as before.
-AllFlag = Annotated[bool, typer.Option("--all", hidden=True)]
-JsonFlag = Annotated[bool, typer.Option("--json", hidden=True)]
-HtmlFlag = Annotated[bool, typer.Option("--html", hidden=True)]
-MarkdownFlag = Annotated[bool, typer.Option("--markdown", hidden=True)]
-SvgFlag = Annotated[bool, typer.Option("--svg", hidden=True)]
-CsvFlag = Annotated[bool, typer.Option("--csv", hidden=True)]
-PlanFlag = Annotated[bool, typer.Option("--plan", hidden=True)]
+all_flag = click.option("show_all", "--all", is_flag=True, hidden=True)
+json_flag = click.option("--json", is_flag=True, hidden=True)
+html_flag = click.option("--html", is_flag=True, hidden=True)
+markdown_flag = click.option("--markdown", is_flag=True, hidden=True)
+svg_flag = click.option("--svg", is_flag=True, hidden=True)
+csv_flag = click.option("--csv", is_flag=True, hidden=True)
+plan_flag = click.option("--plan", is_flag=True, hidden=True)
 
 
-def format_option(*formats: str, but: str = "") -> OptionInfo:
+def format_option(*formats: str, but: str = "", multiple: bool = False) -> Callable[[Declared], Declared]:
     """Return the option that names the output format of a command, the first one its default."""
     listed = ", ".join((f"{formats[0]} (default)", *formats[1:]))
-    option: OptionInfo = typer.Option(
+    return click.option(
+        "format_",
         "--format",
+        type=OneOf(formats),
+        multiple=multiple,
         metavar="FORMAT",
-        parser=one_of(*formats),
-        autocompletion=lambda: list(formats),
         help=f"Output format: {listed}.{but}",
     )
-    return option
 
 
 def one_format(named: str | None, *, open_page: bool = False, **flags: bool) -> str:
@@ -114,10 +130,10 @@ def one_format(named: str | None, *, open_page: bool = False, **flags: bool) -> 
     given = {named: f"--format {named}"} if named else {}
     given |= {name: f"--{name}" for name, is_given in flags.items() if is_given and name not in given}
     if len(given) > 1:
-        raise typer.BadParameter(f"{' and '.join(list(given.values())[:2])} exclude each other")
+        raise click.BadParameter(f"{' and '.join(list(given.values())[:2])} exclude each other")
     format_ = next(iter(given), "text")
     if open_page and format_ != "html":
-        raise typer.BadParameter("--open goes with --format html")
+        raise click.BadParameter("--open goes with --format html")
     return format_
 
 

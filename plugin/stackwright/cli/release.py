@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stackwright.cli.options import (
     BOARD,
-    ConfigOption,
-    JsonFlag,
-    OutputOption,
-    VerboseOption,
+    FILE,
+    config_option,
     format_option,
+    json_flag,
     one_format,
+    output_option,
+    verbose_option,
 )
 
 RELEASE_EPILOG = """
@@ -33,32 +33,38 @@ Exit codes:
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command(short_help="Compare the files for the fab with the board.", epilog=RELEASE_EPILOG)(release)
-
-
+@click.command(short_help="Compare the files for the fab with the board.", epilog=RELEASE_EPILOG)
+@click.argument("board", type=FILE, required=True, metavar="BOARD", help=BOARD)
+@click.argument(
+    "files",
+    type=FILE,
+    nargs=-1,
+    required=True,
+    metavar="FILES",
+    help="Gerber, drill, IPC-2581, ODB++, IPC-D-356: files, folders, zip, tgz.",
+)
+@click.option("--fix", is_flag=True, help="Write a corrected IPC-2581 C next to the one that is named.")
+@config_option
+@verbose_option
+@format_option("text", "json")
+@json_flag
+@output_option
 def release(
-    board: Annotated[Path, typer.Argument(metavar="BOARD", help=BOARD)],
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILES", help="Gerber, drill, IPC-2581, ODB++, IPC-D-356: files, folders, zip, tgz."),
-    ],
     *,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Write a corrected IPC-2581 C next to the one that is named.")
-    ] = False,
-    config: ConfigOption = None,
-    verbose: VerboseOption = False,
-    format_: Annotated[str | None, format_option("text", "json")] = None,
-    json: JsonFlag = False,
-    output: OutputOption = None,
+    board: Path,
+    files: tuple[Path, ...],
+    fix: bool,
+    config: Path | None,
+    verbose: bool,
+    format_: str | None,
+    json: bool,
+    output: Path | None,
 ) -> int:
     """Compare what is sent to the fab with the board: layers, stackup, drills, backdrills, outline, impedance."""
     from stackwright.commands.release.command import ReleaseRequest, check_release
 
     if fix and (format_ or json or output):
-        raise typer.BadParameter("--fix writes next to the named file; --format and --output do not go with it")
+        raise click.BadParameter("--fix writes next to the named file; --format and --output do not go with it")
     request = ReleaseRequest(
         fix=fix,
         verbose=verbose,
@@ -67,3 +73,6 @@ def release(
         output=output,
     )
     return check_release(board, files, request)
+
+
+COMMANDS = (release,)

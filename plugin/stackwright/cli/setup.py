@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stackwright.cli import names
-from stackwright.cli.options import BoardArg, FormOption, OutputOption
+from stackwright.cli.options import board_argument, form_option, output_option
 
 SCHEMA_EPILOG = """
 \b
@@ -28,37 +27,31 @@ Exit codes:
   1  a fault was found; its fix is shown
 """
 
-kicad = typer.Typer(help="The button in KiCad.", invoke_without_command=True, rich_markup_mode=None)
 
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command(short_help="Create a stackwright.toml for a board.")(init)
-    app.command(short_help="Write the JSON schema of stackwright.toml.", epilog=SCHEMA_EPILOG)(schema)
-    app.add_typer(kicad, name="kicad", short_help="The button in KiCad: find out why it is missing.")
-
-
+@click.command(short_help="Create a stackwright.toml for a board.")
+@board_argument
+@click.option(
+    "--profile",
+    metavar="NAME",
+    help="Request all data that this workload needs; adds to an existing file.",
+    shell_complete=names.completed(names.profiles),
+)
+@form_option
+@click.option("--interactive", "-i", is_flag=True, help="Ask at most five questions.")
+@click.option("--yes", "-y", is_flag=True, hidden=True)
+@click.option("--force", is_flag=True, help="Replace an existing stackwright.toml.")
+@click.option("--serve", is_flag=True, help="Answer the missing facts in a form in the browser; keeps what is there.")
+@click.option("--browser/--no-browser", default=True, help="With --serve: open the form, or print its address.")
 def init(
-    board: BoardArg = Path(),
     *,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Request all data that this workload needs; adds to an existing file.",
-            autocompletion=names.profiles,
-        ),
-    ] = None,
-    form: FormOption = None,
-    interactive: Annotated[bool, typer.Option("--interactive", "-i", help="Ask at most five questions.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", hidden=True)] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing stackwright.toml.")] = False,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Answer the missing facts in a form in the browser; keeps what is there.")
-    ] = False,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="With --serve: open the form, or print its address.")
-    ] = True,
+    board: Path,
+    profile: str | None,
+    form: str | None,
+    interactive: bool,
+    yes: bool,
+    force: bool,
+    serve: bool,
+    browser: bool,
 ) -> int:
     """Create a stackwright.toml next to a board, filled with what can be inferred from it."""
     if serve:
@@ -84,7 +77,9 @@ def _refuse_with_serve(*, interactive: bool, force: bool, form: str | None) -> N
             raise OptionsError("--serve", f"and {name} exclude each other", "leave one of them out: the form asks")
 
 
-def schema(*, output: OutputOption = None) -> int:
+@click.command(short_help="Write the JSON schema of stackwright.toml.", epilog=SCHEMA_EPILOG)
+@output_option
+def schema(*, output: Path | None) -> int:
     """Write the JSON schema of stackwright.toml, with which editors complete and check its keys."""
     from stackwright.commands.request import OutputRequest
     from stackwright.commands.setup.settings_schema import write_schema
@@ -92,12 +87,9 @@ def schema(*, output: OutputOption = None) -> int:
     return write_schema(OutputRequest(output=output))
 
 
-@kicad.callback()
-def _group(context: typer.Context) -> None:
-    """Show the help where no command is named."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-        raise typer.Exit(2)
+@click.group(short_help="The button in KiCad: find out why it is missing.")
+def kicad() -> None:
+    """The button in KiCad."""
 
 
 @kicad.command(short_help="Find out why the button is missing.", epilog=DOCTOR_EPILOG)
@@ -106,3 +98,6 @@ def doctor() -> int:
     from stackwright.kicad.doctor_page import examine
 
     return examine()
+
+
+COMMANDS = (init, schema, kicad)

@@ -30,7 +30,7 @@ PIP_SETTINGS = {"win32": r"C:\ProgramData\pip\pip.ini", "darwin": "/Library/Appl
 """pip's system-wide configuration where it is not /etc/pip.conf, by pip's manual."""
 
 PROBE_S = 60
-PACKAGES = ("kipy", "numpy", "scipy", "shapely", "pydantic", "jinja2", "sexpdata", "tomli", "tomlkit", "typer", "rich")
+PACKAGES = ("kipy", "numpy", "scipy", "shapely", "pydantic", "jinja2", "sexpdata", "tomli", "tomlkit", "click", "rich")
 OK, BAD, MIND = "ok", "bad", "mind"
 
 
