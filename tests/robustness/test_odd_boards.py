@@ -159,6 +159,7 @@ WITHOUT_BOARD = {
     "validate format": ["validate", "cases.csv", "--format", "json"],
     "schema": ["schema"],
     "rules": ["rules"],
+    "completion": ["completion", "bash"],
     "fabs": ["fabs"],
     "fabs json": ["fabs", "--json"],
     "materials": ["materials", "370HR"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -9,6 +10,10 @@ import click
 
 from stackwright import __version__
 from stackwright.run.wildcards import without_wildcards
+
+NAME = "stackwright"
+COMPLETE = "_STACKWRIGHT_COMPLETE"
+"""Set by the script of `completion` where the shell asks what a word may become."""
 
 ROOMS = ("check", "inspect", "explain", "build", "fabs", "changes", "release", "lookup", "setup", "assistants", "shell")
 """Modules of this folder that hold `COMMANDS`, in the order of the help."""
@@ -32,7 +37,7 @@ def _commands() -> Iterator[click.Command]:
 
 
 @click.group(
-    name="stackwright",
+    name=NAME,
     cls=_Program,
     epilog="Start with: stackwright check my_board.kicad_pcb",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -44,8 +49,15 @@ def app() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code; usage errors become one line like every other error."""
+    if asked := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(app, {}, NAME, COMPLETE, asked)
     try:
-        code = app.main(without_wildcards(arguments), prog_name="stackwright", standalone_mode=False)
+        with app.make_context(NAME, without_wildcards(arguments)) as context:
+            code = app.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help())
         return 2
@@ -53,8 +65,6 @@ def run(arguments: list[str]) -> int:
         message = " ".join(error.format_message().split()).rstrip(".")
         click.echo(f"error: {_context(error)}: {message}; see {_context(error)} --help", err=True)
         return 2
-    except click.Abort as error:
-        raise KeyboardInterrupt from error
     return code if isinstance(code, int) else 0
 
 

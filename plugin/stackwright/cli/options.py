@@ -31,7 +31,7 @@ class FiniteNumber(click.FloatRange):
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            self.fail(f"{value!r} is not a number", param, ctx)
+            self.fail(f"{value!r} is not a finite number", param, ctx)
         return float(super().convert(number, param, ctx))
 
 

@@ -20,12 +20,12 @@ Add one of these lines to the start-up file of your shell:
 @click.argument("shell", type=click.Choice(SHELLS), metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")
 def completion(*, shell: str) -> int:
     """Print a script with which the shell completes commands, options, workloads, form factors and rules."""
-    from stackwright.cli.app import app
+    from stackwright.cli.app import COMPLETE, NAME, app
 
     found = get_completion_class(shell)
     if found is None:
         raise click.BadParameter(f"{shell} cannot be completed")
-    click.echo(found(app, {}, "stackwright", "_STACKWRIGHT_COMPLETE").source())
+    click.echo(found(app, {}, NAME, COMPLETE).source())
     return 0
 
 
