@@ -258,7 +258,7 @@ def test_a_clause_is_explained_alone() -> None:
     """Its id names it; the rule that decides it gives the formula; its failure names limit and origin."""
     ran = run("explain", "training.df.nvlink5", "--board", LOSSY)
 
-    assert ran.out.count("  asks  ") == 1
+    assert ran.out.count("  requires  ") == 1
     assert "Df ≤ Df_max · (1 + a / 100):  0.03 ≤ 0.002 · (1 + 10 / 100) = 0.0022  does not hold" in ran.out
     assert "FR370HR.pdf" in ran.out
     assert "Df of dielectric 1 at" not in ran.out  # the loss that is reported next to the finding decides nothing
@@ -280,7 +280,7 @@ def test_what_is_not_asked_says_who_asks_it() -> None:
 
     assert ran.code == 0
     assert "Not asked of this board" in ran.out
-    assert "It is asked by inference" in ran.out
+    assert "It is required by inference" in ran.out
 
 
 @pytest.mark.slow

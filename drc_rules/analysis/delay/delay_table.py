@@ -91,7 +91,7 @@ def _group(
         try:
             known.append(_link_delay(ctx, by_kicad, link, complement))
         except MissingFact as fact:
-            unknown.append((_name(ctx, link, complement), f"{fact.name}: {fact.how_to_give}"))
+            unknown.append((_name(ctx, link, complement), f"{fact.name} is not known; {fact.how_to_give}"))
     known.sort(key=lambda one: (-one.delay_ps.nominal, one.name))
     return DelayGroup(title=title, by=by, links=tuple(known), open_links=tuple(unknown))
 

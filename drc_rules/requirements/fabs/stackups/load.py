@@ -70,7 +70,7 @@ def find(name: str, among: Iterable[NamedStackup]) -> tuple[NamedStackup, ...]:
     found = tuple(one for one in stackups if name.casefold() in (one.name.casefold(), one.order.casefold()))
     if not found:
         names = dict.fromkeys(one.name for one in stackups)
-        raise ConfigError("stackup", f'no fab offers "{name}" so', did_you_mean(name, names))
+        raise ConfigError("stackup", f'no fab offers "{name}"', did_you_mean(name, names))
     return found
 
 

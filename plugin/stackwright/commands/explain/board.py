@@ -143,7 +143,7 @@ def _clause(page: Page, answer: ClauseTrace, *, show_all: bool) -> None:
     clause = answer.clause
     page.heading(clause.id)
     rows = [
-        ("asks", styled(clause.title)),
+        ("requires", styled(clause.title)),
         ("severity", clause.severity.value),
         ("source", styled(cite(clause.source))),
         ("note", styled(clause.note)),
@@ -331,7 +331,7 @@ def _not_asked(page: Page, asked: Asked, found: BoardTrace) -> None:
     else:
         page.line(f"No clause of {found.profile.name} for the interfaces of this board asks it.", indent=2)
     if by:
-        page.line(f"It is asked by {some(by, 6)}; --profile NAME judges the board for one of them.", indent=2)
+        page.line(f"It is required by {some(by, 6)}; --profile NAME judges the board for one of them.", indent=2)
 
 
 # ---------------------------------------------------------------------------------------------- JSON

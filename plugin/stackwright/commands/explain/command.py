@@ -109,12 +109,12 @@ def _clause(page: Page, found: list[Shipped]) -> None:
         trust = f" ({document.trust.value} source)" if document else ""
         page.gap()
         rows = [
-            ("asks", styled(clause.title, "bold")),
+            ("requires", styled(clause.title, "bold")),
             ("severity", _severity(clause.severity)),
             ("basis", clause.basis.value),
             ("source", f"{cite(clause.source)}{trust}"),
             ("link", document.url if document else ""),
-            ("asked by", ", ".join(shipped.asked_by)),
+            ("required by", ", ".join(shipped.asked_by)),
             ("rule", f"{rule.code} {rule.name}" if rule else "no rule yet: a later version decides it"),
             ("note", clause.note),
         ]

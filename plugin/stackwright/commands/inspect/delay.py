@@ -103,8 +103,10 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
         page.verbatim([f"next: {command_line('nets', str(board))}"], indent=0)
         return page
     for group in groups:
-        spread = f", latest minus earliest {group.spread_ps:.1f} ps" if len(group.links) > 1 else ""
-        page.heading(group.title, f"{group.by}: {count(len(group.links), 'link')}{spread}")
+        said = [count(len(group.links), "link")] if group.links else []
+        said += [f"latest minus earliest {group.spread_ps:.1f} ps"] if len(group.links) > 1 else []
+        said += [f"no delay of {count(len(group.open_links), 'link')}"] if group.open_links else []
+        page.heading(group.title, ": ".join(part for part in (group.by, ", ".join(said)) if part))
         if group.links:
             _links(page, group, request)
         for name, why in group.open_links[: None if request.verbose else 2]:

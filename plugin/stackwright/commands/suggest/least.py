@@ -228,7 +228,7 @@ def _nothing(work: _Work, widths: Sequence[str]) -> str:
     if any(" -> " in words for words in widths):
         return ONLY_TRACKS
     fails = [one.id for one, _ in work.before.failing() if work.found.judge.counts(one)]
-    return f"{NOTHING_OF_STACKUP}; of the rest fails {', '.join(fails)}" if fails else NOTHING
+    return f"{NOTHING_OF_STACKUP}; what fails lies elsewhere: {', '.join(fails)}" if fails else NOTHING
 
 
 def _labelled(words: Sequence[str], why: str) -> str:
