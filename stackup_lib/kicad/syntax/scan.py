@@ -91,9 +91,8 @@ class _Collector:
         if not len(positions):
             return
         quotes = kinds == _QUOTE
-        inside = np.cumsum(quotes, dtype=np.uint8)
-        inside += np.uint8(self.in_string)
-        inside &= 1
+        inside = np.bitwise_xor.accumulate(quotes.view(np.uint8))
+        inside ^= np.uint8(self.in_string)
         self.in_string = bool(inside[-1])
         begins = positions[quotes & inside.view(np.bool_)]
         if not _BEFORE_STRING[data[begins - 1]].all():
