@@ -157,7 +157,7 @@ class SpaceFinder:
         is_there = self._kept(layer, through, is_there, (flat, one, other))
         other_net = np.flatnonzero(is_there[other] & (flat.net[one] != through.net[other]))
         pairs = [(one[other_net], other[other_net] + len(flat))]
-        one, other = shapely.STRtree(around).query(around)
+        one, other = shapely.STRtree(around).query(diagonals(flat.boxes()))
         other_net = np.flatnonzero((one < other) & (flat.net[one] != flat.net[other]))
         pairs.append((one[other_net], other[other_net]))
         one, other = self._through_pairs
