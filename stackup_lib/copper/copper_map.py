@@ -11,7 +11,7 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.coupling import TrackPieces, piece_counts
-from stackup_lib.copper.fill_edges import FillEdges, fill_edges
+from stackup_lib.copper.fill_edges import FillEdges, fill_edges, rows_inside
 from stackup_lib.copper.stale_fills import OtherNetItems, other_net_in_fills
 from stackup_lib.core.arrays import distinct
 
@@ -63,14 +63,9 @@ class CopperMap:
 
     def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:
         """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none."""
-        import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed nets needs it
-
         found = np.full(len(x_mm), NO_COPPER, dtype=np.int64)
         for net, polygon in self.fills(layer):
-            left, low, right, high = polygon.bounds
-            near = np.nonzero((x_mm >= left) & (x_mm <= right) & (y_mm >= low) & (y_mm <= high))[0]
-            if len(near):
-                found[near[shapely.contains_xy(polygon, x_mm[near], y_mm[near])]] = net
+            found[rows_inside(polygon, x_mm, y_mm)] = net
         return found
 
     def gaps_at(self, layer: int, x_mm: float, y_mm: float, reach_mm: float) -> list[tuple[float, int]]:

@@ -11,11 +11,11 @@ from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
-    from shapely import STRtree
+    from shapely import Polygon, STRtree
 
 Complexes = NDArray[np.complex128]
 
-RUN = 6
+RUN = 8
 """Consecutive edges of a fill that share a box: a plane has tens of thousands, most of them chords of antipads."""
 
 PEN_DRAWN = 20_200_000
@@ -43,9 +43,7 @@ class FillEdges:
 
     def near(self, left_mm: Floats, low_mm: Floats, right_mm: Floats, high_mm: Floats) -> tuple[Ints, Ints]:
         """Return (box, edge) for every edge that meets a box, and for some that only come near one."""
-        import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed nets or inner layers needs it
-
-        return self.within(shapely.box(left_mm, low_mm, right_mm, high_mm))
+        return self.within(diagonals((left_mm, low_mm, right_mm, high_mm)))
 
     def within(self, shapes: NDArray[np.object_]) -> tuple[Ints, Ints]:
         """Return (shape, edge) for every edge that meets the box around a shape, and for some that only come near."""
@@ -60,6 +58,18 @@ def diagonals(boxes: tuple[Floats, Floats, Floats, Floats]) -> NDArray[np.object
     import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it
 
     return np.asarray(shapely.linestrings(np.column_stack(boxes).reshape(-1, 2, 2)))
+
+
+def rows_inside(fill: Polygon, x_mm: Floats, y_mm: Floats) -> Ints:
+    """Return which points lie in a prepared fill, ascending."""
+    import shapely  # noqa: PLC0415
+
+    left, low, right, high = fill.bounds
+    near = np.flatnonzero((x_mm >= left) & (x_mm <= right) & (y_mm >= low) & (y_mm <= high))
+    if not len(near):
+        return near
+    near = near[np.argsort(y_mm[near])]  # those of one height after another meet the same edges: twice as fast
+    return np.sort(near[shapely.contains_xy(fill, x_mm[near], y_mm[near])])
 
 
 def fill_edges(board: Board, layer: int) -> FillEdges:

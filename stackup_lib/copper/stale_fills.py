@@ -16,6 +16,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns
 from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.copper.fill_edges import rows_inside
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, copper_pads, pad_pieces
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
@@ -121,18 +122,14 @@ def _rows(kind: Item, row: Ints, layer: int, net: Ints, at_mm: tuple[Floats, Flo
 
 def _points_in(fills: Sequence[tuple[int, Polygon]], parts: Sequence[OtherNetItems]) -> OtherNetItems:
     """Those that lie in a fill of another net, part by part; each fill is looked at once."""
-    import shapely  # noqa: PLC0415 - heavy, and only a board with fills needs it
-
     points, part = OtherNetItems.joined(parts), np.repeat(np.arange(len(parts)), [len(one) for one in parts])
     rows, nets = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     x, y = points.x_mm, points.y_mm
     for net, fill in fills:
-        left, low, right, high = fill.bounds
-        near = np.flatnonzero((points.net != net) & (x >= left) & (x <= right) & (y >= low) & (y <= high))
-        if len(near):
-            inside = near[shapely.contains_xy(fill, x[near], y[near])]
-            rows.append(inside)
-            nets.append(np.full(len(inside), net))
+        others = np.flatnonzero(points.net != net)
+        inside = others[rows_inside(fill, x[others], y[others])]
+        rows.append(inside)
+        nets.append(np.full(len(inside), net))
     found, fill_net = np.concatenate(rows), np.concatenate(nets)
     order = np.argsort(part[found], kind="stable")
     return replace(points.where(found[order]), fill_net=fill_net[order])
