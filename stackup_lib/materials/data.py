@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import tomli
 
 from stackup_lib.materials.sources import MaterialSource
+
+FOLDER = Path(__file__).parent
 
 Table = dict[str, Any]  # what tomli returns; pydantic checks it
 
@@ -20,13 +22,12 @@ def read_toml(name: str) -> Table:
 
 def read_text(name: str) -> str:
     """Return the text of one data file of this package, by its path inside it."""
-    return (files("stackup_lib.materials") / name).read_text(encoding="utf-8")
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def laminate_files() -> Iterator[str]:
     """Yield the names of the makers' files, sorted."""
-    folder = files("stackup_lib.materials") / "laminates"
-    yield from sorted(f"laminates/{entry.name}" for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    yield from sorted(f"laminates/{path.name}" for path in (FOLDER / "laminates").glob("*.toml"))
 
 
 def sources_of(data: Table) -> Mapping[str, MaterialSource]:

@@ -7,7 +7,7 @@ conductivities in W/(m K), resistances in K/W.
 import math
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import tomli
 
@@ -34,7 +34,7 @@ class _Figures(Frozen):
 
 @cache
 def _figures() -> _Figures:
-    text = (files("stackup_lib.thermal") / "conductivity.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("conductivity.toml").read_text(encoding="utf-8")
     return _Figures.model_validate(tomli.loads(text))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from pydantic import Field, RootModel
+from pydantic import Field
 
 from drc_rules.facts.context import Context
 from drc_rules.requirements.data_files import read_model
@@ -76,14 +76,16 @@ class Share(Frozen):
         return f"{self.db:g} dB {kind}"
 
 
-class _Allowances(RootModel[Mapping[str, Mapping[str, Mapping[str, tuple[float, float, float]]]]]):
+class _Allowances(Frozen):
     """Interface -> role -> part -> least, usual and most in dB."""
+
+    allowance: Mapping[str, Mapping[str, Mapping[str, tuple[float, float, float]]]]
 
 
 @cache
 def assumed_allowances(interface_id: str, role: str) -> Mapping[str, Interval]:
     """Return what a published share holds besides the board, in dB; empty for the board alone."""
-    rows = read_model(FILE, _Allowances).root.get(interface_id, {}).get(role, {})
+    rows = read_model(FILE, _Allowances).allowance.get(interface_id, {}).get(role, {})
     return {part: Interval(low=low, nominal=usual, high=most) for part, (low, usual, most) in rows.items()}
 
 

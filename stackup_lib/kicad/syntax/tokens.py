@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import tomli
 
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
-    text = files("stackup_lib.kicad.syntax").joinpath("tokens.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("tokens.toml").read_text(encoding="utf-8")
     return {parent: frozenset(words) for parent, words in tomli.loads(text).items()}
 
 

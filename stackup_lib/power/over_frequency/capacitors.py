@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -95,7 +95,7 @@ class TypicalCapacitor(Frozen):
 @cache
 def capacitor_data() -> CapacitorData:
     """Return the data file, checked."""
-    text = (files("stackup_lib.power.over_frequency") / "capacitors.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("capacitors.toml").read_text(encoding="utf-8")
     return CapacitorData.model_validate(tomli.loads(text))
 
 

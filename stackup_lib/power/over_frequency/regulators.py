@@ -2,7 +2,7 @@
 
 import math
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import tomli
 
@@ -32,7 +32,7 @@ class RegulatorKind(Frozen):
 @cache
 def regulator_kinds() -> dict[str, RegulatorKind]:
     """Return the kinds by their name in settings."""
-    text = (files("stackup_lib.power.over_frequency") / "regulators.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("regulators.toml").read_text(encoding="utf-8")
     return {name: RegulatorKind.model_validate(row) for name, row in tomli.loads(text).items()}
 
 

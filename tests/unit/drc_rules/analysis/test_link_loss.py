@@ -173,7 +173,7 @@ def test_every_share_of_every_interface_can_be_declared() -> None:
 
 def test_allowances_belong_to_shares_that_exist_and_are_never_sure() -> None:
     """They rest on no document, so the least of each is nothing: no error can come of them."""
-    rows = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    rows = tomllib.loads(FILE.read_text(encoding="utf-8"))["allowance"]
 
     for one, roles in rows.items():
         for role in roles:
