@@ -620,6 +620,7 @@ def test_words_for_numbers_and_lists() -> None:
     assert number(1.3600000001, "mm") == "1.36 mm"
     assert number(None) == ""
     assert (number(1, "vias"), number(2, "vias"), number(1.0, "open vias")) == ("1 via", "2 vias", "1 open via")
+    assert (number(12.0, ":1"), number(None, ":1")) == ("12:1", "")
     assert (number(1, "ps"), number(1, "mm"), number("1", "loss class")) == ("1 ps", "1 mm", "1 loss class")
     assert some(["a", "b", "c"], 2) == "a, b and 1 more"
 

@@ -40,6 +40,8 @@ def number(value: float | str | None, unit: str = "") -> str:
     text = f"{value:.5g}" if isinstance(value, float) else str(value)
     if isinstance(value, float) and "e+" in text:
         text = f"{value:.0f}"  # no powers of ten
+    if unit.startswith(":"):
+        return text + unit  # an aspect ratio of 12:1
     return f"{text} {_singular(unit) if text == '1' else unit}".strip()
 
 
