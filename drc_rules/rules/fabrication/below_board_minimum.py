@@ -160,7 +160,8 @@ def _clearance(ctx: Context, held: _Held) -> Iterator[DraftFinding]:
     is_narrow = spaces.gap_mm < minimum.value_mm - CLEARANCE_PRECISION_MM
     is_narrow &= (spaces.one.kind != CopperShape.FILL) | (spaces.other.kind != CopperShape.FILL)
     nets = np.fromiter(held.spared, dtype=np.int64)
-    narrow = spaces.where(is_narrow & ~np.isin(spaces.one.net, nets) & ~np.isin(spaces.other.net, nets))
+    narrow = spaces.where(is_narrow)
+    narrow = narrow.where(~np.isin(narrow.one.net, nets) & ~np.isin(narrow.other.net, nets))
     narrow = _without_excluded(board, minimum, narrow)
     if not len(narrow):
         _need_all_known(ctx, layer, spaces)
