@@ -246,8 +246,8 @@ def heads(data: bytes, start: Ints) -> tuple[Ints, list[str]]:
         unique, inverse = np.unique(keys[opens], return_inverse=True)
         table = np.array([_short_name(key.tobytes(), names) for key in unique], dtype=np.int64)
         codes[whole] = table[inverse][np.cumsum(opens) - 1]
-    for row in np.flatnonzero(codes < 0).tolist():
-        codes[row] = names.setdefault(head(data, int(start[row])), len(names))
+    rest = np.flatnonzero(codes < 0)
+    codes[rest] = [names.setdefault(head(data, at), len(names)) for at in start[rest].tolist()]
     return codes, [name.decode("utf-8", "replace") for name in names]
 
 
