@@ -172,9 +172,7 @@ def fit(
 
 
 @click.command(short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)
-@click.argument(
-    "board", type=FILE, required=False, metavar="BOARD", help=f"{BOARD} Without one, a stackup for the workload."
-)
+@click.argument("board", type=FILE, required=False, help=f"{BOARD} Without one, a stackup for the workload.")
 @profile_option
 @form_option
 @interfaces_option
@@ -205,7 +203,7 @@ def fit(
     default=1,
     show_default=True,
     metavar="N",
-    help="FiniteNumber of the stackup to draw and to write with --plan; 0 writes the change that helps in part.",
+    help="Number of the stackup to draw and to write with --plan; 0 writes the change that helps in part.",
 )
 @click.option("--plan", type=FILE, metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")
 @config_option
@@ -273,9 +271,7 @@ def suggest(
 
 
 @click.command(short_help="Apply a planned stackup to a board.", epilog=APPLY_EPILOG)
-@click.argument(
-    "plan", type=FILE, required=True, metavar="PLAN", help="Plan file, e.g. from `stackwright stackup --format plan`."
-)
+@click.argument("plan", type=FILE, help="Plan file, e.g. from `stackwright stackup --format plan`.")
 @board_argument
 @click.option("--write", is_flag=True, help="Change the files; without it, only compare.")
 @click.option("--change-stackup", is_flag=True, help="With --write: allow changes to copper and dielectrics.")
@@ -309,7 +305,7 @@ def apply(
 
 
 @click.command(short_help="Create a new board: stackup, net classes, rules, settings.", epilog=NEW_EPILOG)
-@click.argument("board", type=FILE, required=True, metavar="BOARD", help="The .kicad_pcb file to create.")
+@click.argument("board", type=FILE, help="The .kicad_pcb file to create.")
 @click.option(
     "--profile",
     required=True,
@@ -329,7 +325,7 @@ def apply(
     default=1,
     show_default=True,
     metavar="N",
-    help="FiniteNumber of the suggestion to use (default: 1).",
+    help="Number of the suggestion to use.",
 )
 @click.option("--plan", type=FILE, metavar="PLAN", help="Use this plan instead of the best suggestion.")
 @click.option("--finish", metavar="NAME", help="Copper finish, e.g. ENIG.")
@@ -394,7 +390,6 @@ def fab_pack(
     "table",
     type=FILE,
     required=True,
-    metavar="TABLE",
     help="The fab's stackup: xlsx, CSV or text; - for standard input.",
 )
 @click.option("--reply", is_flag=True, help="Print the answer to the fab as plain text.")

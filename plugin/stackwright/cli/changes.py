@@ -41,11 +41,9 @@ Exit codes:
 
 
 @click.command(short_help="Compare two states of a board.", epilog=DIFF_EPILOG)
-@click.argument("old", required=True, metavar="OLD", help="A board, or a git commit of the board.")
-@click.argument("new", required=False, metavar="NEW", help="A board, or a git commit. Default: the file on disk.")
-@click.argument(
-    "board", type=FILE, required=False, metavar="BOARD", help="Board, project or folder, where OLD and NEW are commits."
-)
+@click.argument("old", help="A board, or a git commit of the board.")
+@click.argument("new", required=False, help="A board, or a git commit. Default: the file on disk.")
+@click.argument("board", type=FILE, required=False, help="Board, project or folder, where OLD and NEW are commits.")
 @profile_option
 @form_option
 @config_option

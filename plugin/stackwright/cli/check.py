@@ -9,7 +9,7 @@ import click
 from stackwright.cli import names
 from stackwright.cli.options import (
     FILE,
-    FiniteNumber,
+    FiniteRange,
     all_flag,
     boards_argument,
     config_option,
@@ -67,7 +67,7 @@ Defaults come from [check] in stackwright.toml.
 @fail_on_option
 @click.option(
     "--min-coverage",
-    type=FiniteNumber(min=0, max=100),
+    type=FiniteRange(min=0, max=100),
     metavar="PCT",
     help="Minimum coverage; exit code 1 when it is lower.",
 )

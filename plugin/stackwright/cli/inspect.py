@@ -10,6 +10,7 @@ from stackwright.cli import names
 from stackwright.cli.options import (
     FILE,
     FiniteNumber,
+    FiniteRange,
     board_argument,
     config_option,
     csv_flag,
@@ -161,7 +162,7 @@ def stackup(
 )
 @click.option(
     "--frequency",
-    type=FiniteNumber(min=0.001, max=110),
+    type=FiniteRange(min=0.001, max=110),
     multiple=True,
     metavar="GHZ",
     help="Frequency for the loss. Repeatable.",
@@ -344,7 +345,7 @@ def touchstone(
 @click.option("--load", multiple=True, metavar="PART", help="Part at which the impedance is seen, e.g. U1.")
 @click.option(
     "--target",
-    type=FiniteNumber(min=1e-06, max=1000000.0),
+    type=FiniteRange(min=1e-06, max=1000000.0),
     metavar="MOHM",
     help="Target impedance in place of the declared one.",
 )
@@ -382,7 +383,7 @@ def pdn(
 
 
 @click.command(short_help="Check the field solver against your own numbers.", epilog=VALIDATE_EPILOG)
-@click.argument("cases", type=FILE, required=True, metavar="CASES", help="File of reference cases: .csv or .toml.")
+@click.argument("cases", type=FILE, help="File of reference cases: .csv or .toml.")
 @click.option(
     "--limit-pct",
     type=FiniteNumber(),

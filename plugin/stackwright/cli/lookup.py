@@ -25,7 +25,7 @@ def rules() -> int:
 
 
 @click.command(short_help="Look up laminates.")
-@click.argument("query", nargs=-1, metavar="QUERY", help="A material name as entered in KiCad.")
+@click.argument("query", nargs=-1, help="A material name as entered in KiCad.")
 def materials(*, query: tuple[str, ...]) -> int:
     """List the laminates, or show which laminate a material name is recognised as, with Dk, Df and Tg."""
     from stackwright.commands.lookup.materials import list_materials, show_material
@@ -37,7 +37,6 @@ def materials(*, query: tuple[str, ...]) -> int:
 @click.argument(
     "name",
     required=False,
-    metavar="NAME",
     help="Show the clauses of this workload.",
     shell_complete=names.completed(names.profiles),
 )
@@ -53,13 +52,17 @@ def materials(*, query: tuple[str, ...]) -> int:
     default="bf16",
     show_default=True,
     metavar="FORMAT",
-    help="Weight format: bf16 (default), fp8, int8 ...",
+    help="Weight format: bf16, fp8, int8 ...",
 )
-@click.option("--layers", type=click.IntRange(min=1), help="FiniteNumber of model layers.")
-@click.option("--kv-heads", type=click.IntRange(min=1), help="FiniteNumber of key/value heads.")
-@click.option("--head-dim", type=click.IntRange(min=1), help="Dimension of each head.")
-@click.option("--tokens", type=click.IntRange(min=1), default=4096, show_default=True, help="Tokens per sequence.")
-@click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Sequences in a batch.")
+@click.option("--layers", type=click.IntRange(min=1), metavar="N", help="Number of model layers.")
+@click.option("--kv-heads", type=click.IntRange(min=1), metavar="N", help="Number of key/value heads.")
+@click.option("--head-dim", type=click.IntRange(min=1), metavar="N", help="Dimension of each head.")
+@click.option(
+    "--tokens", type=click.IntRange(min=1), metavar="N", default=4096, show_default=True, help="Tokens per sequence."
+)
+@click.option(
+    "--batch", type=click.IntRange(min=1), metavar="N", default=1, show_default=True, help="Sequences in a batch."
+)
 def profiles(
     *,
     name: str | None,

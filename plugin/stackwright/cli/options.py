@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.types import FloatParamType
 
 from stackwright.cli import names
 
@@ -21,8 +22,8 @@ SEVERITIES = ("error", "warning", "info", "never")
 BOARD = "Board (.kicad_pcb), project (.kicad_pro) or folder with one board."
 
 
-class FiniteNumber(click.FloatRange):
-    """A finite number, in a range where one is given."""
+class FiniteNumber(FloatParamType):
+    """A number that is not infinite."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number; refuses texts, infinity and what is no number by name."""
@@ -32,7 +33,15 @@ class FiniteNumber(click.FloatRange):
             number = math.nan
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
-        return float(super().convert(number, param, ctx))
+        return number
+
+
+class FiniteRange(click.FloatRange):
+    """A finite number in a range."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        return float(super().convert(FiniteNumber().convert(value, param, ctx), param, ctx))
 
 
 class OneOf(click.Choice[str]):
@@ -43,10 +52,8 @@ class OneOf(click.Choice[str]):
         return f"{value!r} is not one of {', '.join(self.choices)}"
 
 
-board_argument = click.argument(
-    "board", type=FILE, default=".", metavar="[BOARD]", help=f"{BOARD} Default: the current folder."
-)
-needed_board_argument = click.argument("board", type=FILE, metavar="BOARD", help=BOARD)
+board_argument = click.argument("board", type=FILE, default=".", help=f"{BOARD} Default: the current folder.")
+needed_board_argument = click.argument("board", type=FILE, help=BOARD)
 boards_argument = click.argument(
     "boards",
     type=FILE,
@@ -90,7 +97,7 @@ lengths_option = click.option(
     help="Maximum routed length of an interface, e.g. pcie5=150. Repeatable.",
 )
 laminates_option = click.option("--laminate", multiple=True, metavar="NAME", help="Use only this laminate. Repeatable.")
-layers_option = click.option("--layers", type=click.IntRange(min=1), metavar="N", help="FiniteNumber of copper layers.")
+layers_option = click.option("--layers", type=click.IntRange(min=1), metavar="N", help="Number of copper layers.")
 thickness_option = click.option("--thickness-mm", type=FiniteNumber(), metavar="MM", help="Finished board thickness.")
 fail_on_option = click.option(
     "--fail-on",

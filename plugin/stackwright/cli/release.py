@@ -34,13 +34,12 @@ Exit codes:
 
 
 @click.command(short_help="Compare the files for the fab with the board.", epilog=RELEASE_EPILOG)
-@click.argument("board", type=FILE, required=True, metavar="BOARD", help=BOARD)
+@click.argument("board", type=FILE, help=BOARD)
 @click.argument(
     "files",
     type=FILE,
     nargs=-1,
     required=True,
-    metavar="FILES",
     help="Gerber, drill, IPC-2581, ODB++, IPC-D-356: files, folders, zip, tgz.",
 )
 @click.option("--fix", is_flag=True, help="Write a corrected IPC-2581 C next to the one that is named.")

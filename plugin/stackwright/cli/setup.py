@@ -41,7 +41,9 @@ Exit codes:
 @click.option("--yes", "-y", is_flag=True, hidden=True)
 @click.option("--force", is_flag=True, help="Replace an existing stackwright.toml.")
 @click.option("--serve", is_flag=True, help="Answer the missing facts in a form in the browser; keeps what is there.")
-@click.option("--browser/--no-browser", default=True, help="With --serve: open the form, or print its address.")
+@click.option(
+    "--browser/--no-browser", default=True, show_default=True, help="With --serve: open the form, or print its address."
+)
 def init(
     *,
     board: Path,
