@@ -36,7 +36,7 @@ def mcp(*, folder: tuple[Path, ...]) -> int:
     from stackwright.assistants.folders import served
 
     if find_spec("mcp") is None:
-        raise ConfigError("stackwright mcp", "the package mcp is not installed", "pip install 'stackwright[mcp]'")
+        raise ConfigError("stackwright mcp", "the package mcp is not installed", "pip install mcp")
     folders = served(list(folder))
     from stackwright.assistants.server import serve
 
