@@ -10,8 +10,6 @@ import tomli
 
 from stackup_lib.materials.sources import MaterialSource
 
-FOLDER = Path(__file__).parent
-
 Table = dict[str, Any]  # what tomli returns; pydantic checks it
 
 
@@ -22,12 +20,12 @@ def read_toml(name: str) -> Table:
 
 def read_text(name: str) -> str:
     """Return the text of one data file of this package, by its path inside it."""
-    return (FOLDER / name).read_text(encoding="utf-8")
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def laminate_files() -> Iterator[str]:
     """Yield the names of the makers' files, sorted."""
-    yield from sorted(f"laminates/{path.name}" for path in (FOLDER / "laminates").glob("*.toml"))
+    yield from sorted(f"laminates/{path.name}" for path in Path(__file__).with_name("laminates").glob("*.toml"))
 
 
 def sources_of(data: Table) -> Mapping[str, MaterialSource]:

@@ -341,7 +341,7 @@ def test_every_format_shows_it(form: str) -> None:
         assert cases["KiCad DRC: shorting_items"].find("failure") is not None
     if form == "text":
         assert "x 1.500 mm, y 2.250 mm" in " ".join(shown.split())  # of the track, not of the zone
-        assert "others    1 silk_overlap" in shown
+        assert "others 1 silk_overlap" in " ".join(shown.split())
     without = Checked(report(), None, "0")
     assert "KiCad DRC" not in (text.page(without.report, verbose=True, clauses=True).text() if form == "text" else "")
 

@@ -6,6 +6,7 @@ imports every call across the end of a piece maps and unmaps memory. While NumPy
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -48,6 +49,9 @@ CLEAN, FOUND, BROKEN = 0, 1, 2
 LARGE_BYTES = 10_000_000
 """Boards whose check takes longer than the start of a second process is worth."""
 
+LET_GO_BYTES = 10_000_000
+"""A board's memory is 2.5 to 3.5 times its file; of smaller ones Python itself finds the garbage soon enough."""
+
 OF_A_CHECKED_BOARD = ("kicad",)
 """Formats that have no place for a board that could not be checked."""
 
@@ -86,9 +90,10 @@ def check_all(boards: Sequence[Path], request: CheckRequest) -> Iterator[Answer]
     """Yield an answer per path, in order; several boards are checked in parallel, in processes of their own."""
     workers = worker_count(len(boards), request.jobs)
     if workers <= 1:
-        yield from (check_typed(path, request) for path in boards)
+        check = check_typed if len(boards) == 1 else _check_one_of_many
+        yield from (check(path, request) for path in boards)
         return
-    done = shared_out(partial(check_typed, request=request), boards, workers)
+    done = shared_out(partial(_check_one_of_many, request=request), boards, workers)
     is_covered = any(report.is_read_here for report in request.reports)
     yield from done if is_covered else counted(done, len(boards))
 
@@ -234,6 +239,14 @@ def check_typed(typed: Path, request: CheckRequest) -> Answer:
         return Answer(Unchecked(str(typed), error), BROKEN)
     code, reason = exit_code(outcome.report, options)
     return Answer(outcome, code, reason)
+
+
+def _check_one_of_many(typed: Path, request: CheckRequest) -> Answer:
+    """Check like `check_typed`, and let go of a large board: it and its results hold each other."""
+    answer = check_typed(typed, request)
+    if isinstance(answer.outcome, Checked) and find_board(typed).stat().st_size > LET_GO_BYTES:
+        gc.collect()
+    return answer
 
 
 def _with_kicad_drc(checked: Checked, board: Path) -> Checked:
