@@ -80,17 +80,17 @@ def scaled(case: Case, factor: float) -> Case:
 EDGE_TIERS = ("board.fab.edge", "board.fab.edge_advanced", "board.fab.edge_standard")
 
 SEEDS = {
-    "four times as large": Seed(
-        "418 mm: as large as a training board",
+    "half as large again": Seed(
+        "157 mm and more are unusual at the edge",
         EDGE,
-        lambda c: scaled(c, 4.0),
+        lambda c: scaled(c, 1.5),
         {"edge.board_size": "failed"},
     ),
     "drawn at three tenths": Seed(
-        "31 mm are no fault of an edge board, but the outline now runs through copper",
+        "31 mm, where 50 are usual; the outline now runs through copper",
         EDGE,
         lambda c: scaled(c, 0.3),
-        dict.fromkeys(EDGE_TIERS, "failed"),
+        {"edge.board_size": "failed", **dict.fromkeys(EDGE_TIERS, "failed")},
     ),
     "a core that softens at 110 C": Seed(
         "the least Tg; the preferred one had failed for its row already",

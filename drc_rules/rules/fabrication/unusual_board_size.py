@@ -2,9 +2,8 @@
 
 What it checks
 --------------
-Both sides of the outline's bounding box against the range that the workload's documents give; at the edge, only whether
-the board is as large as those documents' training boards. A board whose form factor has an outline of its own is judged
-by that instead.
+Both sides of the outline's bounding box against the range that the workload's documents give. A board whose form factor
+has an outline of its own is judged by that instead.
 
 Why it matters
 --------------
@@ -17,8 +16,8 @@ Check the profile and name the form factor. Where both are right, change nothing
 
 What it cannot see
 ------------------
-Only the bounding box of Edge.Cuts counts: a panel or a stray line makes one large board. The ranges are a few
-documents' round values; mezzanines and risers are the usual false alarm. No edge board is too small.
+Only the bounding box of Edge.Cuts counts: several boards in one file, a panel or a stray line count as one large board.
+The ranges are a few documents' round values; mezzanines and risers are the usual false alarm.
 
 Sources
 -------
