@@ -46,6 +46,10 @@ DELIBERATE_MM = 1e-3
 """A pad that comes this near to the edge reaches over it: a castellated hole or an edge connector's finger."""
 
 
+ALIKE_DECIMALS = 9
+"""Distances in mm that agree so far are the same: of two such places the first counts, however the board is turned."""
+
+
 @entity
 class CutGaps(Columns):
     """Every piece of copper within reach of a cut, one row per pair; mm.
@@ -67,7 +71,8 @@ class CutGaps(Columns):
 
     def least_of(self, *columns: Ints) -> CutGaps:
         """Return the row with the least gap for each combination of the columns' values, in the order of these."""
-        return self.where(first_of_each(np.lexsort((self.gap_mm, *columns)), *columns))
+        gap = np.round(self.gap_mm, ALIKE_DECIMALS)
+        return self.where(first_of_each(np.lexsort((gap, *columns)), *columns))
 
 
 def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
@@ -100,6 +105,8 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
         found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut]), reach_mm))
         edges = copper.edges(layer)
         box, edge = edges.near(*cuts.boxes(reach_mm))
+        in_file_order = np.lexsort((box, edge))
+        box, edge = box[in_file_order], edge[in_file_order]
         fills = edge_pieces(edges, edge)
         found.append(_pairs(board, layer, fills, (cuts.where(box), of[box]), reach_mm))
         found.append(_inside(copper, layer, cuts, of))
@@ -234,7 +241,8 @@ def _nearest(one: CopperShapes, cuts: CopperShapes) -> Complexes:
     ]
     points = np.stack([one.start, one.end, *feet])
     apart = np.stack([straight_distances(p, p, cuts.start, cuts.end) for p in points])
-    return np.asarray(points[np.argmin(apart, axis=0), np.arange(len(way))])
+    nearest = np.argmin(np.round(apart, ALIKE_DECIMALS), axis=0)
+    return np.asarray(points[nearest, np.arange(len(way))])
 
 
 def _unintended(board: Board, found: CutGaps) -> CutGaps:
