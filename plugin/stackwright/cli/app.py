@@ -15,7 +15,21 @@ NAME = "stackwright"
 COMPLETE = "_STACKWRIGHT_COMPLETE"
 """Set by the script of `completion` where the shell asks what a word may become."""
 
-ROOMS = ("check", "inspect", "explain", "build", "fabs", "changes", "release", "lookup", "setup", "assistants", "shell")
+ROOMS = (
+    "check",
+    "inspect",
+    "signals",
+    "explain",
+    "design",
+    "build",
+    "fabs",
+    "changes",
+    "release",
+    "lookup",
+    "setup",
+    "assistants",
+    "shell",
+)
 """Modules of this folder that hold `COMMANDS`, in the order of the help."""
 
 
