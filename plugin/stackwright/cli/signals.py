@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from stackwright.cli import names
 from stackwright.cli.options import (
     FILE,
     FiniteNumber,
@@ -14,6 +13,7 @@ from stackwright.cli.options import (
     board_argument,
     config_option,
     format_option,
+    interfaces_option,
     json_flag,
     one_format,
     output_option,
@@ -111,13 +111,7 @@ def delay(
 @click.option(
     "--output", "-o", type=FILE, required=True, metavar="FOLDER", help="Folder for the files; created if missing."
 )
-@click.option(
-    "--interface",
-    multiple=True,
-    metavar="NAME",
-    help="Interface on the board, e.g. pcie5. Repeatable.",
-    shell_complete=names.completed(names.interfaces),
-)
+@interfaces_option
 @click.option("--net", multiple=True, metavar="TEXT", help="Only links with this in a net name. Repeatable.")
 @click.option(
     "--max-ghz", type=FiniteNumber(), metavar="GHZ", help="Last frequency. Default: twice Nyquist of the interface."
