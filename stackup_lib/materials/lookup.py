@@ -277,7 +277,8 @@ def _several(text: str, words: Words, hits: list[_Hit], index: AliasIndex) -> Ma
 def _variant(text: str, words: Words, hit: _Hit, suffix: str, index: AliasIndex) -> Match:
     families = _families(hit, index)
     near = tuple(dict.fromkeys((*families, *_near(key_of(text[:LONGEST]), index))))[:4]
-    note = f"{_shown(text)} is not in the catalogue; with {suffix!r} it is not {families[0]} itself."
+    note = f"{_shown(text)} is not in the catalogue"
+    note += f"; with {suffix!r} it is not {families[0]} itself." if families else f". {index.remarks[hit.key].note}"
     return _match(text, words, status="unknown", alternatives=near, note=note)
 
 

@@ -15,7 +15,7 @@ _RESIN = re.compile(
     r"(?<![a-z])(?:rc|r/c|resin(?: content)?)\s*[:=]?\s*(\d{2}(?:\.\d+)?)(?![\d.])\s*%?"
     r"|(?<![\d.])(\d{2}(?:\.\d+)?)\s*%\s*(?:rc\b)?"
 )
-_TG = re.compile(r"tg\s*[-:=>≥]*\s*(\d{3})(?![a-z0-9])(?:\s*-\s*\d{3}\b)?\s*(?:°?c\b|°)?|\b(\d{3})\s*tg\b")
+_TG = re.compile(r"tg\s*[-:=>≥]*\s*(\d{3})(?=c?(?![a-z0-9]))(?:\s*-\s*\d{3}(?=c?\b))?\s*(?:°?c\b|°)?|\b(\d{3})\s*tg\b")
 _LENGTH = re.compile(r"\b\d+(?:[.,]\d+)?\s*(?:mm|um|µm|μm|mils?|inch|in|oz)\b")
 _SPREAD = re.compile(r"(?<![a-z0-9])spread(?:[- ]?(?:glass|weave|cloth))?(?![a-z0-9])")
 _PIECE = re.compile(r"[a-z0-9+]+(?:\.\d+)?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -28,6 +29,7 @@ from stackup_lib.materials import (
     rz_from_rq,
 )
 from stackup_lib.materials.dielectric import Sample, read_at
+from stackup_lib.materials.lookup import Status
 from stackup_lib.materials.sources import Grade, MaterialSource
 
 
@@ -82,7 +84,32 @@ FOUND = [
     ("MEGTRON6 R-5775(N)/R-5670(N)", "Megtron 6(N)", None, None),
     ("RO4003C LoPro", "RO4003C", None, None),
     ("tec-speed 6.0", "VT-462S", None, None),
+    ("Megtron6(K)", "Megtron 6", None, None),
+    ("Megtron 6G 2116", "Megtron 6", "2116", None),
+    ("Megtron 7G", "Megtron 7 (E-glass)", None, None),
+    ("MEG8", "Megtron 8(N)", None, None),
+    ("Tachyon100", "Tachyon 100G", None, None),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "family"),
+    [("M6N HVLP", "Megtron 6(N)"), ("I-Speed(HVLP)", "I-Speed"), ("FR408HR/VLP2", "FR408HR"), ("370HR RTF", "370HR")],
+)
+def test_a_foil_behind_the_name_of_a_laminate_costs_no_confidence(text: str, family: str) -> None:
+    """People name the foil of a clad core with it; the laminate is the same."""
+    match = catalogue().find(text)
+
+    assert match.laminate is laminate(family)
+    assert match.confidence is Confidence.HIGH
+
+
+def test_every_known_name_takes_a_suffix_that_nobody_knows() -> None:
+    """Nothing raises, also for a name that only a remark knows: "R-5795(N)" once ended the check of a whole board."""
+    names = [alias for entry in catalogue().entries for alias in entry.aliases]
+    for name in [*names, *(remark.name for remark in catalogue().remarks)]:
+        for suffix in ("(Z)", "-XX", " 2116"):
+            assert catalogue().find(name + suffix).status in get_args(Status)
 
 
 @pytest.mark.parametrize(("text", "family", "style", "resin"), FOUND, ids=[row[0] for row in FOUND])
@@ -130,6 +157,9 @@ def test_a_glass_style_alone_names_no_laminate(text: str, styles: tuple[str, ...
         ("FR4 Tg≥155", "FR4, mid Tg", 155),
         ("fr4tg150", "FR4, mid Tg", 150),
         ("FR4 TG130-140", "FR4, Tg 130-140", 130),
+        ("FR4 Tg150C", "FR4, mid Tg", 150),
+        ("FR4 Tg 135-140C", "FR4, Tg 130-140", 135),
+        ("FR4_STD", "FR4", None),
         ("FR4 Tg 120", "FR4", 120),
         ("High-Tg FR4", "FR4, high Tg", 170),
         ("polyimide", "Polyimide", None),
@@ -183,6 +213,7 @@ def test_a_name_that_may_mean_several_laminates_is_not_resolved(text: str, among
         ("FR408XR", "FR408HR"),
         ("IS400-XR", "IS400"),
         ("R-5775(X)", "Megtron 6"),
+        ("R-5795(N)", "Megtron 8(N)"),
         ("KB-6167", "KB-6167F"),
         ("CEM-3", None),
         ("Aluminum", None),
