@@ -7,10 +7,12 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from drc_rules.analysis.via.hole_groups import depth_mm, groups_of
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
 from drc_rules.release.board_side import board_side
 from stackup_lib.board.board import Board
+from stackup_lib.core.facts import MissingFact
 
 Flags = NDArray[np.int8]
 
@@ -18,18 +20,18 @@ TYPES = (
     "IPC-4761: I tented, II tented and covered, III plugged, IV plugged and covered, V filled, VI filled and covered, "
     "VII filled and capped; a one side, b both sides."
 )
+BURIED = "buried"
+BURIED_REMARK = "Buried: neither end is on an outer side, so no solder mask covers it; no fill is stated."
 
 
 def holes_table(ctx: Context) -> FabTable:
     """Return holes by span, plating and size; slots by their width."""
-    side = board_side(ctx)
+    side, depths = board_side(ctx), _depths_mm(ctx)
     tolerance = ctx.declarations.config.order.hole_tolerance_mm
-    thickness = side.stackup.thickness_mm if side.stackup else None
     rows = []
     for (first, last, is_plated, is_slot), sizes in sorted(side.holes.items()):
-        is_through = (first, last) == (0, len(side.names) - 1)
         for size, many in sorted(sizes.items()):
-            ratio = f"{thickness / size:.1f}" if thickness and is_through and is_plated and size > 0 else ""
+            depth = depths.get((first, last, round(size, 3))) if is_plated and size > 0 else None
             rows.append(
                 (
                     side.name(first),
@@ -38,13 +40,26 @@ def holes_table(ctx: Context) -> FabTable:
                     "slot" if is_slot else "round",
                     figure(size),
                     "" if not is_plated else NOT_STATED if tolerance is None else f"+-{tolerance:g}",
-                    ratio,
+                    "" if depth is None else f"{depth / size:.1f}",
                     str(many),
                 )
             )
-    head = ("from", "to", "plated", "shape", "finished mm", "tolerance mm", "board / hole", "holes")
-    remarks = ("Diameters are finished sizes, vias and pads together; of a slot its width.",)
+    head = ("from", "to", "plated", "shape", "finished mm", "tolerance mm", "depth / hole", "holes")
+    remarks = (
+        "Diameters are finished sizes, vias and pads together; of a slot its width.",
+        "Depth of a microvia is that of the dielectric, of other holes from copper to copper.",
+    )
     return FabTable(name="holes", title="Holes", head=head, rows=tuple(rows), remarks=remarks if rows else ())
+
+
+def _depths_mm(ctx: Context) -> dict[tuple[int, int, float], float]:
+    """Return the depth of plated holes by span and diameter; empty where the stackup does not say."""
+    try:
+        return {
+            (group.top, group.bottom, round(group.drill_mm, 3)): depth_mm(ctx, group) for group in ctx.get(groups_of)
+        }
+    except MissingFact:
+        return {}
 
 
 def protection_table(ctx: Context) -> FabTable:
@@ -58,17 +73,22 @@ def protection_table(ctx: Context) -> FabTable:
         found[first, last, round(drill, 6), kind] += 1
     rows = tuple((names[a], names[b], figure(drill), kind, str(n)) for (a, b, drill, kind), n in sorted(found.items()))
     head = ("from", "to", "finished mm", "IPC-4761 type", "vias")
-    return FabTable(name="vias", title="Via protection", head=head, rows=rows, remarks=(TYPES,) if rows else ())
+    remarks = (TYPES, *([BURIED_REMARK] if any(row[3] == BURIED for row in rows) else [])) if rows else ()
+    return FabTable(name="vias", title="Via protection", head=head, rows=rows, remarks=remarks)
 
 
 def via_types(board: Board) -> list[str]:
-    """Return the type of each via by IPC-4761; `NOT_STATED` where it is not stated whether it is tented."""
+    """Return the type of each via by IPC-4761; `NOT_STATED` where it is not stated whether it is tented.
+
+    What KiCad stores for a side on which a via does not end is no protection: mask, plug and cover are on outer sides.
+    """
     vias = board.vias
+    is_outside = vias.start_layer == 0, vias.end_layer == board.layer_count - 1
     filled, capped = _of(board, vias.filled, "filling"), _of(board, vias.capped, "capping")
     sides = {
-        what: (
-            _of(board, getattr(vias, f"{what}_front"), f"{setting}_front"),
-            _of(board, getattr(vias, f"{what}_back"), f"{setting}_back"),
+        what: tuple(
+            np.where(ends, _of(board, getattr(vias, f"{what}_{side}"), f"{setting}_{side}"), np.int8(0))
+            for side, ends in zip(("front", "back"), is_outside, strict=True)
         )
         for what, setting in (("tented", "tenting"), ("covered", "covering"), ("plugged", "plugging"))
     }
@@ -89,6 +109,8 @@ def via_types(board: Board) -> list[str]:
             found.append(_sided("II", covered))
         elif tented:
             found.append(_sided("I", tented))
+        elif not (is_outside[0][k] or is_outside[1][k]):
+            found.append(BURIED)
         else:
             found.append(NOT_STATED if unsaid[k] else "open")
     return found

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from drc_rules.analysis.fabrication import fab_size
+from drc_rules.analysis.via import build_up
 from drc_rules.analysis.via.press_fit import press_fit_parts
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
@@ -56,12 +58,25 @@ def fab_notes(ctx: Context) -> tuple[FabNote, ...]:
 def _of_board(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
     order, thickness = ctx.declarations.config.order, stackup.thickness_mm if stackup else None
     yield _said("IPC-6012 class", order.ipc_class, "ipc_class", '"2"')
+    yield _stated("board size", _size(ctx))
     yield _stated("copper layers", str(ctx.board.layer_count))
+    yield _stated("vias", _vias(ctx))
     yield _stated("finished thickness", None if thickness is None else f"{thickness:.3f} mm over solder mask")
     tolerance = order.thickness_tolerance_pct
     yield _said("thickness tolerance", tolerance and f"+-{tolerance:g} %", "thickness_tolerance_pct", "10")
     bow = ctx.declarations.config.fab.bow_twist_pct
     yield _said("bow and twist", bow and f"at most {bow:g} %", "bow_twist_pct", "0.75", "[fab]")
+
+
+def _size(ctx: Context) -> str | None:
+    size = ctx.board.outline.size_mm
+    return f"{fab_size.describe((min(size), max(size)))} (box around the outline)" if size and min(size) > 0 else None
+
+
+def _vias(ctx: Context) -> str:
+    """Return HDI class, lamination cycles and stacked microvias."""
+    built = build_up.build_up(ctx.board).model_copy(update={"bgas": ()})
+    return build_up.describe(built, len(ctx.board.vias))
 
 
 def _of_materials(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
+from drc_rules.analysis.targets.controlled import controlled_lines
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
@@ -81,13 +82,17 @@ def impedance_table(ctx: Context) -> FabTable:
         "gap mm",
         "reference planes",
         "solved ohm",
+        "off %",
         "length mm",
         "coupon",
     )
-    lines = Lines(ctx)
-    rows = [row for target in board_targets(ctx) for row in _geometries(lines, target)]
+    lines, titles = Lines(ctx), _titles(ctx)
+    rows = [row for target in board_targets(ctx) for row in _geometries(lines, target, titles)]
     rows = [(*row, _coupon(ctx, number)) for number, row in enumerate(rows, start=1)]
-    remarks = ("Widths and gaps are as drawn, at the base of the trace; the solved impedance is Stackwright's.",)
+    remarks = (
+        "Widths and gaps are as drawn, at the base of the trace; the solved impedance and how far it is off "
+        "its target are Stackwright's.",
+    )
     if not rows:
         remarks = ("No net of the board has a target impedance.",)
     return FabTable(name="impedance", title="Impedances", head=head, rows=tuple(rows), remarks=remarks)
@@ -99,7 +104,17 @@ def _coupon(ctx: Context, number: int) -> str:
     return NOT_STATED if ordered is None else f"C{number}" if ordered else "none"
 
 
-def _geometries(lines: Lines, target: LineTarget) -> Iterator[tuple[str, ...]]:
+def _titles(ctx: Context) -> dict[RoutedLine, list[str]]:
+    """Return for whom each line is routed: equal targets are one, and only some of their nets are on a layer."""
+    found: dict[RoutedLine, list[str]] = {}
+    for one in ctx.get(controlled_lines):
+        found.setdefault(one.line, []).append(one.target.title)
+    return found
+
+
+def _geometries(
+    lines: Lines, target: LineTarget, titles: Mapping[RoutedLine, Sequence[str]]
+) -> Iterator[tuple[str, ...]]:
     groups: dict[tuple[int, float, float | None], list[RoutedLine]] = {}
     for line in target.routed:
         groups.setdefault((line.layer, line.width_mm, line.gap_mm), []).append(line)
@@ -108,16 +123,18 @@ def _geometries(lines: Lines, target: LineTarget) -> Iterator[tuple[str, ...]]:
     for key in sorted(groups, key=lambda k: (k[0], -lengths[k])):
         usual = max(groups[key], key=lambda line: line.length_mm)
         planes = [names[k] for k in usual.references if k is not None]
+        solved, off = _solved(lines, usual, target.target.ohm)
         yield (
             names[key[0]],
-            target.title,
+            ", ".join(dict.fromkeys(title for line in groups[key] for title in titles.get(line, (target.title,)))),
             f"{target.target.ohm:g}",
             target.target.kind,
             tolerance_asked(lines.ctx, target),
             figure(key[1]),
             "" if target.target.kind == "single" else "single trace" if key[2] is None else figure(key[2]),
             ", ".join(planes) or "none found",
-            _solved(lines, usual),
+            solved,
+            off,
             f"{lengths[key]:.1f}",
         )
 
@@ -131,11 +148,13 @@ def tolerance_asked(ctx: Context, target: LineTarget) -> str:
     return f"{general.value:g}" if general.known and general.value is not None else NOT_STATED
 
 
-def _solved(lines: Lines, line: RoutedLine) -> str:
+def _solved(lines: Lines, line: RoutedLine, target_ohm: float) -> tuple[str, str]:
+    """Return the impedance of a line, and how far it is from its target."""
     try:
-        return f"{routed_impedance_ohm(lines, line):.1f}"
+        ohm = routed_impedance_ohm(lines, line)
     except (MissingFact, StackwrightError) as error:
-        return f"not solved: {error.what}"
+        return f"not solved: {error.what}", ""
+    return f"{ohm:.1f}", f"{100 * (ohm / target_ohm - 1):+.1f}"
 
 
 def backdrills_table(ctx: Context) -> FabTable:

@@ -25,10 +25,11 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
-from stackwright.commands.fab.pack_pdf import NO_FPDF
+from stackwright.commands.fab.pack_pdf import NO_FPDF, _widths
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
+HDI = "inference_hdi_2n2_fit"
 PROTECTIONS = (
     *("tented_front", "tented_back", "covered_front", "covered_back"),
     *("plugged_front", "plugged_back", "filled", "capped"),
@@ -266,6 +267,56 @@ def test_protection_is_named_after_ipc_4761(card: Path, sides: dict[str, int], k
     }
     changed = replace(board, vias=replace(board.vias, **columns), ipc4761={})
     assert set(via_types(changed)) == {kind}
+
+
+def test_a_side_on_which_a_via_does_not_end_has_no_protection() -> None:
+    """Mask covers a blind via on its outer side only, and no buried via; what is filled is filled all the same."""
+    board = read_board(BOARDS / HDI / f"{HDI}.kicad_pcb")
+    vias, last = board.vias, board.layer_count - 1
+    kinds = np.array(via_types(board))
+    is_blind = (vias.start_layer == 0) ^ (vias.end_layer == last)
+    is_buried = (vias.start_layer > 0) & (vias.end_layer < last)
+    assert is_blind.any() and is_buried.any()
+    assert set(kinds[is_blind]) == {"I-a"}
+    assert set(kinds[is_buried]) == {"buried"}
+    assert "I-b" in set(kinds[~is_blind & ~is_buried])
+    filled = replace(board, vias=replace(vias, filled=np.ones(len(vias), np.int8)))
+    assert set(np.array(via_types(filled))[is_buried]) == {"V"}
+    open_ones = replace(board, ipc4761={"tenting_front": False})
+    assert set(np.array(via_types(open_ones))[vias.end_layer == 1]) == {"open"}
+
+
+def test_holes_of_every_span_have_their_depth(tmp_path: Path) -> None:
+    """Over copper without solder mask; of a microvia the dielectric that the laser drills."""
+    rows = {(row["from"], row["to"], row["finished mm"]): row for row in pack(BOARDS / HDI, tmp_path)["holes"]}
+    assert float(rows["F.Cu", "In1.Cu", "0.125"]["depth / hole"]) == pytest.approx(0.077 / 0.125, abs=0.05)
+    assert float(rows["F.Cu", "B.Cu", "0.2"]["depth / hole"]) == pytest.approx((1.57 - 2 * 0.02) / 0.2, abs=0.06)
+    assert all(row["depth / hole"] for row in pack(BOARDS / HDI, tmp_path)["holes"] if row["plated"] == "yes")
+
+
+def test_the_notes_begin_with_size_and_kind_of_vias(card: Path, tmp_path: Path) -> None:
+    """A quotation takes the size, and how often the board is laminated."""
+    notes = {row["item"]: row["required"] for row in pack(BOARDS / HDI, tmp_path)["notes"]}
+    assert notes["board size"] == "167.65 x 111.15 mm (box around the outline)"
+    assert notes["vias"] == "2-N-2, at least 3 lamination cycles, microvias stacked 2 high"
+    notes = {row["item"]: row["required"] for row in pack(card, tmp_path / "card-pack")["notes"]}
+    assert notes["vias"] == "through vias"
+
+
+def test_a_geometry_is_for_the_nets_that_have_it(tmp_path: Path) -> None:
+    """Two interfaces with one target on two layers: each row names its own, and how far it is off."""
+    rows = pack(BOARDS / "training_b200_fit", tmp_path)["impedance"]
+    assert {(row["layer"], row["for"]) for row in rows if row["for"] != "NVLink 5 (B200)"} == {("In2.Cu", "PCIe Gen6")}
+    for row in rows:
+        off = 100 * (float(row["solved ohm"]) / float(row["target ohm"]) - 1)
+        assert float(row["off %"]) == pytest.approx(off, abs=0.1)
+
+
+def test_only_the_longest_columns_of_a_wide_table_are_cut() -> None:
+    """A short cell like "NOT STATED" is never broken while a long one can give way."""
+    assert _widths([62.0, 31.0]) == pytest.approx((124.0, 62.0))
+    assert _widths([20.0, 300.0, 16.0]) == pytest.approx((20.0, 150.0, 16.0))
+    assert _widths([100.0, 300.0, 26.0]) == pytest.approx((80.0, 80.0, 26.0))
 
 
 def test_numbered_rows_are_read_in_ranges() -> None:

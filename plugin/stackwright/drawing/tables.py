@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 from rich.text import Text
 
@@ -17,6 +18,7 @@ from stackwright.text.words import clean, number
 FORMAT = "stackwright-stackup"
 VERSION = 1
 
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 CSV_HEAD = (
@@ -132,8 +134,11 @@ def json_text(view: StackupView, path: str, sha256: str) -> str:
 
 
 def in_csv(cell: str | float) -> str | float:
-    """Return a cell that a spreadsheet does not take for a formula: a leading = + - @ gets an apostrophe before it."""
+    """Return a cell that a spreadsheet does not take for a formula: a leading = + - @ gets an apostrophe before it.
+
+    A signed number stays as it is.
+    """
     if not isinstance(cell, str):
         return cell
     text = clean(cell)
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text

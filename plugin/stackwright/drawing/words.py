@@ -90,7 +90,8 @@ def via_span(span: ViaSpan) -> str:
     drill = f"{span.drill_min_mm:g}"
     if span.drill_max_mm > span.drill_min_mm:
         drill += f" to {span.drill_max_mm:g}"
-    text = f"{span.count} {span.kind}, {span.top} to {span.bottom}, drill {drill} mm"
+    what = count(span.count, "microvia" if span.kind == "micro" else f"{span.kind} via")
+    text = f"{what}, {span.top} to {span.bottom}, drill {drill} mm"
     return text + "".join(f", {one}" for one in backdrills(span))
 
 

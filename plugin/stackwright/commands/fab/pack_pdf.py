@@ -22,9 +22,8 @@ MARGIN_MM, WIDTH_MM, HEIGHT_MM = 12, 186, 273
 """Of A4, less the margins."""
 BODY_PT, TABLE_PT, TITLE_PT, HEAD_PT = 9, 7.5, 12, 16
 LINE_MM = 3.6
-LEAST_COLUMN_MM = 11.0
 MOST_SHRUNK = 1.2
-"""A table that is wider by less than this share gets smaller letters instead of broken lines."""
+"""A table that is too wide gets letters smaller by up to this factor; what is still too wide gets broken lines."""
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)
 """Instead of the time of writing: equal boards give equal files."""
 OPEN_RGB, QUIET_RGB, LINE_RGB = (179, 38, 30), (86, 97, 114), (200, 205, 212)
@@ -125,8 +124,8 @@ def _table(pdf: FPDF, table: FabTable) -> None:
         head = FontFace(emphasis="BOLD", fill_color=(241, 243, 245))
         open_cell = FontFace(color=OPEN_RGB)
         needed = _needed(pdf, table)
-        if WIDTH_MM < sum(needed) < MOST_SHRUNK * WIDTH_MM:
-            pdf.set_font_size(TABLE_PT * WIDTH_MM / sum(needed))
+        if sum(needed) > WIDTH_MM:
+            pdf.set_font_size(TABLE_PT / min(MOST_SHRUNK, sum(needed) / WIDTH_MM))
             needed = _needed(pdf, table)
         with pdf.table(
             col_widths=_widths(needed),
@@ -157,16 +156,16 @@ def _needed(pdf: FPDF, table: FabTable) -> list[float]:
 
 
 def _widths(needed: Sequence[float]) -> tuple[float, ...]:
-    """Return widths that add up to the page's: what the longest cell needs, and long text shares what is left."""
+    """Return widths that add up to the page's: what the longest cells need, the longest share the rest."""
     if sum(needed) <= WIDTH_MM:
         return tuple(width * WIDTH_MM / sum(needed) for width in needed)
-    fair = WIDTH_MM / len(needed)
-    kept = [min(width, max(fair, LEAST_COLUMN_MM)) for width in needed]
-    long = [k for k, width in enumerate(needed) if width > kept[k]]
-    spare = WIDTH_MM - sum(kept)
-    for k in long:
-        kept[k] += spare * needed[k] / sum(needed[j] for j in long)
-    return tuple(kept)
+    left, share = float(WIDTH_MM), WIDTH_MM / len(needed)
+    for number, width in enumerate(sorted(needed)):
+        share = left / (len(needed) - number)
+        if width > share:
+            break
+        left -= width
+    return tuple(min(width, share) for width in needed)
 
 
 def _latin(text: str) -> str:
