@@ -36,7 +36,6 @@ _UNITS_NOTE = re.compile(
 _TOLERANCE = re.compile(r"(?:\+\s*/?\s*-|±)\s*(\d+(?:[.,]\d+)?)\s*%")
 _UNIT_BAND = (0.75, 1.3)
 """How far the sum of a table may be from the board's thickness for its unit to be decided by it: units are 25 apart."""
-_FEW_ROWS = 3
 
 
 class FabRow(Frozen):

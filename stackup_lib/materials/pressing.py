@@ -36,14 +36,12 @@ class PressedPrepreg(Frozen):
         low_mm: thinnest that the values allow, never below the bare glass.
         high_mm: thickest.
         cured_mm: all plies before they fill copper.
-        fill_mm: resin that the copper takes, per area.
     """
 
     thickness_mm: float
     low_mm: float
     high_mm: float
     cured_mm: float
-    fill_mm: float
 
 
 @record
@@ -154,7 +152,6 @@ def pressed_prepreg(
         low_mm=max(low - fill, glass),
         high_mm=high - fill,
         cured_mm=cured,
-        fill_mm=fill,
     )
     confidence = Confidence.LOW if table is None else lowered(table.source.grade.confidence)
     base = table.source.text if table else _data().fabric.text

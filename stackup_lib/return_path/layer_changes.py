@@ -20,8 +20,8 @@ DIRECTIONS = 16
 """Points on each circle."""
 
 
-_Hit = tuple[float, int, tuple[float, float]]
-"""Distance, net and place of a hole."""
+_Hit = tuple[float, int]
+"""Distance in mm and net of a hole."""
 
 
 @record
@@ -34,7 +34,6 @@ class LayerChange:
         entry_plane, exit_plane: their reference planes; the same where both layers share one.
         entry_nets, exit_nets: nets of those planes' copper around the via, ascending.
         shared_net: net that both planes have there, None where there is none: then only capacitors join them.
-        return_at_mm: place of the nearest hole that joins both planes; None where there is none or none is needed.
         distance_mm: between the centres of via and hole; 0 where both layers share a plane, None where none joins them.
         other_planes: where none does, two other reference planes of the layers that a hole joins; only the share of the
             current that flows in them goes that way. None where there are none.
@@ -52,7 +51,6 @@ class LayerChange:
     entry_nets: tuple[int, ...]
     exit_nets: tuple[int, ...]
     shared_net: int | None
-    return_at_mm: tuple[float, float] | None
     distance_mm: float | None
     other_planes: tuple[int, int] | None = None
     other_distance_mm: float | None = None
@@ -119,7 +117,6 @@ def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, pairs: Sequenc
         entry_nets=nets[planes[0]],
         exit_nets=nets[planes[1]],
         shared_net=near[1] if near else shared[0] if shared else None,
-        return_at_mm=near[2] if near else None,
         distance_mm=0.0 if keeps else near[0] if near else None,
         other_planes=other[0] if other else None,
         other_distance_mm=other[1][0] if other else None,
@@ -175,13 +172,13 @@ class _Holes:
         self.bottom = np.concatenate([vias.end_layer, [bottom for _, _, bottom in stacks], last])
 
     def nearest(self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float) -> _Hit | None:
-        """Return (distance, net, place) of the nearest hole of a net that its fill surrounds on both planes."""
+        """Return (distance, net) of the nearest hole of a net that its fill surrounds on both planes."""
         rows = np.flatnonzero((self.net == net) & (self.top <= min(planes)) & (self.bottom >= max(planes)))
         distance = np.hypot(self.x_mm[rows] - x_mm, self.y_mm[rows] - y_mm)
         for k in np.argsort(distance, kind="stable").tolist():
             row = int(rows[k])
             if all(net in self._around(row, plane) for plane in planes):
-                return float(distance[k]), net, (float(self.x_mm[row]), float(self.y_mm[row]))
+                return float(distance[k]), net
         return None
 
     def _around(self, row: int, plane: int) -> tuple[int, ...]:

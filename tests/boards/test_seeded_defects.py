@@ -389,7 +389,6 @@ board_loss_db = 20
 nets = ["/SFP?.RX_*", "/SFP?.TX_*", "/SFP?/SFP_?D_C_*"]
 """
 WREN_VIA = ("870b11eb-c527-46fd-8485-253e341fbea7",)
-WREN_STUB = ("b477d38b-a9e8-4871-a3e8-f00785d72634",)
 TG = "edge.tg.min", "edge.tg.preferred"
 
 WREN_SEEDS = {

@@ -19,7 +19,6 @@ from tests.support.in_process import run_here
 from tests.support.paired import paired, series_s, write_s
 
 GHZ = np.linspace(0, 20, 401)
-ALL_GHZ = np.linspace(0, 16, 1001)
 
 
 def links(folder: Path, *options: str, **changes: Any) -> tuple[int, Path]:

@@ -1,4 +1,4 @@
-"""Closed forms and laws that our solvers are compared with: shapes of copper in squares, barrels, roughness, finish."""
+"""Closed forms and laws that our solvers are compared with: copper in squares, barrels, roughness, finish, planes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stackup_lib.transmission_lines.materials.conductor_models import (
     COPPER,
+    MU0,
     Metal,
     NickelGold,
     layered_impedance_ohm,
@@ -121,3 +122,13 @@ def enig_multiplier(frequency_ghz: ArrayLike, finish: NickelGold, base: Metal = 
     f = np.asarray(frequency_ghz, dtype=np.float64)
     bare = wave_impedance_ohm(f, base)
     return np.asarray(layered_impedance_ohm(f, finish.coats(), bare) / bare)
+
+
+def sheet_inductance_h(spacing_mm: float, length_mm: float, width_mm: float) -> float:
+    """Return mu0 h l/w, of current that fills the width of two planes."""
+    return MU0 * spacing_mm * length_mm / width_mm * 1e-3
+
+
+def spreading_inductance_h(spacing_mm: float, inner_mm: float, outer_mm: float) -> float:
+    """Return mu0 h/(2 pi) ln(r2/r1), of current that spreads between planes from radius r1 to r2."""
+    return MU0 * spacing_mm * 1e-3 / (2 * math.pi) * math.log(outer_mm / inner_mm)

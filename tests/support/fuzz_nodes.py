@@ -53,7 +53,6 @@ EXTREME = 0.2
 VERSIONS = (b"20171130", b"20211014", b"20221018", b"20240108", b"20241229", b"20260206")
 KINDS_OF_TRACK = (b"segment", b"arc", b"via", b"zone", b"footprint", b"module", b"pad", b"gr_line", b"gr_rect")
 NUMBER = re.compile(rb"-?\d+(\.\d+)?")
-HEX = re.compile(rb'"?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"?')
 COPPER = re.compile(rb'"?(?:F|B|In\d+)\.Cu"?')
 ANGLES = (b"0", b"45", b"90", b"135", b"180", b"270", b"-90", b"30", b"359.9")
 POINTS = (b"xy", b"start", b"mid", b"end", b"center", b"at")

@@ -23,7 +23,6 @@ class DrilledHole:
 
     hole: PlatedHole
     drill: Backdrill
-    is_native: bool
 
     @property
     def passed(self) -> range:
@@ -38,10 +37,10 @@ def drilled_holes(ctx: Context) -> Iterator[DrilledHole]:
     declared = ctx.declarations.backdrills
     for hole in plated_holes(ctx.board, nets) if len(nets) else ():
         for drill in hole.backdrills:
-            yield DrilledHole(hole, drill, is_native=True)
+            yield DrilledHole(hole, drill)
         for drill, of in declared:
             if hole.net in of and drill.start in (hole.top, hole.bottom):
-                yield DrilledHole(hole, drill, is_native=False)
+                yield DrilledHole(hole, drill)
 
 
 def _drilled_nets(ctx: Context) -> Ints:

@@ -12,7 +12,6 @@ from drc_rules.requirements.data_files import read_model
 from drc_rules.requirements.forms import Form, forms, load_form
 from drc_rules.requirements.interfaces import Interface, families, family, interface
 from stackup_lib.core.errors import ConfigError, did_you_mean
-from stackup_lib.core.facts import Fact, unknown
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.materials import FoilGrade, LossClass
@@ -120,12 +119,10 @@ class Requirements:
 
     Attributes:
         form: name of the form factor, None when none is stated.
-        open_questions: unspecified inputs that the choice of clauses depends on.
     """
 
     clauses: tuple[Clause, ...]
     form: str | None = None
-    open_questions: tuple[Fact[str], ...] = ()
 
 
 MOST_LEVELS = 16
@@ -268,8 +265,7 @@ def assemble(
     if form is not None:
         clauses |= {clause.id: clause for clause in form.clauses()}
     kept = tuple(clause for clause in clauses.values() if clause.id not in base.dropped)
-    questions = tuple(_question(c.interface or "") for c in kept if c.kind == "interface_generation")
-    return Requirements(kept, form.name if form else None, questions)
+    return Requirements(kept, form.name if form else None)
 
 
 def _of_interfaces(profile: Profile, workload: str, present: Iterable[Interface]) -> Iterator[Clause]:
@@ -316,11 +312,3 @@ def _generations(workload: str, open_families: Iterable[str]) -> Iterator[Clause
                 source=Source(document="kicad-file-format", row="a net has no signalling standard"),
                 interface=family_id,
             )
-
-
-def _question(family_id: str) -> Fact[str]:
-    """Return the unknown generation of a family, with the lines that give it."""
-    of = family(family_id)
-    choices = ", ".join(one.id for one in of.interfaces)
-    how = f'[[interface]]\nis = "?"  # {choices}\nnet_classes = ["?"]  # or nets = ["/PATTERN*"]'
-    return unknown(f"generation of {of.title}", how)

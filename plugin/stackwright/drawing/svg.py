@@ -22,7 +22,6 @@ from stackwright.text.words import clean, count
 WIDTH = 960
 SHEET_X, SHEET_WIDTH = 262, 252
 MARGIN = 12.0
-TEXT_SIZE = 12
 COPPER_HEIGHT, DIELECTRIC_HEIGHT, MASK_HEIGHT = 17.0, 18.0, 15.0
 LABEL_STEP = 14.0
 """Least distance of two labels of the drawing to scale."""

@@ -63,13 +63,6 @@ class SeriesBranch:
             one = one + self.part_ohm(np.asarray(frequencies_hz, dtype=float))
         return np.asarray(one / self.count, dtype=np.complex128)
 
-    @property
-    def resonance_hz(self) -> float | None:
-        """The series resonance without what grows with frequency, or None where there is none."""
-        if self.capacitance_f is None or self.inductance_h == 0:
-            return None
-        return 1 / (2 * math.pi * math.sqrt(self.inductance_h * self.capacitance_f))
-
 
 @record
 class PlaneNodes:
@@ -175,25 +168,3 @@ def peaks(solution: SolvedNetwork) -> tuple[ImpedancePeak, ...]:
             )
         )
     return tuple(found)
-
-
-def count_to_target(
-    solved: SolvedNetwork, part: SeriesBranch, target_ohm: float, up_to_hz: float, most: int = 100
-) -> int | None:
-    """Return how many more of a part at the load keep |Z| at or below the target up to a frequency.
-
-    The smallest number up to `most`, 0 where none is needed, None where no number does: more may lower one peak
-    and raise another, so each number is tried. The parts are right at the load; farther away it takes more.
-
-    Raises:
-        ValueError: the target is not positive, or no frequency is below `up_to_hz`.
-    """
-    judged = solved.frequencies_hz <= up_to_hz
-    if not target_ohm > 0 or not judged.any():
-        raise ValueError("a target is positive, and there are frequencies to judge")
-    here = solved.impedance_ohm[judged]
-    one = part.impedance_ohm(solved.frequencies_hz[judged])
-    for count in range(most + 1):
-        if np.max(np.abs(here / (1 + count * here / one))) <= target_ohm:
-            return count
-    return None

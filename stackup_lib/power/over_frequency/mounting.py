@@ -40,16 +40,6 @@ def trace_inductance_h(height_mm: float, length_mm: float, width_mm: float) -> f
     return MU0 * height_mm * length_mm / (width_mm + 1.4 * height_mm) * 1e-3
 
 
-def sheet_inductance_h(spacing_mm: float, length_mm: float, width_mm: float) -> float:
-    """Return mu0 h l/w, of current that fills the width of two planes."""
-    return MU0 * spacing_mm * length_mm / width_mm * 1e-3
-
-
-def spreading_inductance_h(spacing_mm: float, inner_mm: float, outer_mm: float) -> float:
-    """Return mu0 h/(2 pi) ln(r2/r1), of current that spreads between planes from radius r1 to r2."""
-    return MU0 * spacing_mm * 1e-3 / (2 * math.pi) * math.log(outer_mm / inner_mm)
-
-
 @dataclass(frozen=True, slots=True)
 class MountingLoop:
     """The loop of a part with two pads over a pair of planes, in mm; `mounting_inductance_h` is its inductance.

@@ -132,7 +132,7 @@ def drilled(start: int, must_cut: int, size_mm: float | None = 0.5) -> DrilledHo
     hole = PlatedHole(
         net=1, x_mm=20.0, y_mm=10.0, uuid="", is_via=True, top=0, bottom=5, drill_mm=0.2, used=(0, 1), backdrills=()
     )
-    return DrilledHole(hole, Backdrill(start, must_cut, size_mm), is_native=True)
+    return DrilledHole(hole, Backdrill(start, must_cut, size_mm))
 
 
 def test_a_drill_takes_away_every_layer_from_where_it_enters_to_the_one_it_must_cut() -> None:
@@ -155,10 +155,10 @@ def test_declared_drills_stand_beside_those_of_the_file_on_holes_that_end_where_
         config='[[backdrill]]\nnets = ["/B"]\nfrom = "B.Cu"\nmust_cut = "In4.Cu"\n',
     )
 
-    found = [(ctx.board.nets[d.hole.net], d.is_native, d.drill.start, d.drill.must_cut) for d in drilled_holes(ctx)]
+    found = [(ctx.board.nets[d.hole.net], d.drill.start, d.drill.must_cut) for d in drilled_holes(ctx)]
 
-    assert sorted(found) == [("/A", True, 5, 3), ("/B", False, 5, 4)]
-    one = next(d for d in drilled_holes(ctx) if d.is_native)
+    assert sorted(found) == [("/A", 5, 3), ("/B", 5, 4)]
+    one = next(d for d in drilled_holes(ctx) if ctx.board.nets[d.hole.net] == "/A")
     place = place_of(ctx, one, 3)
     assert (place.layer, place.net, place.x_mm) == ("In3.Cu", "/A", one.hole.x_mm)
     assert place.uuid

@@ -11,7 +11,8 @@ from drc_rules.engine.check import find_config, prepare
 from drc_rules.facts.declared import Overrides
 from fixtures.miniboard import build
 from stackup_lib.kicad import read_board
-from stackup_lib.power.over_frequency.mounting import sheet_inductance_h, trace_inductance_h
+from stackup_lib.power.over_frequency.mounting import trace_inductance_h
+from tests.support.closed_forms import sheet_inductance_h
 
 STACKUP = """
 F.Cu 0.035

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from stackup_lib.power.over_frequency.mounting import sheet_inductance_h, spreading_inductance_h
 from stackup_lib.power.over_frequency.plane_outline import PlaneCells, outline_modes
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
 from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, LEAST_POINTS
+from tests.support.closed_forms import sheet_inductance_h, spreading_inductance_h
 from tests.support.plane_cells import cells_of, rectangle_ohm
 from tests.support.power_frequency import cavities_off
 

@@ -454,7 +454,6 @@ def test_the_nearest_ground_via_is_found_with_its_distance(tmp_path: Path) -> No
 
     assert (change.entry_plane, change.exit_plane) == (1, 4)
     assert change.distance_mm == pytest.approx(5.0)
-    assert change.return_at_mm == pytest.approx((change.x_mm + 3, change.y_mm + 4))
     assert not change.keeps_plane
 
 
