@@ -159,7 +159,6 @@ class Interface(Frozen):
         return_mask: least return loss over frequency, pieces rising; only where it is published.
         reference_channel: what the standard refers a channel to, for its operating margin; only where all is published.
         stub_limit_mm: stated or computed limit of a via stub.
-        stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
         skew_ps, skew_mm: allowed difference within a pair.
         lane_skew_ps: allowed difference between any two pairs of a port.
         lane_skew_card_ps: of that, the share of an add-in card.
@@ -169,7 +168,6 @@ class Interface(Frozen):
         data_length_mm, data_vias: longest data net of a memory and most vias on it, by a controller maker's guide.
         byte_layers: inner layers over which the bits of a byte may spread, by the same.
         at_least_as: slower links of other families whose clauses hold at least for this one.
-        df_max, suggested_laminate, suggested_foil: what is usual, for suggestions.
         clause: what is required: its own rows, and those of slower links (`inherit.py`).
         sources: field name, or `board_loss_db.<topology>`, -> document; what has none is engineering knowledge.
     """
@@ -193,7 +191,6 @@ class Interface(Frozen):
     return_mask: tuple[ReturnMask, ...] = ()
     reference_channel: ReferenceChannel | None = None
     stub_limit_mm: float | None = None
-    stub_rule_mm: float | None = None
     skew_ps: float | None = None
     skew_mm: float | None = None
     lane_skew_ps: float | None = None
@@ -204,9 +201,6 @@ class Interface(Frozen):
     data_length_mm: float | None = None
     data_vias: int | None = None
     byte_layers: int | None = None
-    df_max: float | None = None
-    suggested_laminate: str | None = None
-    suggested_foil: str | None = None
     at_least_as: tuple[str, ...] = ()
     sources: Mapping[str, str] = Field(default_factory=dict)
     note: str = ""
