@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class LayerUse:
         return self.role in (LayerRole.GROUND, LayerRole.POWER, LayerRole.MIXED)
 
 
-@cache
+@lru_cache(maxsize=65536)
 def is_ground(net: str) -> bool:
     """Return True for a net whose last path element reads as ground."""
     return bool(_GROUND.match(net.rsplit("/", 1)[-1]))

@@ -1,7 +1,7 @@
 """Copper weights: ounces to thickness, and finished thickness to ounce classes."""
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 from stackup_lib.core.facts import Confidence, Fact, Origin, unknown
 from stackup_lib.core.frozen import Frozen
@@ -111,7 +111,7 @@ PROCESSED_SHARE = 0.89
 NOMINAL_UM_PER_OZ = 34.3
 
 
-@cache
+@lru_cache(maxsize=256)
 def inner_copper_mm(oz: float) -> float:
     """Return the usual finished thickness of inner copper of a weight."""
     stated = {row["oz"]: row["um"] for row in read_toml("copper_weights.toml")["inner"]}

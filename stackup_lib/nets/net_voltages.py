@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.nets.power_nets import ends_in_voltage, reads_as_supply
@@ -12,7 +12,7 @@ _VOLTS = re.compile(r"(?<![\dA-Z.])([+-]|P(?=\d))?(\d{1,3})(?:V(\d{0,2})(?!\d)|\
 _RETURN = re.compile(r"(?:^|[_.\-\d])(?:RTN|RET|RETURN)(?:$|[_.\-\d])")
 
 
-@cache
+@lru_cache(maxsize=65536)
 def volts_of_name(net: str) -> float | None:
     """Return the voltage against ground, in V, that a supply's name states; 0 for grounds and returns; None for others.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import IntFlag
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,7 @@ class Rails:
         return tuple(words for sign, words in WORDS.items() if self.signs[net] & sign)
 
 
-@cache
+@lru_cache(maxsize=65536)
 def reads_as_supply(net: str) -> bool:
     """Return True for a name that reads as a supply: `+3V3`, `1V8_AON`, `VDD_IO`, `VBUS`; not `VSYNC`, not `3V3_EN`.
 
@@ -96,7 +96,7 @@ def reads_as_supply(net: str) -> bool:
     return not net.startswith(_GENERATED) and bool(_SUPPLY.search(last)) and not _CONTROL.search(last)
 
 
-@cache
+@lru_cache(maxsize=65536)
 def ends_in_voltage(net: str) -> bool:
     """Return True for a name such as `FTDI_3V3`: a supply when something bypasses it, else a signal of that level."""
     last = net.rsplit("/", 1)[-1].upper()

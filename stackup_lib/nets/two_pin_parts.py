@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,20 +129,20 @@ def letters_of(reference: str) -> str:
     return found[0].upper() if found else ""
 
 
-@cache
+@lru_cache(maxsize=65536)
 def reference_key(reference: str) -> tuple[bool, str, int, str]:
     """Return what orders parts: chips before connectors, then by letters and number (`U2` before `U10`)."""
     letters, digits = letters_of(reference), re.search(r"\d+", reference)
     return letters in SOCKETS, letters, int(digits[0]) if digits else 0, reference
 
 
-@cache
+@lru_cache(maxsize=65536)
 def is_unfitted(value: str) -> bool:
     """Return True where the value says that the part is left out: DNP, NC and the like."""
     return bool(_UNFITTED.search(value.upper()))
 
 
-@cache
+@lru_cache(maxsize=65536)
 def resistance_ohm(value: str) -> float | None:
     """Return the resistance that a value states: `22`, `4k7`, `0R`, `R_27R_0402`, `49.9 ohm`; None for none."""
     for word in _words(value):
@@ -159,7 +159,7 @@ def resistance_ohm(value: str) -> float | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=65536)
 def capacitance_pf(value: str) -> float | None:
     """Return the capacitance that a value states, in pF: `100n`, `0.22uF`, `4u7`, `C_220n_0402`; None for none."""
     for word in _words(value):

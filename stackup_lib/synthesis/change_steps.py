@@ -1,7 +1,7 @@
 """Steps of a change of an existing stackup: another laminate, heavier copper, mirrored rows. Lengths in mm."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
@@ -96,7 +96,7 @@ def _unlike(
     return other_style, sold.plies != row.plies, is_new, round(off_dk / SAME_DK), off_mm, sold.plies
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _product(text: str) -> tuple[object, ...]:
     """Return what makes two texts one prepreg: family, glass style, resin content."""
     match = catalogue().find(text)
