@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Outline
-from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.copper.fill_edges import Complexes, xy_of
 from stackup_lib.copper.shapes import Mask
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def board_area(outline: Outline) -> Geometry | None:
     for ring in found[1:]:
         area = shapely.symmetric_difference(area, ring)
     reach = shapely.buffer(whole, CHAINED_MM)
-    if not all(shapely.covers(reach, shapely.linestrings(_xy(points))) for points in is_open):
+    if not all(shapely.covers(reach, shapely.linestrings(xy_of(points))) for points in is_open):
         return None
     shapely.prepare(area)
     return area
@@ -118,7 +118,7 @@ def _enclosed(points: Complexes) -> Geometry:
     """What a ring encloses; of one that crosses itself all its parts."""
     import shapely  # noqa: PLC0415
 
-    parts = shapely.get_parts(shapely.make_valid(shapely.Polygon(_xy(points))))
+    parts = shapely.get_parts(shapely.make_valid(shapely.Polygon(xy_of(points))))
     return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
 
 
@@ -130,7 +130,3 @@ def _is_same(ring: Geometry, other: Geometry) -> bool:
     import shapely  # noqa: PLC0415
 
     return float(shapely.symmetric_difference(ring, other).area) < SAME_SHARE * _size(other)
-
-
-def _xy(points: Complexes) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    return np.stack([points.real, points.imag], axis=-1)

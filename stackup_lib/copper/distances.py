@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
-from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.copper.fill_edges import Complexes, xy_of
 from stackup_lib.copper.shapes import CopperShape, CopperShapes
 
 FINE_MM = 0.0002
@@ -121,12 +121,12 @@ def cores(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
 
     found = np.empty(len(pieces), dtype=np.object_)
     straight, arcs, boxes = (np.flatnonzero(of) for of in (pieces.is_straight, _is_arc(pieces), _is_box(pieces)))
-    found[straight] = shapely.linestrings(_xy(np.stack([pieces.start[straight], pieces.end[straight]], axis=1)))
+    found[straight] = shapely.linestrings(xy_of(np.stack([pieces.start[straight], pieces.end[straight]], axis=1)))
     if len(arcs):
         points, arc = arc_points(board, pieces.row[arcs], FINE_MM)
-        found[arcs] = shapely.linestrings(_xy(points), indices=arc)
+        found[arcs] = shapely.linestrings(xy_of(points), indices=arc)
     if len(boxes):
-        found[boxes] = shapely.polygons(_xy(_rectangles(board, pieces.where(boxes))))
+        found[boxes] = shapely.polygons(xy_of(_rectangles(board, pieces.where(boxes))))
     return found
 
 
@@ -181,7 +181,3 @@ def _rectangles(board: Board, pieces: CopperShapes) -> Complexes:
     along, across = _half_core(board, pieces)
     corner = along[:, None] * np.array([1, -1, -1, 1]) + 1j * across[:, None] * np.array([1, 1, -1, -1])
     return np.asarray(pieces.start[:, None] + corner * turn[:, None])
-
-
-def _xy(points: Complexes) -> Floats:
-    return np.stack([points.real, points.imag], axis=-1)

@@ -53,6 +53,11 @@ class FillEdges:
         return np.repeat(box, size), np.arange(int(size.sum())) + np.repeat(self.run_start[run] - before, size)
 
 
+def xy_of(points: Complexes) -> Floats:
+    """Return the coordinates of points x + iy, as shapely takes them: one more axis, of two."""
+    return np.stack([points.real, points.imag], axis=-1)
+
+
 def diagonals(boxes: tuple[Floats, Floats, Floats, Floats]) -> NDArray[np.object_]:
     """Return lines across boxes (left, low, right, high): a tree needs only envelopes, and lines are small."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it

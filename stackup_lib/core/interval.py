@@ -29,6 +29,16 @@ class Interval(Frozen):
             raise ValueError(f"interval {self.low:g}, {self.nominal:g}, {self.high:g} is not in order")
         return self
 
+    @classmethod
+    def exact(cls, value: float) -> "Interval":
+        """Return a value that has no range."""
+        return cls(low=value, nominal=value, high=value)
+
+    @classmethod
+    def geometric(cls, low: float, high: float) -> "Interval":
+        """Return a range of positive values with its geometric mean as nominal."""
+        return cls(low=low, nominal=math.sqrt(low * high), high=high)
+
     def times(self, factor: float) -> "Interval":
         """Return the interval in another unit, or for another length; the factor is positive."""
         return Interval(low=self.low * factor, nominal=self.nominal * factor, high=self.high * factor)
@@ -48,4 +58,4 @@ class Interval(Frozen):
         return Standing.BEYOND if self.low > maximum or self.high < minimum else Standing.UNSURE
 
 
-ZERO = Interval(low=0.0, nominal=0.0, high=0.0)
+ZERO = Interval.exact(0.0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, LayerKind, PadKind, Stackup
 from stackup_lib.board.layer_masks import layers_of
-from stackup_lib.core.interval import Interval
+from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.record import record
 
 
@@ -261,7 +261,7 @@ def residual_mm(stub: Stub, drill: Backdrill | None, faces_mm: tuple[tuple[float
         return Interval(low=stub.length_mm - spread, nominal=stub.length_mm, high=stub.length_mm + spread)
     down = stub.side > stub.first
     if (drill.must_cut <= stub.first) if down else (drill.must_cut >= stub.first):
-        return Interval(low=0.0, nominal=0.0, high=0.0)
+        return ZERO
     origin = faces_mm[stub.first][1 if down else 0]
     worst = abs(faces_mm[drill.must_cut][0 if down else 1] - origin)
     following = drill.must_cut + (-1 if down else 1)

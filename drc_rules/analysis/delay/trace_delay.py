@@ -19,7 +19,7 @@ from drc_rules.analysis.nets.board_links import board_links, complete_routes
 from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.interval import Interval
+from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
@@ -30,8 +30,6 @@ DELAY_SPREAD = 0.05
 
 ANY_DK = (2.0, 4.7)
 """Effective permittivity of any line on a board: a microstrip on a laminate of Dk 2.6, a stripline in FR-4."""
-
-_NO_DELAY = Interval(low=0.0, nominal=0.0, high=0.0)
 
 
 @record
@@ -180,7 +178,7 @@ def climb_ps(ctx: Context, climbs: Sequence[Climb], others: Sequence[Climb] = ()
     """
     mine, theirs = Counter(climbs) - Counter(others), Counter(others) - Counter(climbs)
     if not mine and not theirs:
-        return _NO_DELAY
+        return ZERO
     signed = [(ctx.get(via_delay_ps, climb), many) for climb, many in mine.items()]
     signed += [(ctx.get(via_delay_ps, climb), -many) for climb, many in theirs.items()]
     low = sum(many * one.low for one, many in signed)

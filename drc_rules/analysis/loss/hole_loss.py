@@ -131,7 +131,7 @@ class HoleLosses:
         nyquist = self.interface.nyquist_ghz or 0.0
         dk = self._dk(nyquist)
         ohm = via_ohm(shape, dk, length_mm)
-        loaded = loaded_dk(shape, Interval(low=dk, nominal=dk, high=dk), length_mm)
+        loaded = loaded_dk(shape, Interval.exact(dk), length_mm)
         nominal = barrel_loss_db(nyquist, length_mm, loaded.nominal, self.line_ohm, ohm.nominal)
         ends = [barrel_loss_db(nyquist, length_mm, loaded.high, self.line_ohm, z) for z in (ohm.low, ohm.high)]
         return Interval(low=0.0, nominal=nominal, high=max(nominal, *ends))

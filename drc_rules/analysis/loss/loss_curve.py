@@ -47,6 +47,11 @@ class LossPoint(Frozen):
     roughness_db: float
     holes_db: float | None
 
+    @property
+    def lines_db(self) -> float:
+        """Nominal loss of the lines alone, without vias and pads."""
+        return self.dielectric_db + self.copper_db + self.roughness_db
+
 
 class LossCurve(Frozen):
     """The loss of one link over frequency.
@@ -168,15 +173,11 @@ def _steep(points: dict[float, LossPoint]) -> Iterator[tuple[float, float]]:
     """Yield the steps of the curve that are too high for a line, and the frequency in their middle."""
     rising = sorted(points)
     widest = rising[-1] / 500
-    most = 3 * max(_holes_free_db(points[ghz]) for ghz in rising)  # what is beyond is beyond the drawing as well
+    most = 3 * max(points[ghz].lines_db for ghz in rising)  # what is beyond is beyond the drawing as well
     for a, b in pairwise(rising):
         low, high = (min(_nominal_db(points[ghz]), most) for ghz in (a, b))
         if abs(high - low) > STEEP_DB and b - a > widest:
             yield abs(high - low), (a + b) / 2
-
-
-def _holes_free_db(point: LossPoint) -> float:
-    return point.dielectric_db + point.copper_db + point.roughness_db
 
 
 def _nominal_db(point: LossPoint) -> float:

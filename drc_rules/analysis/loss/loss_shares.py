@@ -204,4 +204,4 @@ def _only_role(one: Interface) -> str | None:
 
 def _declared_allowances(row: InterfaceDeclaration) -> dict[str, Interval]:
     stated = {"package": row.package_loss_db, "connector": row.connector_loss_db}
-    return {part: Interval(low=db, nominal=db, high=db) for part, db in stated.items() if db is not None}
+    return {part: Interval.exact(db) for part, db in stated.items() if db is not None}

@@ -123,7 +123,7 @@ def _path(ctx: Context, part: HotPartOnBoard) -> HeatPath:
     given = part.declared.path_k_per_w
     if given is not None:
         sink = sink_of(ctx, part)
-        exact = Interval(low=given, nominal=given, high=given)
+        exact = Interval.exact(given)
         return HeatPath(sink, ctx.board.copper_layers[sink].name, 0, exact)
     if part.declared.coin or not part.is_exposed:
         what = "the coin" if part.declared.coin else "the pads, none of which is a thermal pad,"

@@ -120,7 +120,7 @@ def _left(ctx: Context, found: tuple[Stub, ...]) -> list[LeftStub]:
         drill = deepest(stub, (*stub.hole.backdrills, *declared))
         if drill is None or drill.must_cut == stub.side:
             whole = stub.length_mm
-            standing.append(LeftStub(stub, None, Interval(low=whole, nominal=whole, high=whole)))
+            standing.append(LeftStub(stub, None, Interval.exact(whole)))
         else:
             standing.append(LeftStub(stub, drill, residual_mm(stub, drill, faces)))
     return standing

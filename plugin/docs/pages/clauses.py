@@ -20,6 +20,11 @@ def name_of_clause(clause_id: str) -> str:
     return f"clauses/{clause_id}"
 
 
+def clause_link(clause_id: str) -> str:
+    """Link to a clause's page."""
+    return link(clause_id, name_of_clause(clause_id))
+
+
 def limit_words(limit: Limit) -> str:
     """A limit as text."""
     unit = f" {limit.unit}" if limit.unit else ""
@@ -73,7 +78,10 @@ def pages() -> Iterator[Page]:
     sections = []
     for family in families():
         of_family = [s for s in shipped if rule_of(s.clause.kind).family == family]
-        rows = [(s.clause.severity.value, _link(s.clause), prose(s.clause.title), _rule(s.clause)) for s in of_family]
+        rows = [
+            (s.clause.severity.value, clause_link(s.clause.id), prose(s.clause.title), _rule(s.clause))
+            for s in of_family
+        ]
         sections += [title(family_title(family), 2), table(("severity", "clause", "it asks", "rule"), rows)]
     by_id = {clause_id: list(group) for clause_id, group in groupby(shipped, key=lambda s: s.clause.id)}
     yield page(
@@ -86,10 +94,6 @@ def pages() -> Iterator[Page]:
     )
     for clause_id, found in by_id.items():
         yield _page(clause_id, found)
-
-
-def _link(clause: Clause) -> str:
-    return link(clause.id, name_of_clause(clause.id))
 
 
 def _rule(clause: Clause) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from docs.pages.clauses import name_of_clause
+from docs.pages.clauses import clause_link
 from docs.pages.markdown import Page, facts, link, number, page, prose, table, title, tree
 from docs.pages.rules import name_of, rule_of
 from drc_rules.requirements.documents import documents
@@ -54,8 +54,7 @@ def _page(form: Form) -> Page:
     for clause in form.clauses():
         rule = rule_of(clause.kind)
         decided = link(rule.code, name_of(rule))
-        clause_link = link(clause.id, name_of_clause(clause.id))
-        clauses.append((clause.severity.value, clause_link, prose(clause.title), decided))
+        clauses.append((clause.severity.value, clause_link(clause.id), prose(clause.title), decided))
     return page(
         name_of_form(form.name),
         title(form.title),

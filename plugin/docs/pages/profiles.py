@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from docs.pages.clauses import interface_link, limit_words, name_of_clause, source_words
+from docs.pages.clauses import clause_link, interface_link, limit_words, source_words
 from docs.pages.markdown import Page, facts, link, page, prose, table, title, tree
 from docs.pages.rules import families, family_title, name_of, rule_of
 from drc_rules.requirements.clauses import Clause
@@ -28,8 +28,7 @@ def clause_tables(clauses: Iterable[Clause]) -> Iterator[str]:
             if rule.family == family:
                 rule_link = link(rule.code, name_of(rule))
                 source = source_words(clause.source)
-                clause_link = link(clause.id, name_of_clause(clause.id))
-                rows.append((clause.severity.value, clause_link, prose(clause.title), source, rule_link))
+                rows.append((clause.severity.value, clause_link(clause.id), prose(clause.title), source, rule_link))
         if rows:
             yield title(family_title(family), 3)
             yield table(("severity", "clause", "it asks", "source", "rule"), rows)

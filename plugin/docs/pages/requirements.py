@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from docs.pages.clauses import name_of_clause, row_link, source_words
-from docs.pages.markdown import Page, facts, folded, link, page, prose, table, title
+from docs.pages.clauses import clause_link, row_link, source_words
+from docs.pages.markdown import Page, facts, folded, page, prose, table, title
 from docs.pages.requirement_rows import (
     Row,
     document_of_text,
@@ -33,7 +33,11 @@ def clauses() -> dict[str, Clause]:
 def pages() -> Iterator[Page]:
     """One page: texts, rows, and clauses that stand in no row."""
     blocks = [block for key, row in requirement_rows().items() for block in _row(key, row)]
-    own = [(_clause(one), source_words(one.source), _trust(one)) for one in clauses().values() if not rows_of(one.id)]
+    own = [
+        (clause_link(one.id), source_words(one.source), _trust(one))
+        for one in clauses().values()
+        if not rows_of(one.id)
+    ]
     yield page(
         "requirements/index",
         title("Requirements"),
@@ -63,7 +67,7 @@ def _text(key: str) -> str:
 def _row(key: str, row: Row) -> Iterator[str]:
     yield f"(requirement-{key.replace('.', '-')})="
     yield title(f"{key} {row.title}", 3)
-    found = [_clause(one) for one in clauses().values() if reached(row.clauses, one.id)]
+    found = [clause_link(one.id) for one in clauses().values() if reached(row.clauses, one.id)]
     words = ", ".join(found)
     yield facts(
         [
@@ -86,10 +90,6 @@ def _places(key: str) -> str:
         for text, at in by_text.items()
     )
     return said or "our own reading: how a KiCad board shows the rows above"
-
-
-def _clause(clause: Clause) -> str:
-    return link(clause.id, name_of_clause(clause.id))
 
 
 def _trust(clause: Clause) -> str:

@@ -14,6 +14,7 @@ from docs.pages.markdown import Page, block, code, facts, folded, link, page, pr
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
 from stackwright.commands.lookup.shipped import Shipped, shipped_clauses
 from stackwright.text.remarks import REMARKS
+from stackwright.text.words import sentence
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "fixtures" / "rules"
@@ -46,7 +47,7 @@ def family_question(family: str) -> str:
     """What a family asks, as its package says."""
     said = inspect.getdoc(importlib.import_module(f"drc_rules.rules.{family}")) or ""
     text = said.partition(":")[2] if said[:3].isupper() else said
-    return text.strip()[:1].upper() + text.strip()[1:]
+    return sentence(text.strip())
 
 
 def asked(shipped: Shipped) -> str:

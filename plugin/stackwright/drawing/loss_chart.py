@@ -67,7 +67,7 @@ class _Chart:
     @cached_property
     def top_db(self) -> float:
         """Highest loss drawn: all of the nominal one, if no stub resonates, and as much of the worst as is readable."""
-        lines = max(_lines_db(point) for point in self.curve.points)
+        lines = max(point.lines_db for point in self.curve.points)
         at = self.curve.at(self.nyquist_ghz)
         nominal = at.total_db.nominal if at and at.total_db.nominal is not None else lines
         is_resonant = len(self.told) < len(self.curve.points)
@@ -158,10 +158,6 @@ def total_words(point: LossPoint) -> str:
     return f"{total.nominal:.1f} dB, {total.low:.1f} to {'far more' if total.high is None else f'{total.high:.1f}'}"
 
 
-def _lines_db(point: LossPoint) -> float:
-    return point.dielectric_db + point.copper_db + point.roughness_db
-
-
 def _grid(chart: _Chart) -> Iterator[str]:
     bottom = HEIGHT - BOTTOM
     for db in chart.y.ticks(5):
@@ -203,7 +199,7 @@ def _resonance(chart: _Chart) -> Iterator[str]:
     """Hatch what is not known because a stub takes an unknown part of the signal."""
     beyond = chart.curve.points[max(len(chart.told) - 1, 0) :]
     if len(chart.told) < len(chart.curve.points):
-        lower = [chart.point(p.frequency_ghz, _lines_db(p)) for p in beyond]
+        lower = [chart.point(p.frequency_ghz, p.lines_db) for p in beyond]
         upper = [(x, float(TOP)) for x, _ in lower]
         yield f'<path class="unbound" fill="url(#{chart.patterns}vias)" d="{between(lower, upper)}"/>'
 

@@ -8,7 +8,7 @@ from drc_rules.report.stackup_rows import Carried, Figure, StackupRow, StackupVi
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.core.facts import Confidence, Origin
-from stackwright.text.words import count
+from stackwright.text.words import count, sentence
 
 UNDECLARED = "not declared"
 
@@ -111,7 +111,7 @@ def remarks(view: StackupView) -> list[str]:
         Stated.DEFAULT: ["The stackup is KiCad's untouched default: thicknesses and materials are not declared."],
         Stated.NOWHERE: ["The board file holds no stackup: thicknesses and materials are not declared."],
     }[view.stated]
-    return [*about, *(note[:1].upper() + note[1:] + "." for note in view.notes)]
+    return [*about, *(sentence(note) + "." for note in view.notes)]
 
 
 def total(view: StackupView) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from stackup_lib.core.words import count, some
 
-__all__ = ["clean", "count", "no_command", "number", "some", "together"]
+__all__ = ["clean", "count", "no_command", "number", "sentence", "some", "together"]
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -48,6 +48,11 @@ def number(value: float | str | None, unit: str = "") -> str:
 def _singular(unit: str) -> str:
     """Return `via` for `vias`; units that are no counted things, such as `ps`, stay."""
     return unit[:-1] if unit.endswith("s") and not unit.endswith("ss") and len(unit) > 3 else unit
+
+
+def sentence(text: str) -> str:
+    """Return text with a capital at its beginning; what stands behind it is left alone."""
+    return text[:1].upper() + text[1:]
 
 
 def together(names: Iterable[str]) -> str:

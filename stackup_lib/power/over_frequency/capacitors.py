@@ -130,9 +130,9 @@ def typical_capacitor(size: str, nominal_f: float, data: CapacitorData | None = 
     if band is None:
         return None
     return TypicalCapacitor(
-        esr_ohm=_between(band.esr_mohm).times(1e-3),
-        esl_h=_between(band.esl_ph).times(1e-12),
-        skin_ohm=_between(band.skin_mohm).times(1e-3),
+        esr_ohm=Interval.geometric(*band.esr_mohm).times(1e-3),
+        esl_h=Interval.geometric(*band.esl_ph).times(1e-12),
+        skin_ohm=Interval.geometric(*band.skin_mohm).times(1e-3),
         source=known.source[band.source],
     )
 
@@ -196,7 +196,3 @@ def ceramic_branch(
 
 def _among(values: Sequence[float]) -> Interval:
     return Interval(low=min(values), nominal=float(np.median(values)), high=max(values))
-
-
-def _between(ends: tuple[float, float]) -> Interval:
-    return Interval(low=ends[0], nominal=math.sqrt(ends[0] * ends[1]), high=ends[1])

@@ -1,6 +1,5 @@
 """What the output of a kind of regulator usually is, from `regulators.toml`."""
 
-import math
 from functools import cache
 from pathlib import Path
 
@@ -21,12 +20,12 @@ class RegulatorKind(Frozen):
     @property
     def resistance_ohm(self) -> Interval:
         """With the geometric mean as nominal."""
-        return _middle(self.mohm).times(1e-3)
+        return Interval.geometric(*self.mohm).times(1e-3)
 
     @property
     def inductance_h(self) -> Interval:
         """With the geometric mean as nominal."""
-        return _middle(self.nh).times(1e-9)
+        return Interval.geometric(*self.nh).times(1e-9)
 
 
 @cache
@@ -45,7 +44,3 @@ def any_regulator() -> RegulatorKind:
         nh=(min(kind.nh[0] for kind in kinds), max(kind.nh[1] for kind in kinds)),
         source="range over all kinds",
     )
-
-
-def _middle(ends: tuple[float, float]) -> Interval:
-    return Interval(low=ends[0], nominal=math.sqrt(ends[0] * ends[1]), high=ends[1])

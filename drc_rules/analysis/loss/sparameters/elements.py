@@ -153,7 +153,7 @@ class ElementChains:
         """Return both modes of a hole through a board without planes, as a line of one impedance."""
         shape, chain_of = element.group.shape, barrel_chain
         if isinstance(element, StubElement):
-            length = shape.stub_length_mm(Interval(low=length, nominal=length, high=length)).nominal
+            length = shape.stub_length_mm(Interval.exact(length)).nominal
             chain_of = open_stub_chain
         one, other = (
             chain_of(self.ghz, length, via_ohm(of, dk, length).nominal, _loaded(of, dk, length), df, self.anchor_ghz)
@@ -171,4 +171,4 @@ class ElementChains:
 
 
 def _loaded(shape: ViaShape, dk: float, length_mm: float) -> float:
-    return loaded_dk(shape, Interval(low=dk, nominal=dk, high=dk), length_mm).nominal
+    return loaded_dk(shape, Interval.exact(dk), length_mm).nominal

@@ -19,6 +19,9 @@ TOLERANCE = 0.2
 
 KINDS = ("X5R", "X6S", "X7R")
 
+UNKNOWN_BIAS = Interval(low=0.2, nominal=0.6, high=1.0)
+"""Share of the capacitance at 0 V where what the voltage takes is not known."""
+
 
 def left_of(stated: CapacitorText, volts: float | None) -> tuple[Interval, str]:
     """Return the share of the nominal capacitance, and how it was found.
@@ -41,25 +44,25 @@ def left_of(stated: CapacitorText, volts: float | None) -> tuple[Interval, str]:
 def bias_of(stated: CapacitorText, volts: float | None) -> tuple[Interval, str]:
     """Return the share of the capacitance at 0 V that the rail's voltage leaves, and how it was found."""
     if stated.dielectric == "C0G" or (stated.capacitance_f or 0.0) < SMALL_F:
-        return Interval(low=1.0, nominal=1.0, high=1.0), "C0G" if stated.dielectric == "C0G" else "small: no DC bias"
+        return Interval.exact(1.0), "C0G" if stated.dielectric == "C0G" else "small: no DC bias"
     if stated.dielectric is not None and stated.dielectric not in KINDS:
         return Interval(low=0.1, nominal=0.5, high=1.0), f"DC bias of {stated.dielectric} not known"
     kind = stated.dielectric or KINDS[0]
     if volts is None:
-        return Interval(low=0.2, nominal=0.6, high=1.0), "rail voltage not known"
+        return UNKNOWN_BIAS, "rail voltage not known"
     rated = stated.rated_v
     if rated is not None and volts <= rated:
         found = left_at_bias(kind, volts, rated)
         words = f"{volts:g} V of {rated:g} V"
     elif rated is not None:
-        return Interval(low=0.2, nominal=0.6, high=1.0), f"{volts:g} V is above its {rated:g} V"
+        return UNKNOWN_BIAS, f"{volts:g} V is above its {rated:g} V"
     else:
         lowest = next((one for one in USUAL_RATED_V if one >= volts), volts)
         found = left_at_bias(kind, volts, lowest)
         found = found and Interval(low=found.low, nominal=(found.low + 1) / 2, high=1.0)
         words = f"{volts:g} V, rating not stated"
     if found is None:
-        return Interval(low=0.2, nominal=0.6, high=1.0), "DC bias not known"
+        return UNKNOWN_BIAS, "DC bias not known"
     return found, words if stated.dielectric else f"{words}, assumed to be X5R"
 
 

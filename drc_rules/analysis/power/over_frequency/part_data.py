@@ -106,9 +106,9 @@ def declared_data(own: CapacitorDeclaration, stated: CapacitorText) -> PartData:
     typical = typical_capacitor(stated.size, farad) if stated.size else None
     return PartData(
         capacitance_f=Interval(low=farad * (1 - slack), nominal=farad, high=farad * (1 + slack)),
-        esr_ohm=_point(own.esr_mohm * 1e-3),
-        esl_h=_point(own.esl_ph * 1e-12),
-        skin_ohm=_point(typical.skin_ohm.nominal if typical else 0.0),
+        esr_ohm=Interval.exact(own.esr_mohm * 1e-3),
+        esl_h=Interval.exact(own.esl_ph * 1e-12),
+        skin_ohm=Interval.exact(typical.skin_ohm.nominal if typical else 0.0),
         source=own.source or DECLARED,
         bias=DECLARED,
         is_sure=True,
@@ -125,14 +125,14 @@ def file_data(models: PartModels, row: PartModelDeclaration, stated: CapacitorTe
     farad = table.capacitance_f
     is_sure = volts is not None and row.bias_v >= volts * (1 - SAME_BIAS)
     if is_sure:
-        left, bias = Interval(low=1.0, nominal=1.0, high=1.0), f"at {row.bias_v:g} V, as in its file"
+        left, bias = Interval.exact(1.0), f"at {row.bias_v:g} V, as in its file"
     else:
         left, bias = bias_of(replace(stated, capacitance_f=farad), volts)
     return PartData(
         capacitance_f=left.times(farad),
-        esr_ohm=_point(table.esr_ohm),
-        esl_h=_point(table.esl_h),
-        skin_ohm=_point(0.0),
+        esr_ohm=Interval.exact(table.esr_ohm),
+        esl_h=Interval.exact(table.esl_h),
+        skin_ohm=Interval.exact(0.0),
         source=row.file,
         bias=bias,
         is_sure=is_sure,
@@ -145,7 +145,3 @@ def _doubt(file: str, farad: float, stated_f: float | None) -> str:
     if stated_f is None or LEAST_OF_NOMINAL <= farad / stated_f <= MOST_OF_NOMINAL:
         return ""
     return f"{file} has {farad * 1e6:.2g} uF, the parts state {stated_f * 1e6:.3g} uF"
-
-
-def _point(value: float) -> Interval:
-    return Interval(low=value, nominal=value, high=value)

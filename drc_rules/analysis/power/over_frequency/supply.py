@@ -55,11 +55,11 @@ def supply_of(board: Board, parts: TwoTerminalParts, row: RailDeclaration | None
     resistance, inductance = kind.resistance_ohm, kind.inductance_h
     declared = [False, False]
     if stated is not None and stated.regulator_mohm is not None:
-        resistance, declared[0] = _point(stated.regulator_mohm * 1e-3), True
+        resistance, declared[0] = Interval.exact(stated.regulator_mohm * 1e-3), True
     if stated is not None and stated.regulator_nh is not None:
-        inductance, declared[1] = _point(stated.regulator_nh * 1e-9), True
+        inductance, declared[1] = Interval.exact(stated.regulator_nh * 1e-9), True
     elif stated is not None and stated.regulator_khz is not None:
-        inductance, declared[1] = _point(resistance.nominal / (2 * math.pi * stated.regulator_khz * 1e3)), True
+        inductance, declared[1] = Interval.exact(resistance.nominal / (2 * math.pi * stated.regulator_khz * 1e3)), True
     values = f"{_range(resistance, 1e3, 'mOhm')}, {_range(inductance, 1e9, 'nH')}"
     words = f"{values}, declared" if all(declared) else f"{values}: {kind.title}, {why}"
     at, size = _pads(board, names, net)
@@ -84,10 +84,6 @@ def _pads(board: Board, names: tuple[str, ...], net: int) -> tuple[tuple[float, 
         return None, UNKNOWN_MM
     side = float(np.sqrt((pads.size_x_mm[chosen] * pads.size_y_mm[chosen]).sum()))
     return (float(pads.x_mm[chosen].mean()), float(pads.y_mm[chosen].mean())), max(side, SMALLEST_MM)
-
-
-def _point(value: float) -> Interval:
-    return Interval(low=value, nominal=value, high=value)
 
 
 def _range(value: Interval, scale: float, unit: str) -> str:

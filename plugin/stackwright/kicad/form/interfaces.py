@@ -16,6 +16,7 @@ from stackup_lib.core.record import record
 from stackwright.kicad.form import catalogue
 from stackwright.kicad.form.model import FormChoice, FormField, FormQuestion
 from stackwright.kicad.form.waits import Waiting, choosers_of
+from stackwright.text.words import sentence
 
 
 @record
@@ -78,17 +79,11 @@ def _undeclared(context: Context) -> Iterator[_Nets]:
         for name, missing in context.get(known).items():
             ids = tuple(each.id for each in family(interface(name or "").family).interfaces)
             title = f"Nets detected as {interface(name or '').title}"
-            yield _Nets(
-                title, f"{missing.name[:1].upper()}{missing.name[1:]}.", missing.how_to_give, ids, is_open=False
-            )
+            yield _Nets(title, f"{sentence(missing.name)}.", missing.how_to_give, ids, is_open=False)
     unknown = context.get(unknown_pairs).missing
     if unknown is not None:
         now = "No class name and no net name tells what they are."
-        yield _Nets(_sentence(unknown.fact), now, unknown.how_to_give, tuple(interface_ids()), is_one_family=False)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        yield _Nets(sentence(unknown.fact), now, unknown.how_to_give, tuple(interface_ids()), is_one_family=False)
 
 
 def _choosers(hint: str) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from drc_rules.report.model import Report, Verdict
 from stackup_lib.core.frozen import Frozen
-from stackwright.text.words import count
+from stackwright.text.words import count, sentence
 
 
 class FormVerdict(Frozen):
@@ -53,16 +53,12 @@ def effect(now: FormVerdict, then: FormVerdict) -> dict[str, object]:
         sentences.append(f"{count(rest, 'clause')} stay{'s' if rest == 1 else ''} not verifiable.")
     return {
         "now": now.headline,
-        "now_why": _sentence(now.why),
+        "now_why": sentence(now.why),
         "then": then.headline,
-        "then_why": _sentence(then.why),
+        "then_why": sentence(then.why),
         "changes": " ".join(sentences),
         "notes": list(_new(now.notes, then.notes)),
     }
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _new(former: Iterable[str], later: Iterable[str]) -> list[str]:
