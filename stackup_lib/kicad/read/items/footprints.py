@@ -25,8 +25,11 @@ _PAD_KINDS = {
 }
 _WORD = rb'("(?:[^"\\]|\\.)*"|[^\s()"]+)'
 _NAMED = re.compile(rb'\(\s*(?:property\s*"?(Reference|Value)"?|fp_text\s+(reference|value))\s*' + _WORD, re.DOTALL)
+_STRING = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _VARYING = re.compile(
-    rb'(\((?:at|net|uuid|tstamp|pinfunction|pintype)\s(?:"[^"\\]*"|[^()"\\])*\)|(?<=^\(pad)\s+(?:"[^"\\]*"|[^\s()"\\]+))'
+    rb"(\((?:at|net|uuid|tstamp|pinfunction|pintype)\s(?:" + _STRING + rb'|\\[\\"]?|[^()"\\])*+\)'
+    rb"|(?<=^\(pad)\s+(?:" + _STRING + rb'|(?:\\[\\"]?|[^\s()"\\])++))',
+    re.DOTALL,
 )
 """What differs between the pads of one kind: they are parsed once per kind, these pieces once per pad."""
 _N = rb"(-?\d{1,9}(?:\.\d{0,30})?)"

@@ -140,6 +140,26 @@ def test_pads_stand_where_the_footprint_puts_them(tmp_path: Path) -> None:
     assert board.footprints.back.tolist() == [0, 1]
 
 
+def test_pads_of_one_kind_keep_names_that_hold_a_backslash(tmp_path: Path) -> None:
+    """KiCad 5 writes such a net without quotes, KiCad 6 and later with two backslashes; pin names and numbers, too."""
+    pads = "".join(
+        f"(pad {number} thru_hole circle (at 0 {y}) (size 1.7 1.7) (drill 1) (layers *.Cu) (net 2 {net}) {function})"
+        for y, (number, net, function) in enumerate(
+            [
+                ("1", r"/IO0\TX", r'(pinfunction "IO0\\TX")'),
+                ("2", r"/IO0\TX", r'(pinfunction "IO0\\TX")'),
+                (r"A\3", r'"/IO0\\TX"', r"(pinfunction IO2\TX)"),
+                (r'"A\\4"', r'"/IO0\\TX"', r"(pinfunction IO2\TX)"),
+            ]
+        )
+    )
+    text = board_text(nets=r'(net 0 "") (net 2 /IO0\TX)', items=f"(footprint lib:J (layer F.Cu) (at 10 20) {pads})")
+    board = read_as_board(tmp_path, text)
+    assert [board.nets[i] for i in board.pads.net] == [r"/IO0\TX"] * 4
+    assert board.pads.number.tolist() == ["1", "2", r"A\3", r"A\4"]
+    assert board.pads.function.tolist() == [r"IO0\TX", r"IO0\TX", r"IO2\TX", r"IO2\TX"]
+
+
 def test_zones_and_fills(tmp_path: Path) -> None:
     """Fills carry layer and zone; a rule area inside a footprint is a zone of the board, in board coordinates."""
     zones = read_as_board(tmp_path, board_text()).zones
