@@ -6,8 +6,8 @@ On every layer, whether straight tracks, vias, round and oval pads of different 
 pads overlap others by 0.001 mm or more: curves and turned corners are not exact to less. Only net ties may: where
 KiCad's net-tie pad groups join the nets (up to KiCad 6 a footprint whose tags begin with "net tie"), and there only
 within the hull of the group's pads. Pads of one number of a part are one pin. Where only pads of one part
-with two or three pads overlap, as in a closed jumper, or both nets are unnamed and have one pad each, it is
-information. The finding names the widest overlap of each pair of nets and lists every place.
+with two or three pads overlap, as in a closed jumper or a resistor of 0 ohm, or both nets are unnamed and have one pad
+each, it is information. The finding names the widest overlap of each pair of nets and lists every place.
 
 Why it matters
 --------------
@@ -46,7 +46,7 @@ from stackup_lib.copper.shapes import CopperShape, CopperShapes
 from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.arrays import distinct
-from stackup_lib.nets.two_pin_parts import letters_of
+from stackup_lib.nets.two_pin_parts import is_unfitted, letters_of, resistance_ohm
 
 PLACES_SHOWN = 20
 
@@ -55,7 +55,7 @@ MOST_FINDINGS = 50
 
 JUMPER_PADS = 3
 NO_JUMPERS = frozenset({"R", "C", "L", "D", "F", "FB", "Q", "U", "IC"})
-"""A jumper has two or three pads. Overlapping pads of parts with these letters are a wrong footprint."""
+"""A jumper has two or three pads. Overlapping pads of parts with these letters are a wrong footprint, but for 0 ohm."""
 
 GENERATED = ("unconnected-(", "Net-(")
 """How KiCad begins the name of a net that has none in the schematic."""
@@ -133,17 +133,27 @@ def _harmless(board: Board, found: list[tuple[Spaces, int]]) -> str:
             nets.add(int(side.net[row]))
             is_pad = int(side.kind[row]) == CopperShape.PAD
             footprints.add(int(board.pads.footprint[int(side.row[row])]) if is_pad else -1)
-    if len(footprints) == 1 and min(footprints) >= 0 and _may_be_a_jumper(board, footprints.pop()):
-        return "joined by the part's own pads, as a closed jumper is"
+    if len(footprints) == 1 and min(footprints) >= 0 and _has_few_pads(board, min(footprints)):
+        part = min(footprints)
+        if letters_of(str(board.footprints.reference[part])) not in NO_JUMPERS:
+            return "joined by the part's own pads, as a closed jumper is"
+        if _is_zero_ohm(board, part):
+            return "joined by the part's own pads; a resistor of 0 ohm joins them anyway"
     if all(board.nets[net].startswith(GENERATED) and np.count_nonzero(board.pads.net == net) == 1 for net in nets):
         return "two pins that join nothing else"
     return ""
 
 
-def _may_be_a_jumper(board: Board, footprint: int) -> bool:
-    """Tell whether a part has two or three pads by number, and a reference that is not of another kind of part."""
-    is_small = len(distinct(board.pads.number[board.pads.footprint == footprint])) <= JUMPER_PADS
-    return is_small and letters_of(str(board.footprints.reference[footprint])) not in NO_JUMPERS
+def _has_few_pads(board: Board, footprint: int) -> bool:
+    """Tell whether a part has no more pads, by number, than a jumper."""
+    return len(distinct(board.pads.number[board.pads.footprint == footprint])) <= JUMPER_PADS
+
+
+def _is_zero_ohm(board: Board, footprint: int) -> bool:
+    """Tell whether a part is a resistor that joins its two nets anyway."""
+    value = str(board.footprints.value[footprint])
+    is_resistor = letters_of(str(board.footprints.reference[footprint])) == "R"
+    return is_resistor and resistance_ohm(value) == 0 and not is_unfitted(value)
 
 
 def _words(board: Board, pieces: CopperShapes, row: int) -> str:
