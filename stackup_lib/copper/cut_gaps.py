@@ -259,7 +259,8 @@ def _unintended(board: Board, found: CutGaps) -> CutGaps:
             is_pad & (found.cut == EDGE) & ((found.gap_mm <= DELIBERATE_MM) | (pads.kind[row] == PadKind.CONNECTOR))
         )
         is_meant |= is_pad & is_edge & np.isin(row, row[at_edge])
-        is_meant |= is_edge & ~is_pad & _joins(board, found, distinct(row[at_edge]))
+        fingers = distinct(row[at_edge])
+        is_meant |= is_edge & (~is_pad | _of_one_pin(board, row, fingers)) & _joins(board, found, fingers)
     return found.where(~is_meant)
 
 
@@ -269,6 +270,13 @@ def _leads_to(found: CutGaps, is_own: Mask) -> Mask:
     is_track = (found.kind == CopperShape.TRACK) & (found.net > 0) & (found.cut >= 0)
     own = {tuple(row) for row in rows[is_own].tolist()}
     return np.asarray(is_track & np.array([tuple(row) in own for row in rows.tolist()], dtype=np.bool_))
+
+
+def _of_one_pin(board: Board, rows: Ints, pads: Ints) -> Mask:
+    """Tell which pads have part and number of one of some pads: a castellated pin has pads inside the edge as well."""
+    table = board.pads
+    pins = {(int(table.footprint[pad]), str(table.number[pad])) for pad in pads.tolist()}
+    return np.array([(int(table.footprint[k]), str(table.number[k])) in pins for k in rows.tolist()], dtype=np.bool_)
 
 
 def _joins(board: Board, found: CutGaps, pads: Ints) -> Mask:

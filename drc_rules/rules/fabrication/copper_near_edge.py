@@ -6,8 +6,8 @@ The gap from every line, arc and shape on Edge.Cuts, cut-outs and slots included
 zones of each layer, against the clause's fab tier or your own fab's `[fab]` `edge_to_copper_mm`. Copper outside the
 board, or in a cut-out, is below every limit. An area within another is a cut-out, unless more than half of the vias and
 pads are in such areas: then the outer ring counts as a panel frame. Pads that reach over the edge, edge-connector pads
-near it, and the copper of their net within 0.5 mm of them are exempt. While fills are out of date (FAB014) they do not
-count, and without a finding the clause is not verifiable.
+near it, and within 0.5 mm of them other pads of their pin and the copper of their net are exempt. While fills are out
+of date (FAB014) they do not count, and without a finding the clause is not verifiable.
 
 Why it matters
 --------------
