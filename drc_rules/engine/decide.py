@@ -63,6 +63,8 @@ class _Tally:
     failed: int = 0
     undecided: int = 0
     worst: Severity | None = None
+    is_unsure: bool = False
+    """Whether something failed that rests on what is only inferred."""
     confidence: Confidence = Confidence.HIGH
     missing: dict[tuple[str, str], Missing] = field(default_factory=dict)
     doubts: dict[tuple[str, str], MissingFact] = field(default_factory=dict)
@@ -203,7 +205,7 @@ def _decide(context: Context, clause: Clause, decider: Rule, outcome: Outcome) -
         outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
         return
     is_guess = tally.verdict is Verdict.PASSED and tally.confidence is Confidence.LOW
-    if tally.verdict is Verdict.FAILED and clause.severity is Severity.ERROR and tally.worst is not Severity.ERROR:
+    if tally.is_unsure and clause.severity is Severity.ERROR and tally.worst is not Severity.ERROR:
         is_guess = True  # it would be an error if what it rests on were sure
     outcome.verdicts.append(
         ClauseVerdict(
@@ -254,6 +256,7 @@ def _check_objects(context: Context, clause: Clause, decider: Rule, tally: _Tall
         failing = [f for f, d in zip(new, drafts, strict=True) if d.fails]
         if failing:
             tally.failed += 1
+            tally.is_unsure |= confidence is Confidence.LOW or any(d.inferred for d in drafts if d.fails)
             ranks = [f.severity for f in failing] + ([tally.worst] if tally.worst else [])
             tally.worst = max(ranks, key=lambda s: s.rank)
         else:

@@ -259,10 +259,10 @@ def _missing(out: Page, report: Report, *, show_all: bool) -> None:
     if not open_verdicts and not left_out and not report.unknown_pairs:
         return
     guessed = sum(v.is_guess for v in open_verdicts)
-    waiting = count(len(open_verdicts) - guessed, "requirement")
-    parts = [f"{waiting} not verifiable"] if len(open_verdicts) > guessed else []
-    if guessed:
-        parts.append(f"{count(guessed, 'requirement')} met on a guess")
+    waiting = sum(v.verdict is Verdict.NOT_VERIFIABLE for v in open_verdicts)
+    failed = len(open_verdicts) - guessed - waiting
+    told = ((waiting, "not verifiable"), (guessed, "met on a guess"), (failed, "not met on a guess"))
+    parts = [f"{count(number, 'requirement')} {words}" for number, words in told if number]
     if report.unknown_pairs:
         parts.append(f"{count(len(report.unknown_pairs), 'pair')} of unknown interface")
     if left_out:
@@ -271,11 +271,11 @@ def _missing(out: Page, report: Report, *, show_all: bool) -> None:
     rows, needed = _needed_first(list(blocked.items()) if show_all else _like_facts_together(blocked))
     shown = len(rows) if show_all else max(SHOWN, needed)
     pairs = report.unknown_pairs
-    told = [(fact, _waiting(verdicts)) for fact, verdicts in rows[:shown]]
+    lines = [(fact, _waiting(verdicts)) for fact, verdicts in rows[:shown]]
     if pairs:
         named = some(pairs, len(pairs) if show_all else PAIRS_SHOWN)
-        told.append((f"the interface of {named}", "coverage: pairs of unknown interface have no requirements"))
-    out.rows([Column(max_width=56), BODY], told)
+        lines.append((f"the interface of {named}", "coverage: pairs of unknown interface have no requirements"))
+    out.rows([Column(max_width=56), BODY], lines)
     if len(rows) > shown:
         out.line(styled(f"{count(len(rows) - shown, 'fact')} more: --full", "dim"), indent=2)
 

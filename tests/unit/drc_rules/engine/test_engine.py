@@ -134,6 +134,15 @@ def test_an_inferred_role_never_makes_an_error(context: Context) -> None:
     assert headline_of([verdict], profile="edge")[0] is Headline.NOT_PROVEN
 
 
+def test_only_what_rests_on_a_guess_waits_for_what_would_make_it_sure(context: Context) -> None:
+    """A rule's own remark is decided; what was inferred would be an error if it were declared."""
+    inferred = decide(context, lambda _c, _l, _o: iter((draft(inferred=True),)))
+    remark = decide(context, lambda _c, _l, _o: iter((draft(Severity.INFO),)))
+
+    assert inferred.guesses
+    assert (remark.words, remark.guesses) == ("remark", ())
+
+
 def test_a_rule_cannot_raise_its_clauses_severity(context: Context) -> None:
     """A warning clause yields warnings at most."""
     verdict = decide(context, lambda _c, _l, _o: iter((draft(Severity.ERROR),)), severity=Severity.WARNING)
