@@ -13,7 +13,7 @@ from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
-from stackup_lib.board.board import LayerKind, StackupLayer
+from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import ounce_class
@@ -26,13 +26,13 @@ def stackup_table(ctx: Context) -> FabTable:
     remarks: tuple[str, ...] = ()
     if stackup is None:
         remarks = ("The board file states no stackup of its own: layer names and their order are all that is known.",)
-        rows = [(layer.name, "copper", *[NOT_STATED] * 7) for layer in ctx.board.copper_layers]
+        rows = [row for k, layer in enumerate(ctx.board.copper_layers) for row in _unstated(ctx, k, layer.name)]
         return FabTable(name="stackup", title="Stackup", head=head, rows=tuple(rows), remarks=remarks)
     plies = iter(ctx.plies)
     found: list[tuple[str, ...]] = []
     for row in stackup.layers:
         if row.kind is LayerKind.COPPER:
-            found.append(_copper(ctx, row))
+            found.append(_copper(ctx, row.name, row.thickness_mm))
         elif row.is_dielectric:
             found += [_dielectric(next(plies)) for _ in row.plies]
         elif row.kind is LayerKind.MASK:
@@ -46,16 +46,23 @@ def stackup_table(ctx: Context) -> FabTable:
     return FabTable(name="stackup", title="Stackup", head=head, rows=tuple(found), remarks=remarks)
 
 
-def _copper(ctx: Context, row: StackupLayer) -> tuple[str, ...]:
-    declared = ctx.declarations.config.declared.copper.get(row.name)
+def _unstated(ctx: Context, index: int, name: str) -> Iterator[tuple[str, ...]]:
+    """A copper layer of a board without a stackup, after the dielectric above it."""
+    if index:
+        yield f"dielectric {index}", "core or prepreg", *[NOT_STATED] * 5, "", ""
+    yield _copper(ctx, name, None)
+
+
+def _copper(ctx: Context, name: str, thickness_mm: float | None) -> tuple[str, ...]:
+    declared = ctx.declarations.config.declared.copper.get(name)
     said = declared.copper_oz if declared and not ctx.declarations.stale else None
-    index = ctx.board.layer_index.get(row.name)
+    index = ctx.board.layer_index.get(name)
     outer = index in (0, ctx.board.layer_count - 1)
-    inner_oz = ounce_class(row.thickness_mm, outer=False).value if row.thickness_mm and not outer else None
+    inner_oz = ounce_class(thickness_mm, outer=False).value if thickness_mm and not outer else None
     foil = ctx.foil_name(index) if index is not None else None
-    name = foil.value if foil is not None and foil.known and foil.value else NOT_STATED
+    grade = foil.value if foil is not None and foil.known and foil.value else NOT_STATED
     ounces = figure(said if said is not None else inner_oz)
-    return row.name, "copper", figure(row.thickness_mm), "", "", "", "", ounces, name
+    return name, "copper", figure(thickness_mm), "", "", "", "", ounces, grade
 
 
 def _dielectric(ply: DielectricPly) -> tuple[str, ...]:

@@ -149,10 +149,13 @@ def test_a_drill_that_nobody_asked_for_is_not_ordered(
 
 @pytest.mark.parametrize("name", ["default_stackup", "no_stackup"])
 def test_without_a_stackup_the_fab_gets_no_figure(name: str, tmp_path: Path) -> None:
-    """KiCad's default declares nothing: no thickness, no material, no finish goes out."""
+    """KiCad's default declares nothing: no thickness, no material, no finish goes out; the declared foil does."""
     tables = pack(BOARDS / name, tmp_path / "pack")
-    for row in tables["stackup"]:
-        assert {row[key] for key in row if key not in ("layer", "type")} == {NOT_STATED}
+    head = tuple(tables["stackup"][0])
+    copper = ("copper", NOT_STATED, "", "", "", "", NOT_STATED, "ED")
+    dielectric = ("core or prepreg", *[NOT_STATED] * 5, "", "")
+    rows = [tuple(row[key] for key in head if key != "layer") for row in tables["stackup"]]
+    assert rows == [copper, *[dielectric, copper] * 5]
     notes = {row["item"]: row["required"] for row in tables["notes"]}
     assert {notes["finished thickness"], notes["surface finish"], notes["laminates"]} == {NOT_STATED}
 
