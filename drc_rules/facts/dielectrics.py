@@ -1,4 +1,4 @@
-"""Every dielectric ply of a board with what is known of it: declared, stated in the file, or from the catalogue."""
+"""One dielectric ply with what is known of it: declared, stated in the file, or from the catalogue."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ from drc_rules.facts.row_faults import (
     correct,
     df_is_possible,
     dk_is_possible,
-    lone_row,
-    rows_at_fault,
     sheet_is_possible,
 )
 from drc_rules.settings.config import DielectricDeclaration
-from stackup_lib.board.board import LayerKind, Ply, Stackup, StackupLayer
+from stackup_lib.board.board import LayerKind, Ply
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, least, unknown
 from stackup_lib.core.record import record
-from stackup_lib.core.stopwatch import timed
 from stackup_lib.materials import (
-    Catalogue,
     Grade,
     Laminate,
     LossClass,
@@ -146,10 +142,10 @@ class DielectricPly:
         name = f"Df of {self.label} at {frequency_ghz:g} GHz"
         how = f'[declared.dielectric."{self.row}"]\ndf = "?"\nat_ghz = {frequency_ghz:g}'
         declaration = self.declaration
-        counts = declaration.at_ghz is not None and declaration.at_ghz >= SAME_FREQUENCY * frequency_ghz
-        if self.df_fault is not None and (declaration.df is None or counts):
+        is_at = declaration.at_ghz is not None and declaration.at_ghz >= SAME_FREQUENCY * frequency_ghz
+        if self.df_fault is not None and (declaration.df is None or is_at):
             return unknown(self.df_fault.name, self.df_fault.how_to_give)
-        if declaration.df is not None and (declaration.at_ghz or 0.0) >= SAME_FREQUENCY * frequency_ghz:
+        if declaration.df is not None and is_at:
             source = f'dielectric."{self.row}".df'
             declared = self.declarations.of_stackup(name, declaration.df, source)
             return declared or unknown(name, how)
@@ -353,56 +349,3 @@ class DielectricPly:
 
 def _declare(row: str, key: str) -> str:
     return f'[declared.dielectric."{row}"]\n{key} = "?"'
-
-
-@timed("materials")
-def resolve_plies(
-    stackup: Stackup | None, declarations: Declarations, catalogue: Catalogue, *, trust_file: bool
-) -> tuple[DielectricPly, ...]:
-    """Return every dielectric ply of a stackup, top to bottom.
-
-    Args:
-        stackup: None gives no plies.
-        declarations: what the user declared; it wins over the file.
-        catalogue: where material texts are looked up.
-        trust_file: False for KiCad's untouched default stackup, whose material texts declare nothing.
-    """
-    plies: list[DielectricPly] = []
-    faults = rows_at_fault(stackup) if trust_file else {}
-    lone = lone_row(stackup)
-    copper = -1
-    for row in stackup.layers if stackup else ():
-        if row.kind is LayerKind.COPPER:
-            copper += 1
-        elif row.is_dielectric:
-            found = _plies_of(row, copper, declarations, catalogue, trust_file=trust_file)
-            plies += [replace(ply, fault=faults.get(row.name, ""), is_lone=row.name == lone) for ply in found]
-    return tuple(plies)
-
-
-def _plies_of(
-    row: StackupLayer, copper: int, declarations: Declarations, catalogue: Catalogue, *, trust_file: bool
-) -> list[DielectricPly]:
-    declaration = declarations.config.declared.dielectric.get(row.name, DielectricDeclaration())
-    plies = []
-    for number, ply in enumerate(row.plies, start=1):
-        stated, origin = declaration.material or "", Origin.DECLARED
-        if not stated:
-            stated, origin = (ply.material or "") if trust_file else "", Origin.FILE
-        plies.append(
-            DielectricPly(
-                row=row.name,
-                label=row.name if len(row.plies) == 1 else f"{row.name}, ply {number}",
-                kind=row.kind,
-                above=copper,
-                below=copper + 1,
-                ply=ply,
-                stated=stated,
-                match=catalogue.find(stated) if stated else None,
-                origin=origin,
-                declaration=declaration,
-                declarations=declarations,
-                trusted=trust_file,
-            )
-        )
-    return plies

@@ -24,7 +24,8 @@ from drc_rules.rules.rule import Rule, all_rules, find_rule
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
-from stackwright.commands.explain.board import Asked, as_data
+from stackwright.commands.explain.board_json import explanation_data
+from stackwright.commands.explain.subject import Subject
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_file
 from tests.support.rule_cases import Loaded, all_cases
@@ -331,9 +332,9 @@ def test_the_json_of_every_rule_follows_the_schema_to_the_letter(name: str) -> N
     found = trace_clauses(read_board(path), find_config(path, None), Overrides(), lambda _: True)
     assert {Verdict.PASSED, Verdict.NOT_APPLICABLE} < {answer.verdict for answer in found.answers}
     for rule in RULES:
-        data = json.loads(json.dumps(as_data(path, Asked(rule, None), replace(found, answers=()))))
+        data = json.loads(json.dumps(explanation_data(path, Subject(rule, None), replace(found, answers=()))))
         to_the_letter().validate(data)
-    data = json.loads(json.dumps(as_data(path, Asked(None, "all"), found)))
+    data = json.loads(json.dumps(explanation_data(path, Subject(None, "all"), found)))
     to_the_letter().validate(data)
     assert len(data["clauses"]) == len(found.clauses) > 50
 

@@ -78,23 +78,15 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     line, target = found.line, found.target
     names = [layer.name for layer in ctx.board.copper_layers]
     planes = [names[plane] if plane is not None else "" for plane in line.references]
-    if line.references == (None, None):
-        raise MissingFact(f"the plane under {target.title} on {names[line.layer]}", NO_PLANE)
-    if not target.inferred:  # what is only inferred can never be an error, so nothing rests on it
-        ctx.rests_on(target.confidence)
-    try:
-        ohm = found.impedance_ohm(Lines(ctx))
-    except StackwrightError as error:
-        raise MissingFact(
-            f"impedance of {target.title} on {names[line.layer]} ({error.what})", error.next_step
-        ) from error
-    gap = f"/{line.gap_mm:g}" if line.gap_mm is not None else ""
+    where = f"{target.title} on {names[line.layer]}"
+    ohm = _impedance_ohm(ctx, found, where)
+    size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
     held = judged(ctx, target, ohm, (line.layer, line.width_mm, line.gap_mm), line.references)
     if held.lacks is not None:
         raise held.lacks
     near = held.target
     ctx.shows(
-        f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm for {line.length_mm:.0f} mm",
+        f"{where}, {size} mm for {line.length_mm:.0f} mm",
         **line_numbers(ctx, line.layer, line.references),
         Z=ohm,
         w=line.width_mm,
@@ -106,7 +98,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     if held.standing is Standing.WITHIN:
         return
     if held.standing is Standing.UNSURE:
-        raise held.open_question(f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm")
+        raise held.open_question(f"{where}, {size} mm")
     if target.inferred:
         ctx.doubt(declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
@@ -114,7 +106,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     yield DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, tolerance "
-            f"{target.tolerance_pct:g} %: {target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm{apart}"
+            f"{target.tolerance_pct:g} %: {where}, {size} mm{apart}"
         ),
         why=(
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
@@ -123,9 +115,21 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         fix=f"Change the width: {width_command(ctx, near, line.layer, line.references)} gives the width for "
         f"{near.ohm:g} ohm",
         source=source_of(target),
-        ids=(*target_ids(target), names[line.layer], f"{line.width_mm:g}{gap}", *planes),
+        ids=(*target_ids(target), names[line.layer], size, *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
     )
+
+
+def _impedance_ohm(ctx: Context, found: ControlledLine, where: str) -> float:
+    """Solve it; raises `MissingFact` where it cannot be."""
+    if found.line.references == (None, None):
+        raise MissingFact(f"the plane under {where}", NO_PLANE)
+    if not found.target.inferred:  # what is only inferred can never be an error, so nothing rests on it
+        ctx.rests_on(found.target.confidence)
+    try:
+        return found.impedance_ohm(Lines(ctx))
+    except StackwrightError as error:
+        raise MissingFact(f"impedance of {where} ({error.what})", error.next_step) from error

@@ -1,0 +1,46 @@
+"""What the word after `stackwright explain` means."""
+
+from __future__ import annotations
+
+from drc_rules.explain.explain_trace import BoardTrace
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Rule, all_rules
+from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.record import record
+from stackwright.commands.lookup.shipped import shipped_clauses
+
+
+@record
+class Subject:
+    """What a word means: a rule with all its clauses, or one clause."""
+
+    rule: Rule | None
+    clause: str | None
+
+    def wants(self, clause: Clause) -> bool:
+        """Tell whether a clause is chosen."""
+        if self.clause is not None:
+            return clause.id == self.clause
+        return self.rule is not None and clause.kind in self.rule.kinds
+
+
+def subject_of(word: str) -> Subject:
+    """Return the rule with this code or name, else a clause of this id, which may not exist."""
+    rule = next((one for one in all_rules() if word.lower() in one.words), None)
+    return Subject(rule, None) if rule else Subject(None, word.lower())
+
+
+def with_rule(subject: Subject, found: BoardTrace) -> Subject:
+    """Find the rule of a clause; raises `ConfigError` where neither this board nor any profile has the clause."""
+    if subject.rule is not None:
+        return subject
+    clauses = [one.clause for one in found.answers]
+    clauses += [one.clause for one in shipped_clauses() if one.clause.id == subject.clause]
+    if not clauses:
+        known = {text for one in all_rules() for text in (one.code, one.name)}
+        known |= {one.clause.id for one in shipped_clauses()} | {one.id for one in found.clauses}
+        hint = did_you_mean(subject.clause or "", known)
+        near = hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"
+        raise ConfigError(subject.clause or "", "no such rule or clause", near)
+    rule = next((one for one in all_rules() if clauses[0].kind in one.kinds), None)
+    return Subject(rule, subject.clause)
