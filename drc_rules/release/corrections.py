@@ -46,7 +46,7 @@ def _impedances(ctx: Context, side: BoardSide) -> Iterator[ImpedanceSpec]:
             if usual is None or line.length_mm > usual.length_mm:
                 lines[line.layer, *key] = line
         for layer in sorted(lengths):
-            width, gap = max(lengths[layer], key=lambda key, of=lengths[layer]: of[key])  # type: ignore[misc]
+            width, gap = max(lengths[layer], key=lengths[layer].__getitem__)
             line = lines[layer, width, gap]
             references = tuple(k for k in line.references if k is not None)
             yield ImpedanceSpec(

@@ -103,7 +103,7 @@ def _sizes(side: BoardSide, key: _Group, wanted: Counter[float], sent: _Sizes, w
     found: Counter[float] = Counter()
     places: dict[float, str] = {}
     for diameter, step, count, place in sent:
-        near = min(wanted, key=lambda d, at=diameter: abs(d - at), default=None)  # type: ignore[misc]
+        near = min(wanted, key=lambda d: abs(d - diameter), default=None)
         size = near if near is not None and abs(near - diameter) <= 0.6 * step else round(diameter, 4)
         found[size] += count
         places.setdefault(size, place)

@@ -84,9 +84,9 @@ class BackgroundTask(Generic[T]):
                 _, status = os.waitpid(copy.child, 0)
                 if os.waitstatus_to_exitcode(status) == 0:
                     copy.file.seek(0)
-                    answer, seconds = pickle.load(copy.file)  # noqa: S301 - written by our own copy, in a file without a name
-                    add_background(seconds)
-                    return answer  # type: ignore[no-any-return]  # what `work` returned
+                    answered: tuple[T, dict[str, float]] = pickle.load(copy.file)  # noqa: S301 - by our own copy, in a nameless file
+                    add_background(answered[1])
+                    return answered[0]
             except Exception:  # noqa: S110 - whatever it was, the work done here says what is wrong
                 pass
         return self._work()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from operator import attrgetter
-from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Protocol, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
 
@@ -88,9 +88,9 @@ def _written_init(cls: type) -> Callable[..., None]:
     if hasattr(cls, "__post_init__"):
         lines.append("    self.__post_init__()")
     exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines or ["    pass"]), scope)  # noqa: S102 - of names
-    written: Any = scope["__init__"]
+    written = cast("Callable[..., None]", scope["__init__"])
     written.__qualname__ = f"{cls.__qualname__}.__init__"
-    return written  # type: ignore[no-any-return]
+    return written
 
 
 def _getter(names: list[str]) -> Callable[[object], object]:

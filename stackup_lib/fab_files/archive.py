@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -83,7 +84,7 @@ def _folder(path: Path) -> list[Member]:
                 str(path), f"has more than {MOST_MEMBERS} files", "name the folder with the fab's files only"
             )
         name = inner.relative_to(path).as_posix()
-        found.append(Member(str(path), name, lambda inner=inner: _bytes(inner)))  # type: ignore[misc]
+        found.append(Member(str(path), name, partial(_bytes, inner)))
         if inner.suffix.lower() in (".zip", ".tgz") or inner.name.lower().endswith(".tar.gz"):
             packed = found.pop()
             found += _nested(packed.read(), str(path), name, 0)
@@ -174,7 +175,7 @@ def _tgz(content: bytes, source: str, folder: str, depth: int) -> Iterator[Membe
                     if info.name.lower().endswith((".zip", ".tgz", ".tar.gz")):
                         found += _nested(data, source, folder + info.name, depth)
                     else:
-                        found.append(Member(source, folder + info.name, lambda data=data: data))  # type: ignore[misc]
+                        found.append(Member(source, folder + info.name, partial(bytes, data)))
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, OSError, ValueError) as error:
         raise _broken(source) from error
     yield from found

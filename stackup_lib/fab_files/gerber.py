@@ -63,19 +63,15 @@ def read_gerber(member: Member) -> SentFile:
     if words[0] == "Copper":
         index = _number(words[1].lstrip("L")) if len(words) > 1 else None
         layer = SentLayer("", None if index is None else index - 1, polarity, place, not _DRAWS.search(content))
-        return _with(base, layers=(layer,))
+        return replace(base, layers=(layer,))
     if words[0] == "Other" and words[-1] in _PROTECTIONS:
         count = len(_FLASH.findall(content))
-        return _with(base, protections=(SentProtection(_PROTECTIONS[words[-1]], count, place),))
+        return replace(base, protections=(SentProtection(_PROTECTIONS[words[-1]], count, place),))
     if words[0] in ("Plated", "NonPlated") and len(words) > 2:
-        return _with(base, holes=_drills(content, words, member.place))
+        return replace(base, holes=_drills(content, words, member.place))
     if words[0] == "Profile":
         return _outline(base, content, member)
     return base
-
-
-def _with(base: SentFile, **changes: object) -> SentFile:
-    return replace(base, **changes)  # type: ignore[arg-type]
 
 
 def _number(text: str) -> int | None:
@@ -110,7 +106,7 @@ def _outline(base: SentFile, content: bytes, member: Member) -> SentFile:
     try:
         drawings = importlib.import_module("gerbonara.rs274x")  # an extra: heavy, and only the outline needs it
     except ImportError:
-        return _with(base, unread=NO_GERBONARA)
+        return replace(base, unread=NO_GERBONARA)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -122,4 +118,4 @@ def _outline(base: SentFile, content: bytes, member: Member) -> SentFile:
     line = max((float(m[2]) for m in _APERTURE.finditer(content)), default=0.0)
     line *= 25.4 if b"%MOIN*%" in content else 1.0
     size = tuple(StatedNumber(round(float(length) - line, 6), 1e-3, member.place) for length in (x1 - x0, y1 - y0))
-    return _with(base, size_mm=(size[0], size[1]), outline_line_mm=line)
+    return replace(base, size_mm=(size[0], size[1]), outline_line_mm=line)

@@ -270,9 +270,8 @@ def solve_pair(
         return _find_beyond_peak(search, tolerance)
     else:
         _inside("width", how.width_mm, limits.min_width_mm, limits.max_width_mm)
-        sizes: Callable[[float], tuple[float, float | None]] = lambda gap: (how.width_mm, gap)  # noqa: E731
         low, high = limits.min_gap_mm, limits.max_gap_mm
-        search = _Search(site, target, sizes, "gap", low, high, coplanar_gap_mm, high)
+        search = _Search(site, target, lambda gap: (how.width_mm, gap), "gap", low, high, coplanar_gap_mm, high)
     return _find(search, tolerance)
 
 

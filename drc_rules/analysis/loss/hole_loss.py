@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -56,20 +56,25 @@ class HoleLosses:
         for route in routes:
             self._need_vias(route)
             for place in self._places(route):
-                rows = self._by_place.get(place, [])
-                barrels = set[
-                    tuple[int, int]
-                ]()  # a hole with a stub at both ends has two rows, vias on one another more
-                for k, row in enumerate(rows):
-                    group = self.groups[row]
-                    need_layers(self.ctx, group)
-                    total = total.plus(self._stub(row).times(share))
-                    for hole in self._holes(group, place):
-                        if (hole.top, hole.bottom) not in barrels:
-                            barrels.add((hole.top, hole.bottom))
-                            total = total.plus(self._barrel(group, hole).times(share))
-                    count += share if k == 0 else 0.0
+                for loss in self._at(place):
+                    total = total.plus(loss.times(share))
+                count += share if place in self._by_place else 0.0
         return total, count
+
+    def _at(self, place: tuple[int, int, int]) -> Iterator[Interval]:
+        """Yield the losses of stubs and barrels at one place, in dB.
+
+        A hole with a stub at both ends is in two rows, vias on one another in more: a barrel counts once.
+        """
+        barrels: set[tuple[int, int]] = set()
+        for row in self._by_place.get(place, ()):
+            group = self.groups[row]
+            need_layers(self.ctx, group)
+            yield self._stub(row)
+            for hole in self._holes(group, place):
+                if (hole.top, hole.bottom) not in barrels:
+                    barrels.add((hole.top, hole.bottom))
+                    yield self._barrel(group, hole)
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int, int], list[int]]:

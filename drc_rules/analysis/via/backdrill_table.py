@@ -47,7 +47,7 @@ class _Entry:
     exit_instead: int | None = None
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[float, ...]:
         drill = self.drill
         shape = (self.hole.drill_mm, drill.size_mm or 0.0, self.is_proposed)
         return (drill.start, abs(drill.must_cut - drill.start), drill.must_cut, self.stub.first, *shape)
@@ -63,10 +63,10 @@ def backdrill_table(ctx: Context) -> BackdrillTable:
     entries = [*_asked(ctx), *_needed(ctx, missing)]
     if not entries:
         return BackdrillTable(rows=(), missing=tuple(missing.values()))
-    groups: dict[tuple[object, ...], list[_Entry]] = {}
+    groups: dict[tuple[float, ...], list[_Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.key, []).append(entry)
-    rows = tuple(_row(ctx, groups[key]) for key in sorted(groups, key=lambda key: tuple(map(float, key))))  # type: ignore[arg-type]
+    rows = tuple(_row(ctx, groups[key]) for key in sorted(groups))
     return BackdrillTable(rows=rows, missing=tuple(missing.values()))
 
 

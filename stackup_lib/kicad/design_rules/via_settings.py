@@ -28,5 +28,6 @@ def via_settings(project: Project) -> ViaSettings:
 
 
 def _length(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < 100 else None  # type: ignore[arg-type, operator]  # is_number says so
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value < 100 else None

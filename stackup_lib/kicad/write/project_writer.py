@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import TypeGuard
 
 from stackup_lib.board.planned import PlannedClass
 from stackup_lib.core.errors import NotWrittenError
@@ -81,7 +82,7 @@ def least_width_mm(text: bytes, *, label: str = "the project") -> float | None:
         NotWrittenError: the project is no JSON of the expected shape.
     """
     stated = JsonDocument.of(text, label).value(("board", "design_settings", "rules", "min_track_width"))
-    return float(stated) if _is_number(stated) else None  # type: ignore[arg-type]
+    return float(stated) if _is_number(stated) else None
 
 
 def _ensured(document: JsonDocument) -> JsonDocument:
@@ -118,7 +119,7 @@ def _with_class(document: JsonDocument, planned: PlannedClass) -> tuple[JsonDocu
     changes = []
     for key, value in sorted(wanted.items()):
         before = rows[at].get(key)
-        if _is_number(before) and round(float(before), _DIGITS) == value:  # type: ignore[arg-type]
+        if _is_number(before) and round(float(before), _DIGITS) == value:
             continue
         document = document.with_member(("net_settings", "classes", at), key, value)
         shown = before if isinstance(before, float | int | str) else None
@@ -131,7 +132,7 @@ def _wanted(planned: PlannedClass) -> dict[str, float | int]:
     return {key: round(float(value), _DIGITS) for key, value in stated.items() if value is not None}
 
 
-def _is_number(found: Value) -> bool:
+def _is_number(found: Value) -> TypeGuard[float]:
     return isinstance(found, int | float) and not isinstance(found, bool)
 
 

@@ -179,11 +179,12 @@ def _secondary(source: BoardText, node: tree.Node | None) -> tuple[float, int, i
 def _post(node: tree.Node | None) -> tuple[str, float, float, float]:
     if node is None:
         return "", math.nan, math.nan, math.nan
-    size, depth, angle = (tree.value(node, name) for name in ("size", "depth", "angle"))
+    values = (tree.value(node, name) for name in ("size", "depth", "angle"))
+    size, depth, angle = (math.nan if value is None else value for value in values)
     kind = tree.word(node)
     if kind not in ("counterbore", "countersink"):
         return "", math.nan, math.nan, math.nan
-    return kind, *(math.nan if v is None else v for v in (size, depth, angle))  # type: ignore[return-value]
+    return kind, size, depth, angle
 
 
 def drilling_columns(rows: Sequence[DrillingRow]) -> Drilling:
