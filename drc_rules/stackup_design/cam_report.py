@@ -92,7 +92,7 @@ def _laminations(one: Evaluated) -> Iterator[CamItem]:
     usual = cam_limits().laminations
     yield CamItem(
         topic="laminations",
-        figure=f"{one.laminations}, {one.candidate.order.hdi_class}",
+        figure=f"{one.laminations}, {one.candidate.hdi_class}",
         limit=f"up to {usual.usual:g}",
         asks=one.laminations > usual.usual,
         source=cite(usual.source),
@@ -100,7 +100,7 @@ def _laminations(one: Evaluated) -> Iterator[CamItem]:
 
 
 def _drills(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
-    if one.candidate.order.is_any_layer:
+    if one.candidate.is_any_layer:
         return
     least = limit_of("drill_mm", Tier.STANDARD) or 0.0
     yield CamItem(
@@ -134,6 +134,16 @@ def _microvias(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
         if order.is_build_up(gap):
             ratio = row.thickness_mm / goals.microvia_drill_mm
             yield _ratio("microvia ratio", "microvia", ratio, f"{goals.microvia_drill_mm:g} mm microvia", (row.name,))
+    copper = one.candidate.copper
+    for row in (copper[order.build_ups], copper[-1 - order.build_ups]):
+        yield CamItem(
+            topic="buried vias",
+            where=(row.name,),
+            figure=f"{row.thickness_mm:.4g} mm copper, not plated",
+            limit="where no buried via ends on it",
+            asks=True,
+            source=source_of("engineering", "outer layers of an inner package are plated where it is drilled"),
+        )
     stacked = order.build_ups > 1
     yield CamItem(
         topic="microvia fill",

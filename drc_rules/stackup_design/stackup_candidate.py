@@ -48,13 +48,14 @@ def candidate_of(ctx: Context, *, any_laminate: bool = False) -> CandidateStacku
             rows.append(_unknown(plies[row.name]) if any_laminate else _dielectric(plies[row.name]))
         elif row.kind is LayerKind.MASK and row.thickness_mm:
             rows.append(CandidateRow(kind=row.kind, name=row.name, thickness_mm=row.thickness_mm))
+    built = build_ups(ctx.board)
     order = Order(
         layers="".join(LETTERS[uses[name]] for name in names),
         gaps="".join("c" if row.kind is LayerKind.CORE else "p" for row in stackup.dielectrics),
         pattern="as it stands",
-        build_ups=build_ups(ctx.board).per_side,
+        build_ups=built.per_side,
     )
-    return CandidateStackup(rows=tuple(rows), order=order, finish=_finish(ctx))
+    return CandidateStackup(rows=tuple(rows), order=order, finish=_finish(ctx), is_any_layer=built.is_any_layer)
 
 
 def _finish(ctx: Context) -> LineFinish:
@@ -92,13 +93,15 @@ def _copper(ctx: Context, name: str, use: Use) -> CandidateRow:
     index = ctx.board.layer_index[name]
     thickness = ctx.copper_thickness_mm(index).need()
     foil = ctx.foil(index)
+    said = None if ctx.declarations.stale else ctx.declarations.config.declared.copper.get(name)
+    oz = said.copper_oz if said else None
     weight = ounce_class(thickness, outer=index in (0, ctx.board.layer_count - 1))
     return CandidateRow(
         kind=LayerKind.COPPER,
         name=name,
         use=use,
         thickness_mm=thickness,
-        copper_oz=weight.value,
+        copper_oz=weight.value if oz is None else oz,
         foil=foil.value.value if foil.known and foil.value else "",
     )
 

@@ -27,27 +27,24 @@ class Order(Frozen):
     build_ups: int = 0
 
     @property
-    def is_any_layer(self) -> bool:
-        """True where build-ups stand on one core: every layer is joined to the next by microvias."""
+    def has_one_core(self) -> bool:
+        """True where build-ups stand on one core."""
         return self.build_ups > 0 and self.build_ups == len(self.layers) // 2 - 1
 
     @property
     def laminations(self) -> int:
         """Lamination cycles: that of the cores, and one per build-up; one core alone needs none."""
-        return self.build_ups + (0 if self.is_any_layer else 1)
-
-    @property
-    def hdi_class(self) -> str:
-        """`through`, `1+N+1` and so on, or `any-layer`."""
-        if not self.build_ups:
-            return "through"
-        return "any-layer" if self.is_any_layer else f"{self.build_ups}+N+{self.build_ups}"
+        return self.build_ups + (0 if self.has_one_core else 1)
 
     def opposite_face(self, index: int) -> int | None:
         """Return the layer on the other side of a layer's core; None for a foil."""
         if index < len(self.gaps) and self.gaps[index] == "c":
             return index + 1
         return index - 1 if index and self.gaps[index - 1] == "c" else None
+
+    def is_plated_inside(self, index: int) -> bool:
+        """Tell whether an inner layer is an outer one of an earlier lamination, plated with the microvias in it."""
+        return 0 < min(index, len(self.layers) - 1 - index) < self.build_ups
 
     def is_build_up(self, gap: int) -> bool:
         """Tell whether microvias are drilled through a dielectric."""

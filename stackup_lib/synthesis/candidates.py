@@ -68,11 +68,20 @@ class CandidateStackup(Frozen):
 
     Attributes:
         finish: etching, plating and solder mask that its lines are solved with.
+        is_any_layer: microvias can join every layer to the next, through the core as well.
     """
 
     rows: tuple[CandidateRow, ...]
     order: Order
     finish: LineFinish = LineFinish()
+    is_any_layer: bool = False
+
+    @property
+    def hdi_class(self) -> str:
+        """`through`, `1+N+1` and so on, or `any-layer`."""
+        if not self.order.build_ups:
+            return "through"
+        return "any-layer" if self.is_any_layer else f"{self.order.build_ups}+N+{self.order.build_ups}"
 
     @property
     def copper(self) -> tuple[CandidateRow, ...]:

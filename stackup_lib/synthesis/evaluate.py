@@ -185,7 +185,7 @@ class Evaluator:
 
     def _backdrilled(self, candidate: CandidateStackup) -> tuple[str, ...]:
         limit = self.goals.max_stub_mm
-        if limit is None or candidate.order.is_any_layer:
+        if limit is None or candidate.is_any_layer:
             return ()  # microvias end where they are needed
         fast = [k for k, c in enumerate(candidate.copper) if c.use == "fast"]
         return tuple(candidate.copper[k].name for k in fast if candidate.stub_mm(k) > limit)

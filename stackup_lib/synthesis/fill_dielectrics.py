@@ -175,6 +175,8 @@ def layer_oz(order: Order, index: int, goals: Goals) -> float:
 
 def _own_oz(order: Order, index: int, goals: Goals) -> float:
     kind = order.layers[index]
+    if kind == "G" and order.is_plated_inside(index):
+        return SIGNAL_OZ  # the plating adds to the foil, as on outer layers
     return goals.power_copper_oz if kind == "P" else goals.ground_copper_oz if kind == "G" else SIGNAL_OZ
 
 
@@ -195,10 +197,12 @@ def gap_needs(order: Order, gap: int, goals: Goals) -> GapNeeds:
 
 
 def layer_mm(order: Order, index: int, goals: Goals) -> float:
-    """Return the finished copper thickness of a layer."""
+    """Return the finished copper thickness of a layer; inner layers of build-ups are plated as outer ones are."""
+    outer_mm = goals.finish.outer_copper_mm or OUTER_COPPER_MM
     if order.layers[index] == "O":
-        return goals.finish.outer_copper_mm or OUTER_COPPER_MM
-    return inner_copper_mm(layer_oz(order, index, goals))
+        return outer_mm
+    inner_mm = inner_copper_mm(layer_oz(order, index, goals))
+    return round(inner_mm + outer_mm - inner_copper_mm(SIGNAL_OZ), 4) if order.is_plated_inside(index) else inner_mm
 
 
 def is_fast_gap(order: Order, gap: int, goals: Goals) -> bool:
@@ -292,7 +296,7 @@ def _fitting(family: str, place: FillPosition, goals: Goals) -> list[FillChoice]
     found = []
     most = THICKEST_MM if not place.name.startswith("middle core") else float("inf")
     if place.name.endswith("build-up"):
-        most = goals.microvia_drill_mm * goals.max_microvia_ratio
+        most = _microvia_mm(goals)
     least = max(goals.least_dielectric_mm, place.needs.gap_mm)
     kinds = tuple(dict.fromkeys(place.faces.values()))
     pressed = (_pressed(family, place.kind, f) for f in kinds)
@@ -376,7 +380,17 @@ def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> Cand
         rows=tuple(r.model_copy(update={"name": name}) for r, name in zip(rows, names, strict=True)),
         order=order,
         finish=goals.finish,
+        is_any_layer=order.has_one_core and chosen[_core_place(order, goals)].mean_mm <= _microvia_mm(goals),
     )
+
+
+def _core_place(order: Order, goals: Goals) -> str:
+    return _place(order, order.gaps.index("c"), goals)
+
+
+def _microvia_mm(goals: Goals) -> float:
+    """Return how deep a microvia can be plated."""
+    return goals.microvia_drill_mm * goals.max_microvia_ratio
 
 
 def foil_of(order: Order, index: int, families: Mapping[int, str], wanted: FoilGrade) -> FoilGrade:

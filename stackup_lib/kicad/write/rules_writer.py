@@ -103,8 +103,10 @@ def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> lis
         has_class = f"A.hasNetclass('{rule.net_class}')"
         condition = has_class if format_version >= _NET_CLASS_FUNCTION_SINCE else f"A.NetClass == '{rule.net_class}'"
         *place, is_pair = _key(rule)
-        if (*place, not is_pair) in seen:
-            condition += f" && {'' if is_pair else '!'}A.inDiffPair('*')"
+        if is_pair:  # a class of pairs often has single lines too: side bands, resets
+            condition += " && A.inDiffPair('*')"
+        elif (*place, True) in seen:
+            condition += " && !A.inDiffPair('*')"
         lines += _comment(rule.requirement)
         lines += _rule(rule, condition)
     if format_version >= _NET_CLASS_FUNCTION_SINCE:

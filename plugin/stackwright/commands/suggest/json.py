@@ -66,7 +66,7 @@ def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:
         "name": candidate.name,
         "laminates": list(candidate.laminates),
         "layers": len(candidate.copper),
-        "hdi_class": candidate.order.hdi_class,
+        "hdi_class": candidate.hdi_class,
         "thickness_mm": candidate.thickness_mm,
         "loss_db_per_inch": round(one.worst_loss_db_per_inch, 4) or None,
         "margin_db": one.least_margin_db,

@@ -147,7 +147,7 @@ def _answers(page: Page, result: Suggested) -> None:
 
 
 def _stackup(page: Page, one: Evaluated, index: int) -> None:
-    page.heading(f"stackup {index}", f"{one.candidate.thickness_mm:.3f} mm, {one.candidate.order.hdi_class}")
+    page.heading(f"stackup {index}", f"{one.candidate.thickness_mm:.3f} mm, {one.candidate.hdi_class}")
     head = tuple(styled(word, "dim") for word in ("layer", "kind", "mm", "material or use", "oz or Df", "foil"))
     columns = [Column(), Column(), Column(right=True), Column(wraps=True), Column(), Column()]
     page.rows(columns, [head, *(_cells(row) for row in one.candidate.rows)])

@@ -117,7 +117,7 @@ def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:
     return StackupChoice(
         title,
         columns.plain([_row(row) for row in candidate.rows]),
-        says=(f"{layers} of {' and '.join(candidate.laminates)}, {candidate.order.hdi_class}.{laid_out}",),
+        says=(f"{layers} of {' and '.join(candidate.laminates)}, {candidate.hdi_class}.{laid_out}",),
         figures=tuple(_figures(one, cost_words(one, result))),
         checked=Count(tuple(clause for clause, is_met, _ in judged if not is_met), (), met),
         lines=tuple(line_words(one, result.found)),

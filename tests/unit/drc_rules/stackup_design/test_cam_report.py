@@ -272,6 +272,12 @@ def test_more_laminations_and_stacked_microvias_than_usual_are_asked() -> None:
     assert "copper-filled" not in fill[1].figure
 
 
+def test_the_layer_below_the_build_ups_may_be_plated() -> None:
+    """Buried vias of the inner package plate its outer layers: In1.Cu and In4.Cu of 1+N+1; through boards have none."""
+    assert [one.where for one in asked(stackup(build_ups=1), "buried vias")] == [("In1.Cu", "In4.Cu")]
+    assert items(stackup(), "buried vias") == []
+
+
 @pytest.mark.parametrize(("drill_mm", "is_asked"), [(0.125, False), (0.1, True)])
 def test_a_microvia_deeper_than_wide_is_asked(drill_mm: float, is_asked: bool) -> None:
     """0.088 mm deep: a ratio of 0.71 by 0.125 mm, 0.88 by 0.1 mm; 0.8 is usual."""

@@ -34,7 +34,7 @@ def test_the_rules_of_a_new_file() -> None:
 # 85 ohm +/- 10 %: PCIe CEM 5.0, table 4-2
 (rule "stackwright: 85Ohm-diff_PCIE, pair on In2.Cu"
 	(layer "In2.Cu")
-	(condition "A.hasNetclass('85Ohm-diff_PCIE')")
+	(condition "A.hasNetclass('85Ohm-diff_PCIE') && A.inDiffPair('*')")
 	(constraint track_width (min 0.127mm) (opt 0.132mm) (max 0.137mm))
 	(constraint diff_pair_gap (min 0.195mm) (opt 0.2mm) (max 0.205mm)))
 {END}

@@ -209,17 +209,42 @@ def test_the_bound_of_loss_is_below_the_loss() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layers", "build_ups", "hdi_class", "presses"),
-    [(12, 0, "through", 1), (12, 1, "1+N+1", 2), (16, 3, "3+N+3", 4), (10, 4, "any-layer", 4)],
+    ("layers", "build_ups", "presses"),
+    [(12, 0, 1), (12, 1, 2), (16, 3, 4), (10, 4, 4)],
 )
-def test_build_ups_are_counted_as_presses(layers: int, build_ups: int, hdi_class: str, presses: int) -> None:
-    """Each build-up is one press more than that of the cores; any-layer builds on one core, which needs none."""
+def test_build_ups_are_counted_as_presses(layers: int, build_ups: int, presses: int) -> None:
+    """Each build-up is one press more than that of the cores; one core alone needs none."""
     order = orders(Goals(layer_count=layers, fast_layers=2, build_ups=build_ups))[0]
-    assert (order.hdi_class, order.laminations) == (hdi_class, presses)
+    assert (order.has_one_core, order.laminations) == (layers == 10, presses)
     assert order.gaps[:build_ups] == "p" * build_ups
     assert order.gaps == order.gaps[::-1]
-    if hdi_class == "any-layer":
-        assert order.gaps.count("c") == 1
+    assert order.has_one_core == (order.gaps.count("c") == 1)
+
+
+@pytest.mark.parametrize(
+    ("thickness_mm", "layers", "build_ups", "hdi_class"),
+    [(None, 12, 0, "through"), (None, 12, 1, "1+N+1"), (0.65, 8, 3, "any-layer"), (1.6, 8, 3, "3+N+3")],
+)
+def test_a_thick_core_makes_no_any_layer_board(
+    thickness_mm: float | None, layers: int, build_ups: int, hdi_class: str
+) -> None:
+    """A laser drills no core of a millimetre: such a board has build-ups on a drilled core."""
+    goals = Goals(layer_count=layers, thickness_mm=thickness_mm, build_ups=build_ups, drill_mm=0.25)
+    candidate = closest(orders(goals)[0], "370HR", goals)[0]
+    assert candidate.hdi_class == hdi_class
+    cores = [row.thickness_mm for row in candidate.dielectrics if row.kind is LayerKind.CORE]
+    assert candidate.is_any_layer == (len(cores) == 1 and cores[0] <= 0.1)
+
+
+def test_inner_layers_of_build_ups_are_plated() -> None:
+    """With 2 build-ups the second layer is an outer one of the first lamination: foil and plating, as outside."""
+    goals = Goals(layer_count=12, fast_layers=2, ground_copper_oz=1.0, build_ups=2)
+    copper = closest(orders(goals)[0], "370HR", goals)[0].copper
+    assert [row.thickness_mm for row in copper[:3]] == [0.035, 0.035, 0.0152]
+    assert [row.copper_oz for row in copper[:3]] == [0.5, 0.5, 0.5]
+    assert [row.thickness_mm for row in copper] == [row.thickness_mm for row in reversed(copper)]
+    plain = closest(orders(goals.model_copy(update={"build_ups": 1}))[0], "370HR", goals)[0].copper
+    assert plain[1].thickness_mm == 0.03
 
 
 def test_a_microvia_is_no_deeper_than_it_can_be_plated() -> None:
