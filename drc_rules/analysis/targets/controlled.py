@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_W
 from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family, interface
+from drc_rules.requirements.interfaces.model import ENGINEERING
 from stackup_lib.core.facts import Confidence, MissingFact, Origin
 from stackup_lib.core.record import record
 
@@ -43,6 +45,7 @@ class NetTarget:
         source: document or setting.
         document: key of the interface's document, empty where no document asks.
         inferred: it is not declared: never an error.
+        error_pct: a miss by less is no error: fabs hold 10 % as a rule, and what no document states makes no error.
         range_ohm: what a document accepts in place of `ohm`, least and most.
         range_of: the generation that alone accepts it, where the generation is not known.
     """
@@ -56,6 +59,7 @@ class NetTarget:
     source: str = ""
     document: str = ""
     inferred: bool = True
+    error_pct: float = USUAL_TOLERANCE_PCT
     confidence: Confidence = Confidence.LOW
     range_ohm: tuple[float, float] | None = None
     range_of: str = ""
@@ -179,16 +183,20 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
     nyquist = one.nyquist_ghz if one else None
     slowest = nyquist or min((i.nyquist_ghz for i in (of.interfaces if of else ()) if i.nyquist_ghz), default=SLOW_GHZ)
     title = one.title if one else of.title if of else asked.source
+    tolerance = asked.tolerance_pct or (one.impedance_tolerance_pct if one else None) or USUAL_TOLERANCE_PCT
+    is_own = asked.tolerance_pct is not None and not asked.document
+    error_pct = math.inf if asked.document == ENGINEERING else max(tolerance, 0 if is_own else USUAL_TOLERANCE_PCT)
     return NetTarget(
         title=f"{title} of {asked.serves}" if asked.serves else title,
         ohm=asked.ohm,
         kind=asked.kind,
-        tolerance_pct=asked.tolerance_pct or (one.impedance_tolerance_pct if one else None) or USUAL_TOLERANCE_PCT,
+        tolerance_pct=tolerance,
         nyquist_ghz=nyquist,
         lumped_mm=max(LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / slowest, BREAKOUT_MM),
         source=asked.source,
         document=asked.document,
         inferred=asked.origin not in (Origin.DECLARED, Origin.FILE, Origin.COMMAND_LINE),
+        error_pct=error_pct,
         confidence=asked.confidence,
         range_ohm=asked.range_ohm,
         range_of=asked.range_of,

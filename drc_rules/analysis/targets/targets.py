@@ -301,10 +301,15 @@ class _Range(TypedDict, total=False):
 
 
 def _range(of: Family, one: Interface | None, *, is_pair: bool) -> _Range:
-    """Return the range that a document accepts of a pair, with its generation where that is not known."""
-    field, of_pair = "impedance_diff_range_ohm", [one] if one else of.interfaces
-    stated = [(i.impedance_diff_range_ohm, i.title) for i in of_pair if is_pair and field in i.sources]
-    ranges = [(ohm, title) for ohm, title in stated if ohm is not None]
+    """Return the range that is accepted, with its generation where that is not known.
+
+    A document must state it, unless none states the impedance itself: then one is as good as the other.
+    """
+    kind = "diff" if is_pair else "single"
+    field, nominal = f"impedance_{kind}_range_ohm", f"impedance_{kind}_ohm"
+    stated = [i for i in ([one] if one else of.interfaces) if field in i.sources or nominal not in i.sources]
+    accepted = [(i.impedance_diff_range_ohm if is_pair else i.impedance_single_range_ohm, i.title) for i in stated]
+    ranges = [(ohm, title) for ohm, title in accepted if ohm is not None]
     if not ranges:
         return {}
     widest, title = max(ranges, key=lambda found: found[0][1] - found[0][0])

@@ -9,9 +9,11 @@ range of unknown inputs: a Dk without its frequency, the etch taper, the finishe
 Dk of the solder mask, each computed for that line. Between the two it is not verifiable, and the report names the
 causes, the largest first, with the lines of `[process]` and `[declared]` that settle it. Declared values add no
 uncertainty. Where a document accepts a range, the nearest value counts; where only one generation has it and the
-generation is not known, it is not verifiable. Neck-downs and breakouts shorter than a tenth of a wavelength at Nyquist
-at either end are ignored. Nets with a target that join pads without a track, nets declared as pairs whose names make
-none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable.
+generation is not known, it is not verifiable. A miss is a warning where no document states the interface's impedance,
+or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and breakouts shorter than a
+tenth of a wavelength at Nyquist at either end are ignored. Nets with a target that join pads without a track, nets
+declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
+are not verifiable.
 `stackwright impedance` prints the production spread.
 
 Why it matters
@@ -53,7 +55,7 @@ from drc_rules.analysis.targets.controlled import (
 )
 from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Location, Measured
-from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import FORMULA, declared_target, judged, line_numbers, target_ids
 from drc_rules.rules.rule import DraftFinding, rule
@@ -120,6 +122,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
+        severity=Severity.WARNING if abs(held.off_pct) <= target.error_pct else None,
     )
 
 
