@@ -127,11 +127,13 @@ def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:
         fast = _most_that_fit(fast, power, max(most, count))
     least = least_layers(Goals(fast_layers=fast, power_planes=power))
     if least > count and not work.choices.layers:
-        work.say("layers", f"{least}, not {count}", From.ASSUMPTION, f"{fast} fast layers between grounds need them")
+        work.say(
+            "layers", f"{least}, not {count}", From.ASSUMPTION, f"{fast} high-speed layers between grounds need them"
+        )
         count = least
     if lines.striplines:
         carried = f"{fast} between grounds" if fast else "none: the lines run on the outer layers"
-        work.say("fast layers", carried, *_fast_source(work, lines, fast))
+        work.say("high-speed layers", carried, *_fast_source(work, lines, fast))
     other = 2
     while least_layers(Goals(fast_layers=fast, power_planes=power, other_signal_layers=other + 2)) <= count:
         other += 2

@@ -124,7 +124,7 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
     if not goals:
         what = "none: laminate, foil and impedance are free"
         how = "neither profile nor board names one: --interface pcie5 does"
-        reasons.append(LineReason("fast interfaces", what, "assumption", how))
+        reasons.append(LineReason("high-speed interfaces", what, "assumption", how))
     return GoalLines(tuple(goals), ids, tuple(reasons))
 
 

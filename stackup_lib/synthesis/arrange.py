@@ -71,8 +71,8 @@ def orders(goals: Goals) -> tuple[Order, ...]:
     least, wanted = least_layers(goals), goals.layer_count
     if least > (wanted or MOST_LAYERS):
         what = (
-            f"{goals.fast_layers} fast layers between grounds, {goals.other_signal_layers} other signal layers and "
-            f"{goals.power_planes} power planes need {least} layers, not {wanted or MOST_LAYERS}"
+            f"{goals.fast_layers} high-speed layers between grounds, {goals.other_signal_layers} other signal layers "
+            f"and {goals.power_planes} power planes need {least} layers, not {wanted or MOST_LAYERS}"
         )
         raise ConfigError("goals", what, f"allow {least} layers" if least <= MOST_LAYERS else "choose fewer layers")
     counts = [wanted] if wanted else [n for n in (least, least + MORE_LAYERS) if n <= MOST_LAYERS]
@@ -117,11 +117,11 @@ def _half_orders(goals: Goals, size: int) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if spare >= 0:
         middle = _middle(power, spare)
-        found.append(("power in the middle, fast layers outside", "OG" + cells[0] + cells[1] + middle))
-        found.append(("power in the middle, fast layers inside", "OG" + cells[1] + cells[0] + middle))
+        found.append(("power in the middle, high-speed layers outside", "OG" + cells[0] + cells[1] + middle))
+        found.append(("power in the middle, high-speed layers inside", "OG" + cells[1] + cells[0] + middle))
         if power and spare >= 1:
             found.append(
-                ("power beside the outer ground", "OG" + _middle(power, spare - 1) + "G" + cells[0] + cells[1])
+                ("power next to the outer ground", "OG" + _middle(power, spare - 1) + "G" + cells[0] + cells[1])
             )
     elif spare == -1 and slow and power:
         found.append(("an inner signal layer against power", "OG" + cells[0] + cells[1][:-1] + "P" * power))

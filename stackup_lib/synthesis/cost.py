@@ -55,15 +55,15 @@ def cost_of(
         least_mm: narrowest line or gap, None where none is known.
     """
     figures = cost_figures()
-    layers, presses = len(candidate.copper), candidate.order.laminations
+    layers, laminations = len(candidate.copper), candidate.order.laminations
     laminate, words = _laminates(candidate)
     index = laminate * layers
     drivers = [*words, f"{layers} layers"]
     for share, said in _extras(candidate, aspect_ratio, backdrilled, least_mm):
         index *= 1 + share
         drivers.append(said)
-    if presses > MANY_LAMINATIONS:
-        drivers.append(f"more than {MANY_LAMINATIONS} presses: few fabs")
+    if laminations > MANY_LAMINATIONS:
+        drivers.append(f"more than {MANY_LAMINATIONS} lamination cycles: few fabs")
     source = figures.source
     basis = f"laminate: {source['laminate']}; the rest: {source['share']}; words: {source['more_pct']}"
     return Cost(index=round(index, 2), drivers=tuple(drivers), basis=basis)
@@ -99,10 +99,10 @@ def _laminates(candidate: CandidateStackup) -> tuple[float, list[str]]:
 def _extras(
     candidate: CandidateStackup, aspect_ratio: float, backdrilled: tuple[str, ...], least_mm: float | None
 ) -> Iterable[tuple[float, str]]:
-    share, presses = cost_figures().share, candidate.order.laminations
-    if presses > 1:
-        many = share["many_laminations"] if presses > MANY_LAMINATIONS else 0.0
-        yield share["lamination"] * (presses - 1) + many, f"{presses} laminations"
+    share, laminations = cost_figures().share, candidate.order.laminations
+    if laminations > 1:
+        many = share["many_laminations"] if laminations > MANY_LAMINATIONS else 0.0
+        yield share["lamination"] * (laminations - 1) + many, f"{laminations} laminations"
     if candidate.order.gaps.startswith("c"):
         yield share["core_build"], "a core build: outer copper on cores"
     heavy = max((r.copper_oz or 0.0) for r in candidate.copper)

@@ -65,7 +65,7 @@ class LaminatePair(Frozen):
         return self.fast != self.rest
 
     def __str__(self) -> str:
-        return f"{self.fast} beside fast layers, {self.rest} elsewhere" if self.is_hybrid else self.fast
+        return f"{self.fast} next to high-speed layers, {self.rest} elsewhere" if self.is_hybrid else self.fast
 
 
 class FillPosition(NamedTuple):

@@ -176,9 +176,9 @@ class Goals(Frozen):
             raise ConfigError("goals", "tolerance out of range", "give 0 to 0.5")
         if not self.least_width_mm < self.max_width_mm < math.inf:
             raise ConfigError("goals", "width limits out of order", "give least_width_mm below greatest_width_mm")
-        presses = self.build_ups + (0 if self.layer_count == 2 * self.build_ups + 2 else 1)
-        if self.max_laminations is not None and presses > self.max_laminations:
-            what = f"{self.build_ups} build-ups need {presses} laminations, {self.max_laminations} allowed"
+        laminations = self.build_ups + (0 if self.layer_count == 2 * self.build_ups + 2 else 1)
+        if self.max_laminations is not None and laminations > self.max_laminations:
+            what = f"{self.build_ups} build-ups need {laminations} laminations, {self.max_laminations} allowed"
             raise ConfigError("goals", what, "allow more laminations or choose fewer build-ups")
         return self
 

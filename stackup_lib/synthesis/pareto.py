@@ -31,9 +31,9 @@ def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Obje
     thickness = 0.0
     if goals.thickness_mm is not None:
         thickness = float(floor(2 * abs(one.thickness_error) / goals.thickness_tolerance - 1e-9) > 0)
-    presses, laminates = float(one.laminations), float(len(one.candidate.laminates))
+    laminations, laminates = float(one.laminations), float(len(one.candidate.laminates))
     missed = float(len(one.missed_wishes))
-    return round(loss_db_per_inch, 3), one.cost.index, thickness, presses, laminates, missed
+    return round(loss_db_per_inch, 3), one.cost.index, thickness, laminations, laminates, missed
 
 
 def undominated(objectives: Sequence[Objectives]) -> list[int]:

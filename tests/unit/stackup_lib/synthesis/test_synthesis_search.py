@@ -437,6 +437,6 @@ def test_every_answer_meets_every_goal_when_read_anew(
         assert unmet(one, goals) == []
 
 
-def test_a_blend_says_what_it_is() -> None:
+def test_a_hybrid_says_where_each_laminate_is() -> None:
     """A hybrid is described by where each laminate is."""
-    assert str(LaminatePair(fast="Megtron 6", rest="370HR")) == "Megtron 6 beside fast layers, 370HR elsewhere"
+    assert str(LaminatePair(fast="Megtron 6", rest="370HR")) == "Megtron 6 next to high-speed layers, 370HR elsewhere"
