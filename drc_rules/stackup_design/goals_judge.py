@@ -53,6 +53,7 @@ DECIDE = ("copper", "foil", "material", "stackup")
 
 SIZE_MM = (120.0, 60.0)
 _NAME = Path("suggestion.kicad_pcb")
+NOT_VERIFIABLE = "not verifiable"
 
 
 @record
@@ -125,8 +126,8 @@ def why_not(verdict: ClauseVerdict, outcome: Outcome) -> Iterator[str]:
     if verdict.verdict is Verdict.FAILED and titles:
         yield titles[0] + (f" (and {len(titles) - 1} more)" if len(titles) > 1 else "")
         return
-    for fact in verdict.missing[:2]:
-        yield f"not verifiable: {fact.fact}"
+    for fact in list(dict.fromkeys(one.fact for one in verdict.missing))[:2]:
+        yield f"{NOT_VERIFIABLE}: {fact}"
 
 
 def trial_board(candidate: CandidateStackup, interfaces: tuple[str, ...], *, fast_outside: bool) -> bytes:

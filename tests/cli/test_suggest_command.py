@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -16,7 +17,9 @@ from drc_rules.report.model import Report, Verdict
 from drc_rules.stackup_design.goals_judge import DECIDED
 from drc_rules.stackup_design.plan_file import read_plan
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.synthesis import Goals, suggest
 from stackwright.cli.app import run
+from stackwright.commands.suggest.compare import _differences
 from stackwright.commands.suggest.page import laminates_of
 from stackwright.commands.suggest.words import shortened
 from tests.support.mini import mini_file
@@ -150,10 +153,28 @@ def test_a_low_tg_is_mended_by_the_rows_that_have_it(tmp_path: Path, capsys: pyt
     assert "inference.tg.min" in failed(check_board(board))
     assert run(["suggest", str(board), "--limit", "1", "--plan", str(plan)]) == 0
     out = capsys.readouterr().out
-    assert "dielectric 8 to 370HR" in out and "check then: 0 failed" in out and "widths stay" in out
+    assert "dielectric 8 to 370HR" in out and "stackup then: 0 failed" in out and "widths stay" in out
     assert len(read_plan(plan).rule) == 0
     assert run(["apply", str(plan), str(board), "--write", "--change-stackup"]) == 0
     assert failed(check_board(board)) == []
+
+
+def test_what_is_not_verifiable_is_not_called_met(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A laminate without a data sheet Dk: the first line counts the answers that meet all, the clause says why."""
+    board = copied("missing_project", tmp_path)
+    text = re.sub(r'\(material "[^"]*"\)', '(material "R-1566(W)")', board.read_text(encoding="utf-8"))
+    board.write_text(text, encoding="utf-8")
+    assert run(["suggest", str(board), "--profile", "edge", "--limit", "2"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "3 answers, changes of the board's own stackup first; 2 of them meet all the clauses" in out
+    assert "board.dk.plausible: not verifiable: data sheet Dk of R-1566(W)" in out
+    assert "not met: not verifiable" not in out
+
+
+def test_equally_thick_answers_are_not_called_thicker() -> None:
+    """Two that differ by less than is shown."""
+    one = suggest(Goals(layer_count=4, rank_by="cost", laminates=("370HR",)), limit=1).ranked[0]
+    assert list(_differences(one, one)) == ["equal cost, loss and thickness"]
 
 
 def test_a_rough_foil_is_mended_by_a_foil(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,8 @@ RANKED_BY = {"cost": "cost", "loss": "loss within a cost class"}
 
 LEAST_LOSS = 0.005
 """In dB/inch; what differs by less is shown alike."""
+LEAST_MM = 0.005
+"""Likewise."""
 
 
 def cheapest(result: Suggested) -> float:
@@ -67,4 +69,7 @@ def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
             yield f"{count(abs(more), noun)} {'fewer' if more < 0 else 'more'}"
     if not cost and abs(loss) < LEAST_LOSS and not any(more for more, _ in counts):
         thinner = other.candidate.thickness_mm - one.candidate.thickness_mm
-        yield f"equal cost and loss, {abs(thinner):.2f} mm {'thinner' if thinner > 0 else 'thicker'}"
+        if abs(thinner) < LEAST_MM:
+            yield "equal cost, loss and thickness"
+        else:
+            yield f"equal cost and loss, {abs(thinner):.2f} mm {'thinner' if thinner > 0 else 'thicker'}"

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import From
+from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.least import PARTIAL
@@ -67,7 +68,14 @@ def _title(page: Page, result: Suggested) -> None:
     answers = len(result.entries)
     order = "changes of the board's own stackup first" if result.changes else "best first"
     if answers:
-        page.line(f"{count(answers, 'answer')}, {order}; all meet the clauses that a stackup decides", indent=2)
+        met = sum(all(is_met for _, is_met, _ in _judged(one, result)) for one in result.entries)
+        who = "all meet" if met == answers else f"{met} of them {'meets' if met == 1 else 'meet'} all"
+        page.line(f"{count(answers, 'answer')}, {order}; {who} the clauses that a stackup decides", indent=2)
+
+
+def _judged(one: Evaluated, result: Suggested) -> Sequence[tuple[str, bool, str]]:
+    """Return the clauses that a stackup decides; those of the board's own changes are judged here."""
+    return one.clauses or tuple(result.found.judge(one.candidate))
 
 
 def _changes(page: Page, result: Suggested) -> None:
@@ -75,7 +83,7 @@ def _changes(page: Page, result: Suggested) -> None:
         return
     page.heading("least change", result.board.name)
     if result.checked_now:
-        page.line(f"check now: {result.checked_now.describe}", indent=2)
+        page.line(f"stackup now: {result.checked_now.describe}", indent=2)
         for clause in result.checked_now.failed:
             page.line(styled(f"{result.checked_now.misses(clause)} {clause}", "yellow"), indent=4)
     if result.why_no_change:
@@ -86,7 +94,7 @@ def _changes(page: Page, result: Suggested) -> None:
         words = "; ".join(one.words) or "nothing: the stackup meets the goals as it stands"
         page.line(styled(f"{index}  ", "bold"), words, indent=2)
         if index <= len(result.checked_then):
-            page.line(f"check then: {result.checked_then[index - 1].describe}", indent=5)
+            page.line(f"stackup then: {result.checked_then[index - 1].describe}", indent=5)
             for clause in result.checked_then[index - 1].failed:
                 page.line(styled(f"{result.checked_then[index - 1].misses(clause)} {clause}", "yellow"), indent=5)
     _partial(page, result)
@@ -108,7 +116,7 @@ def _partial(page: Page, result: Suggested) -> None:
     page.line("helps, and makes nothing worse:", indent=2)
     for words in result.partial.words:
         page.line(words, indent=4)
-    page.line(f"check then: {result.partial.then.describe}", indent=5)
+    page.line(f"stackup then: {result.partial.then.describe}", indent=5)
     if result.partial.still_open:
         page.line(styled(f"still open: {', '.join(result.partial.still_open)}", "yellow"), indent=5)
     if result.partial.plan.rows:
@@ -186,7 +194,7 @@ def _lines(page: Page, one: Evaluated, result: Suggested) -> None:
 
 
 def _clauses(page: Page, one: Evaluated, result: Suggested) -> None:
-    judged = one.clauses or tuple(result.found.judge(one.candidate))
+    judged = _judged(one, result)
     if not judged:
         return
     met = [clause for clause, is_met, _ in judged if is_met]
@@ -194,7 +202,8 @@ def _clauses(page: Page, one: Evaluated, result: Suggested) -> None:
     page.line(", ".join(met), indent=2)
     for clause, is_met, words in judged:
         if not is_met:
-            page.line(styled(f"not met: {clause}: {words}", "yellow"), indent=2)
+            said = words if words.startswith(NOT_VERIFIABLE) else f"not met: {words}"
+            page.line(styled(f"{clause}: {said}", "yellow"), indent=2)
     page.line(styled("routing, vias, losses of real links and power are for `stackwright check`", "dim"), indent=2)
 
 
