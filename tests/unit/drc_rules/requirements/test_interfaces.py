@@ -175,12 +175,12 @@ def test_pcie_gen4_asks_for_no_backdrill() -> None:
 
 
 def test_gen5_laminate_is_judged_by_workload() -> None:
-    """Training: below very low loss is an error. Inference: a warning, an error below low loss. Edge: a warning."""
+    """Training: below very low loss is an error. Inference: a warning, an error below mid loss. Edge: a warning."""
     training = {c.id: c for c in interface("pcie5").clauses("training")}
     inference = {c.id: c for c in interface("pcie5").clauses("inference")}
     assert training["training.laminate.pcie5"].severity == "error"
     assert inference["inference.laminate.pcie5"].severity == "warning"
-    assert inference["inference.laminate_min.pcie5"].limit.at_least == "low"
+    assert inference["inference.laminate_min.pcie5"].limit.at_least == "mid"
     assert {c.severity.value for c in interface("pcie5").clauses("edge")} == {"warning"}
 
 
