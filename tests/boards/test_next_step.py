@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from stackwright.reporters import text
+from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run
 from tests.support.in_process import run_process
 from tests.support.remembered import equal_boards_checked_once
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAMES = sorted(path.name for path in BOARDS.iterdir() if path.is_dir())
 
 

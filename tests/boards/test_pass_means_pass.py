@@ -23,7 +23,7 @@ from stackwright.reporters import html, markdown, text
 from stackwright.results.checked import Checked
 from stackwright.text.page import terminal_console
 from tests.support.mini import mini_file
-from tests.support.rule_cases import Loaded, all_cases
+from tests.support.rule_cases import all_cases, cases_of
 
 BOARDS = sorted((Path(__file__).parents[2] / "fixtures" / "boards").glob("*/*.kicad_pcb"))
 CASES = list(all_cases())
@@ -37,10 +37,6 @@ SLACK = 1e-6
 
 UNCERTAINTY = re.compile(r"cannot know|not known|uncertain|unsure|ignoran|at least,|at the least$")
 """How a formula explains a symbol that is no measure and no limit, but what is not known of one."""
-
-
-def cases_of(rule: Rule) -> list[Loaded]:
-    return [loaded for loaded in CASES if find_rule(loaded.defect.replace("_", "-")) is rule]
 
 
 def told(path: Path, kinds: Iterable[str] | None = None, **options: str | None) -> tuple[ClauseTrace, ...]:

@@ -15,9 +15,9 @@ from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline, Report, Verdict
 from drc_rules.requirements.clauses import Severity
+from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 ANSWERS = {
     "tg_c": "170",
     "foil": '"VLP"',

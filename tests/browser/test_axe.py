@@ -9,13 +9,13 @@ import pytest
 
 from tests.browser.axe import violations
 from tests.browser.driven import Tab
+from tests.support.boards import BOARDS
 from tests.support.in_process import run_here
 from tests.support.in_process import run_process as run
 from tests.support.remembered import equal_boards_checked_once
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 CONTRAST = Path(__file__).with_name("contrast.js")
 SCHEMES = ("light", "dark")
 

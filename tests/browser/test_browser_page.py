@@ -23,6 +23,7 @@ import pytest
 from browser_page.build import main
 from tests.browser.driven import Tab, driven
 from tests.conftest import demo_folder
+from tests.support.boards import BOARDS
 from tests.support.in_process import run_here
 
 PYODIDE = os.environ.get("STACKWRIGHT_PYODIDE")
@@ -30,7 +31,6 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(not PYODIDE, reason="STACKWRIGHT_PYODIDE names no release of Pyodide"),
 ]
-BOARDS = Path(__file__).resolve().parents[2] / "fixtures" / "boards"
 SAID = "document.getElementById('said')"
 
 TAKE = """Promise.all(%s.map((name) => fetch('boards/' + name).then((answer) => answer.arrayBuffer())

@@ -18,9 +18,9 @@ from stackwright.results.checked import Checked
 from tests.browser.driven import Tab, driven
 from tests.reports.test_budget_bars import link
 from tests.reports.test_charts import curve
+from tests.support.boards import board_file
 
 pytestmark = pytest.mark.browser
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAMES = (
     "inference_pcie_gen5_fit",
     "training_b200_lossy_prepreg",
@@ -42,7 +42,7 @@ LABELS = """[...document.querySelectorAll('svg.chart, svg.chart-key')].map(svg =
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with the charts of several boards, and with some in which everything lies close together."""
-    found = [check_up(BOARDS / one / f"{one}.kicad_pcb") for one in NAMES]
+    found = [check_up(board_file(one)) for one in NAMES]
     boards = [Checked(up.report, None, "0", charts=charts_of(up)) for up in found]
     boards.append(Checked(found[0].report, None, "0", charts=Charts(losses=tuple(map(close, (3.0, 3.9, 4.2, 5.0))))))
     target = tmp_path_factory.mktemp("page") / "report.html"

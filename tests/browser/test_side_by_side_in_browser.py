@@ -14,7 +14,8 @@ from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
 from tests.browser.chromium import Chromium, chromium_path
 from tests.browser.driven import driven
-from tests.reports.test_side_by_side import FIT, LOSSY, LOW_TG, checked, diff_of, path_of
+from tests.reports.test_side_by_side import FIT, LOSSY, LOW_TG, checked, diff_of
+from tests.support.boards import board_file
 
 pytestmark = pytest.mark.browser
 DRAWS_SOMETHING_BYTES = 40_000
@@ -29,7 +30,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The page of a diff, and a report in full."""
     folder = tmp_path_factory.mktemp("pages")
     diff = html_of(diff_of(FIT, LOSSY), checked(FIT), checked(LOSSY))
-    full = in_full(path_of(LOW_TG), checked(LOW_TG), find_config(path_of(LOW_TG), None), Overrides())
+    full = in_full(board_file(LOW_TG), checked(LOW_TG), find_config(board_file(LOW_TG), None), Overrides())
     report = render([Checked(checked(LOW_TG).report, None, "", full=full)])
     made = {}
     for name, html in (("diff", diff), ("full", report)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -30,8 +29,8 @@ from stackwright.cli.app import run
 from stackwright.commands.apply import apply as command
 from stackwright.commands.apply.apply import PlanParts, apply_plan, write_plan_of_board
 from stackwright.commands.request import BoardRequest
+from tests.support.boards import BOARDS, copied
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
 RULE = """
 [[rule]]
@@ -58,8 +57,7 @@ EVERY = [path for path in sorted(BOARDS.glob("*/*.kicad_pcb")) if b"(stackup" in
 @pytest.fixture
 def card(tmp_path: Path) -> Path:
     """A copy of our PCIe card."""
-    shutil.copytree(BOARDS / FIT, tmp_path / "card")
-    return tmp_path / "card" / f"{FIT}.kicad_pcb"
+    return copied(FIT, tmp_path, "card")
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.boards import BOARDS
 from tests.support.git import git
 from tests.support.installed import installed_environment
 
 ROOT = Path(__file__).parents[2]
 CI = ROOT / "plugin" / "ci"
-BOARDS = ROOT / "fixtures" / "boards"
 FIT, BARE = "inference_pcie_gen5_fit", "default_stackup"
 PLANTED = (
     "pip",

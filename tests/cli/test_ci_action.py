@@ -18,11 +18,11 @@ from stackwright.ci import job
 from stackwright.ci.boards import base_of
 from stackwright.cli.app import run
 from stackwright.run.paths import boards_of, boards_touched
+from tests.support.boards import BOARDS, board_file
 from tests.support.git import git
 from tests.support.installed import installed_environment
 
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 ACTION = ROOT / "action.yml"
 LOSSY, FIT, BARE = "training_b200_lossy_prepreg", "inference_pcie_gen5_fit", "default_stackup"
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git on the PATH")
@@ -127,7 +127,7 @@ def test_against_the_base_only_what_is_new_fails(repository: Repository, capfd: 
     repository.commit()
     assert job.run_job(repository.settings()) == 1
     assert job.run_job(repository.settings(STACKWRIGHT_AGAINST_BASE="true")) == 0
-    shutil.copy(BOARDS / "inference_pcie_low_tg" / "inference_pcie_low_tg.kicad_pcb", repository.board(FIT))
+    shutil.copy(board_file("inference_pcie_low_tg"), repository.board(FIT))
     repository.commit()
     assert job.run_job(repository.settings(STACKWRIGHT_AGAINST_BASE="true")) == 1
     capfd.readouterr()

@@ -30,12 +30,12 @@ from stackwright.commands.check.command import exit_code
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.page import plain_console
 from tests.house.test_imports import environment
+from tests.support.boards import BOARDS, board_file
 from tests.support.in_process import Ran, run_process
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_file
 
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
 BROKEN = "training_b200_too_few_layers"
 BARE = "default_stackup"
@@ -292,7 +292,7 @@ def test_nothing_checked_is_2() -> None:
 
 def test_a_rule_that_broke_is_2() -> None:
     """A defect of ours is no verdict on the board."""
-    report = check_board(BOARDS / FIT / f"{FIT}.kicad_pcb")
+    report = check_board(board_file(FIT))
     broke = report.model_copy(update={"crashes": (RuleCrash(code="STK001", name="x", error="KeyError: 1"),)})
     empty = report.model_copy(update={"coverage": Coverage(decided=0, total=3, clauses_without_rule=0)})
     options = load_config(BOARDS / FIT / "stackwright.toml").check

@@ -18,11 +18,11 @@ from stackwright.cli.app import run
 from stackwright.commands.diff.command import DiffDocument, State, states
 from stackwright.run.git import GitError
 from stackwright.run.revisions import board_at
+from tests.support.boards import BOARDS, board_file
 from tests.support.git import git
 from tests.support.remembered import equal_boards_checked_once
 
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 SCHEMA = ROOT / "fixtures" / "schemas" / "diff-v1.json"
 FIT, LOSSY = "training_b200_fit", "training_b200_lossy_prepreg"
 CARD = "hardware/card.kicad_pcb"
@@ -195,7 +195,7 @@ def test_what_cannot_be_compared_is_one_line(
 
 def test_without_a_repository_a_commit_is_refused(tmp_path: Path) -> None:
     """A board on a stick has no history."""
-    shutil.copy(BOARDS / FIT / f"{FIT}.kicad_pcb", tmp_path / "card.kicad_pcb")
+    shutil.copy(board_file(FIT), tmp_path / "card.kicad_pcb")
     with pytest.raises(GitError, match="in no git repository"), board_at("HEAD", tmp_path / "card.kicad_pcb"):
         pass
 

@@ -20,18 +20,17 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, read_formula, substituted
 from drc_rules.report.model import Finding, Missing, Verdict
 from drc_rules.requirements.clauses import Clause, Limit
-from drc_rules.rules.rule import Rule, all_rules, find_rule
+from drc_rules.rules.rule import Rule, all_rules
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from stackwright.commands.explain.board_json import explanation_data
 from stackwright.commands.explain.subject import Subject
+from tests.support.boards import BOARDS, board_file
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_file
-from tests.support.rule_cases import Loaded, all_cases
+from tests.support.rule_cases import Loaded, all_cases, cases_of
 
-ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 LOSSY = BOARDS / "training_b200_lossy_prepreg"
 RULES = all_rules()
 WITH_FORMULA = [rule for rule in RULES if rule.formula]
@@ -45,11 +44,6 @@ SMALL = 1e-4
 
 MOST = 999.0
 """And no infinite one: that many dB stand for all of a signal."""
-
-
-def cases_of(rule: Rule) -> list[Loaded]:
-    """The cases of a rule's own file."""
-    return [loaded for loaded in CASES if find_rule(loaded.defect.replace("_", "-")) is rule]
 
 
 def worked(loaded: Loaded, rule: Rule, folder: Path) -> BoardTrace:
@@ -139,7 +133,7 @@ def test_a_rule_without_a_formula_measures_no_number(rule: Rule, judged: Judged)
 @pytest.mark.parametrize("board", ["training_b200_lossy_prepreg", "edge_jetson_carrier_fit", "no_stackup"])
 def test_what_is_explained_is_what_a_check_finds(board: str) -> None:
     """All clauses of a board have the same verdict and the same findings as in its report."""
-    path = BOARDS / board / f"{board}.kicad_pcb"
+    path = board_file(board)
     report = check_board(path, overrides=Overrides(suppress=False))
 
     found = trace_clauses(read_board(path), find_config(path, None), Overrides(), lambda _clause: True)
@@ -328,7 +322,7 @@ def to_the_letter() -> jsonschema.Draft202012Validator:
 @pytest.mark.parametrize("name", ["training_b200_lossy_prepreg", "inference_pcie_low_tg", "no_stackup"])
 def test_the_json_of_every_rule_follows_the_schema_to_the_letter(name: str) -> None:
     """No key beyond the schema's, of any rule: with findings, with open questions, and where nothing is concerned."""
-    path = BOARDS / name / f"{name}.kicad_pcb"
+    path = board_file(name)
     found = trace_clauses(read_board(path), find_config(path, None), Overrides(), lambda _: True)
     assert {Verdict.PASSED, Verdict.NOT_APPLICABLE} < {answer.verdict for answer in found.answers}
     for rule in RULES:

@@ -26,8 +26,8 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from stackwright.commands.fab.pack_pdf import NO_FPDF, _widths
+from tests.support.boards import BOARDS, board_file, copied
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
 HDI = "inference_hdi_2n2_fit"
 PROTECTIONS = (
@@ -39,8 +39,7 @@ PROTECTIONS = (
 @pytest.fixture
 def card(tmp_path: Path) -> Path:
     """A copy of our PCIe card."""
-    shutil.copytree(BOARDS / FIT, tmp_path / "card")
-    return tmp_path / "card" / f"{FIT}.kicad_pcb"
+    return copied(FIT, tmp_path, "card")
 
 
 def pack(board: Path, folder: Path) -> dict[str, list[dict[str, str]]]:
@@ -274,7 +273,7 @@ def test_protection_is_named_after_ipc_4761(card: Path, sides: dict[str, int], k
 
 def test_a_side_on_which_a_via_does_not_end_has_no_protection() -> None:
     """Mask covers a blind via on its outer side only, and no buried via; what is filled is filled all the same."""
-    board = read_board(BOARDS / HDI / f"{HDI}.kicad_pcb")
+    board = read_board(board_file(HDI))
     vias, last = board.vias, board.layer_count - 1
     kinds = np.array(via_types(board))
     is_blind = (vias.start_layer == 0) ^ (vias.end_layer == last)

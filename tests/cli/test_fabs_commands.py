@@ -14,11 +14,11 @@ from drc_rules.stackup_design.plan_file import read_plan
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
+from tests.support.boards import BOARDS
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 SCHEMAS = ROOT / "fixtures" / "schemas"
 EDGE = "edge_jetson_carrier_fit"
 STACKUP = "JLC06161H-3313"

@@ -31,9 +31,9 @@ from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from stackwright.commands.fit.changes import way_to
 from stackwright.commands.fit.words import step, steps, to_go
+from tests.support.boards import BOARDS, board_file
 
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 SCHEMA = ROOT / "fixtures" / "schemas" / "fitness-v1.json"
 LOW_TG, ED_FOIL = "inference_pcie_low_tg", "training_b200_ed_foil"
 COMPARED = {
@@ -43,11 +43,6 @@ COMPARED = {
     "no_stackup": profile_names(),
 }
 """Fixture boards, and workloads of which a check is made besides."""
-
-
-def path_of(name: str) -> Path:
-    """A fixture board."""
-    return BOARDS / name / f"{name}.kicad_pcb"
 
 
 def valid(text: str) -> dict[str, Any]:
@@ -60,7 +55,7 @@ def valid(text: str) -> dict[str, Any]:
 @cache
 def fitness(name: str) -> FitnessReport:
     """A fixture board against every workload."""
-    path = path_of(name)
+    path = board_file(name)
     return fitness_of(read_board(path), find_config(path, None))
 
 
@@ -73,7 +68,7 @@ def row_of(report: FitnessReport, profile: str) -> Fitness:
 @pytest.mark.parametrize(("name", "profiles"), COMPARED.items())
 def test_every_workload_is_judged_as_on_its_own(name: str, profiles: tuple[str, ...]) -> None:
     """What is shared between workloads changes no verdict: headline, failed and open clauses are those of a check."""
-    board, config = read_board(path_of(name)), find_config(path_of(name), None)
+    board, config = read_board(board_file(name)), find_config(board_file(name), None)
     for row in (row_of(fitness(name), profile) for profile in profiles):
         form = row.form if row.form_origin is not FormOrigin.SIZE else None
         context, requirements, _ = prepare(board, config, Overrides(row.profile, form))
@@ -96,7 +91,7 @@ def _of_board(clauses: set[str], *, of_size: bool) -> set[str]:
 def test_currents_of_one_workload_are_not_those_of_another() -> None:
     """A rail at 50 % duty draws its whole power in training; what requires that is not taken over."""
     rail = {"net": "+12V", "voltage_v": 12, "tdp_w": 120, "duty_pct": 50, "from": ["U1"], "to": ["U2"]}
-    board, config = read_board(path_of(LOW_TG)), Config.model_validate({"rail": [rail]})
+    board, config = read_board(board_file(LOW_TG)), Config.model_validate({"rail": [rail]})
     said = Overrides()
 
     def amperes_of(ctx: Context) -> float:
@@ -151,7 +146,7 @@ def test_of_a_clauses_findings_the_first_is_told_with_the_number_of_the_others()
     """Two lossy plies: the one that a check names first, and one more; errors stand before warnings."""
     name = "training_b200_lossy_prepreg"
     row = row_of(fitness(name), "training-b200")
-    context, requirements, _ = prepare(read_board(path_of(name)), find_config(path_of(name), None), Overrides())
+    context, requirements, _ = prepare(read_board(board_file(name)), find_config(board_file(name), None), Overrides())
     outcome = run_rules(context, requirements.clauses, all_rules(), all_rules())
     titles = [f.title for f in outcome.findings if f.code == "MAT001"]
     short = [one for one in row.short if one.code == "MAT001"]
@@ -193,19 +188,19 @@ def test_the_fact_that_settles_most_comes_first() -> None:
 
 def test_an_outline_finds_its_form_factor_and_no_loss_budget_rests_on_it() -> None:
     """The outline of a PCIe card adds that form's clauses; which board of the channel it is has to be stated."""
-    board = read_board(path_of(LOW_TG))
+    board = read_board(board_file(LOW_TG))
     assert [form.name for form in forms_of_size(board)] == ["pcie-fhhl"]
     row = row_of(fitness(LOW_TG), "edge")
     assert (row.form, row.form_origin) == ("pcie-fhhl", FormOrigin.SIZE)
     assert "board.loss.share" in row.unproven
     assert row_of(fitness(LOW_TG), "inference-pcie").form_origin is FormOrigin.PROFILE
-    assert forms_of_size(read_board(path_of("edge_jetson_carrier_fit"))) == ()
+    assert forms_of_size(read_board(board_file("edge_jetson_carrier_fit"))) == ()
 
 
 @pytest.mark.slow
 def test_a_form_that_is_named_holds_for_every_workload() -> None:
     """--form judges all workloads in one form factor, and its thickness clause is met or not by the board's."""
-    path = path_of(ED_FOIL)
+    path = board_file(ED_FOIL)
     report = fitness_of(
         read_board(path), find_config(path, None), Overrides(form="m2-2280"), profiles=("edge", "training-b200")
     )
@@ -217,7 +212,7 @@ def test_a_form_that_is_named_holds_for_every_workload() -> None:
 @pytest.mark.slow
 def test_the_page_tells_the_headline_the_scorecard_and_the_least_change(capsys: pytest.CaptureFixture[str]) -> None:
     """The card of low Tg: not fit, one step away, and the check says fit of it once the one dielectric is changed."""
-    assert run(["fit", str(path_of(LOW_TG))]) == 0
+    assert run(["fit", str(board_file(LOW_TG))]) == 0
     out = capsys.readouterr().out
     assert out.startswith("FIT FOR NONE")
     for words in ("not proven for  edge", "inference-pcie *", "Tg 140 -> 150 C", "least change: dielectric 8 to"):
@@ -245,7 +240,7 @@ def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A board of six layers lacks two: no change of its stackup gives them, a search on demand does."""
-    board = path_of("edge_jetson_carrier_fit")
+    board = board_file("edge_jetson_carrier_fit")
     content = board.read_bytes()
     read, config = read_board(board, text=content), find_config(board, None)
     row = row_of(fitness_of(read, config, profiles=("inference-workstation",)), "inference-workstation")
@@ -264,7 +259,7 @@ def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand
 @pytest.mark.slow
 def test_the_same_board_gives_the_same_json_and_it_fits_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON is valid against the published schema, and equal for equal inputs."""
-    board = str(path_of("edge_jetson_carrier_fit"))
+    board = str(board_file("edge_jetson_carrier_fit"))
     assert run(["fit", board, "--json"]) == 0
     first = capsys.readouterr().out
     assert valid(first)["workloads"][0]["profile"] == "edge"
@@ -290,8 +285,8 @@ def test_a_workload_of_ones_own_is_judged_beside_the_shipped_ones(tmp_path: Path
 
 def test_a_wrong_name_says_which_is_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """An unknown workload or form factor is an error of exit code 2, before anything is judged."""
-    assert run_error(["fit", str(path_of(LOW_TG)), "--profile", "edgy"]) == 'profile "edgy"'
-    assert run_error(["fit", str(path_of(LOW_TG)), "--form", "pcie-fhh"]) == 'form factor "pcie-fhh"'
+    assert run_error(["fit", str(board_file(LOW_TG)), "--profile", "edgy"]) == 'profile "edgy"'
+    assert run_error(["fit", str(board_file(LOW_TG)), "--form", "pcie-fhh"]) == 'form factor "pcie-fhh"'
     assert capsys.readouterr().out == ""
 
 
@@ -306,7 +301,7 @@ def run_error(arguments: list[str]) -> str:
 def test_the_report_goes_into_a_file_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--output writes the page without colour and says where; a design file is never the target."""
     target = tmp_path / "fit.txt"
-    assert run(["fit", str(path_of(LOW_TG)), "--no-suggest", "--output", str(target)]) == 0
+    assert run(["fit", str(board_file(LOW_TG)), "--no-suggest", "--output", str(target)]) == 0
     assert target.read_text(encoding="utf-8").startswith("FIT FOR NONE")
     assert capsys.readouterr().out == f"report written to {target}\n"
 
@@ -316,7 +311,7 @@ def test_the_page_for_people_holds_every_workload_and_escapes_what_a_board_names
 ) -> None:
     """--html tells all workloads in one file without scripts; a name that looks like markup stays a name."""
     board, page = tmp_path / "a&b<i>.kicad_pcb", tmp_path / "fit.html"
-    shutil.copy(path_of("no_stackup"), board)
+    shutil.copy(board_file("no_stackup"), board)
     assert run(["fit", str(board), "--html", "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
     for name in profile_names():

@@ -12,10 +12,10 @@ from drc_rules.engine.check import check_board
 from drc_rules.report.model import Verdict
 from drc_rules.settings.config import load_config, parse_config
 from stackwright.commands.setup import settings_file
+from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_context
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
 NAMED = {
     "size_mm": [60, 40],

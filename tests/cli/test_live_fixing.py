@@ -13,10 +13,10 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
 from stackwright.kicad import fixing
 from stackwright.kicad.errors import KicadError
+from tests.support.boards import BOARDS
 
 pytestmark = pytest.mark.slow
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAME = "training_b200_lossy_prepreg"
 
 

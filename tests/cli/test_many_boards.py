@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,8 @@ from drc_rules.engine.check import CheckUp
 from drc_rules.facts.declared import Overrides
 from stackwright.commands.check import command as module
 from stackwright.commands.check.request import CheckRequest
+from tests.support.boards import board_file
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAMES = ("default_stackup_of_board_setup", "no_stackup", "default_stackup")
 
 
@@ -36,7 +35,7 @@ def test_a_large_board_is_let_go_before_the_next(monkeypatch: pytest.MonkeyPatch
 
     gc.disable()
     try:
-        answers = list(module.check_all([BOARDS / name / f"{name}.kicad_pcb" for name in NAMES], request))
+        answers = list(module.check_all([board_file(name) for name in NAMES], request))
     finally:
         gc.enable()
 

@@ -19,11 +19,11 @@ from stackup_lib.core.orphans import ORPHANED
 from stackwright.assistants.bounded import MOST_CHARS, bounded
 from stackwright.assistants.folders import board_in, served
 from stackwright.assistants.questions import questions
+from tests.support.boards import BOARDS, board_file
 from tests.support.hang import FOR_EVER_S
 from tests.support.in_process import run_process
 
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 QUESTIONS = tomllib.loads((ROOT / "fixtures/expected/assistant_questions.toml").read_text(encoding="utf-8"))["question"]
 OUTSIDE = 'word = "swordfish"\n'
 MOST_OVERHEAD = 3000
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(BOARDS, copied)
     outside = tmp_path / "outside"
     outside.mkdir()
-    shutil.copy(BOARDS / "training_b200_fit" / "training_b200_fit.kicad_pcb", outside / "secret.kicad_pcb")
+    shutil.copy(board_file("training_b200_fit"), outside / "secret.kicad_pcb")
     (outside / "secret.toml").write_text(OUTSIDE, encoding="utf-8")
     (outside / "secret.kicad_pro").write_text(OUTSIDE, encoding="utf-8")
     (copied / "linked.kicad_pcb").symlink_to(outside / "secret.kicad_pcb")

@@ -14,11 +14,11 @@ import click
 import pytest
 
 from stackwright.cli.app import app, run
+from tests.support.boards import board_file
 from tests.support.in_process import run_process
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAME = "edge_unmirrored_copper"
-BOARD = BOARDS / NAME / f"{NAME}.kicad_pcb"
+BOARD = board_file(NAME)
 FAB = "layer,type,thickness mm\nF.Cu,copper,0.035\n"
 HIDDEN = {"--json", "--html", "--markdown", "--svg", "--csv", "--all", "--grow"}
 ODD = re.compile(

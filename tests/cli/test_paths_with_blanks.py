@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from stackwright.cli.app import run
+from tests.support.boards import BOARDS
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAME = "inference_pcie_low_tg"
 
 

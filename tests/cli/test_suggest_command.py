@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
@@ -22,12 +21,12 @@ from stackwright.cli.app import run
 from stackwright.commands.suggest.compare import _differences
 from stackwright.commands.suggest.page import laminates_of
 from stackwright.commands.suggest.words import shortened
+from tests.support.boards import BOARDS, copied
 from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 SCHEMA = ROOT / "fixtures" / "schemas" / "suggestion-v1.json"
 SMALL = ("suggest", "--profile", "edge", "--interface", "pcie3", "--limit", "2")
 
@@ -35,12 +34,6 @@ SMALL = ("suggest", "--profile", "edge", "--interface", "pcie3", "--limit", "2")
 def failed(report: Report) -> list[str]:
     """Clauses that a stackup decides and that failed."""
     return [v.clause.id for v in report.verdicts if v.verdict is Verdict.FAILED and v.clause.kind in DECIDED]
-
-
-def copied(name: str, target: Path) -> Path:
-    """A fixture board of one's own."""
-    shutil.copytree(BOARDS / name, target / name)
-    return target / name / f"{name}.kicad_pcb"
 
 
 @pytest.mark.parametrize("profile", ["edge", "inference", "inference-workstation", "training", "training-nvswitch"])

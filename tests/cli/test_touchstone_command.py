@@ -12,14 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from stackwright.cli.app import run
+from tests.support.boards import board_file
 from tests.support.in_process import run_here
 from tests.support.mini import mini_file
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
-CARD = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
-UNTREATED = BOARDS / "training_b200_no_backdrill" / "training_b200_no_backdrill.kicad_pcb"
-TREATED = BOARDS / "training_b200_fit" / "training_b200_fit.kicad_pcb"
-NO_STACKUP = BOARDS / "no_stackup" / "no_stackup.kicad_pcb"
+CARD = board_file("inference_pcie_gen5_fit")
+UNTREATED = board_file("training_b200_no_backdrill")
+TREATED = board_file("training_b200_fit")
+NO_STACKUP = board_file("no_stackup")
 
 Complex = NDArray[np.complex128]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,10 @@ from stackup_lib.board.planned import planned_from
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.apply import PlanParts, apply_plan
 from tests.conftest import KicadCli
+from tests.support.boards import copied
 
 pytestmark = pytest.mark.kicad
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
 CLASS = "85Ohm-diff_PCIE"
 RULE = f"""
@@ -34,8 +33,7 @@ requirement = "85 ohm by the plan"
 @pytest.fixture
 def card(tmp_path: Path) -> Path:
     """A copy of our PCIe card, as KiCad itself would save it."""
-    shutil.copytree(BOARDS / FIT, tmp_path / "card")
-    return tmp_path / "card" / f"{FIT}.kicad_pcb"
+    return copied(FIT, tmp_path, "card")
 
 
 def edited(card: Path, *swaps: tuple[str, str], extra: str = "") -> Path:

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from tests.browser.driven import Tab
+from tests.support.boards import BOARDS
 from tests.support.kicad_editor import Editor, wait_for
 from tests.support.kicad_live import (
-    BOARDS,
     DONE,
     FIRST_FINDING,
     Action,

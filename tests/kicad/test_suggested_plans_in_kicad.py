@@ -20,8 +20,8 @@ from stackup_lib.materials import catalogue
 from stackup_lib.synthesis.constructions import CatalogueProduct, cores_of, prepregs_of
 from stackwright.commands.apply.apply import PlanParts, apply_plan
 from tests.conftest import KicadCli
+from tests.support.boards import BOARDS
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
 CLASS = "85Ohm-diff_PCIE"
 EVERYTHING = PlanParts(write=True, change_stackup=True, classes=True, rules=True)

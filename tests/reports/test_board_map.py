@@ -8,7 +8,6 @@ import json
 import re
 import zlib
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,14 @@ from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.reporters import html
 from stackwright.results.checked import Checked
 from stackwright.tables.grouping import groups
+from tests.support.boards import board_file
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 CARD = "inference_pcie_gen5_caps_no_backdrill"
 
 
 @pytest.fixture(scope="module")
 def card() -> CheckUp:
-    return check_up(BOARDS / CARD / f"{CARD}.kicad_pcb")
+    return check_up(board_file(CARD))
 
 
 def drawn(checked: CheckUp) -> BoardMap:

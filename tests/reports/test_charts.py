@@ -28,21 +28,17 @@ from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
 from tests.reports.test_budget_bars import link
 from tests.reports.test_html import Page
+from tests.support.boards import board_file
 from tests.support.mini import mini_file
 from tests.support.stackups import FOUR_LAYERS
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 HOSTILE = '<script>"x"\u202e'
-
-
-def board_of(name: str) -> Path:
-    return BOARDS / name / f"{name}.kicad_pcb"
 
 
 @pytest.fixture(scope="module")
 def card() -> CheckUp:
     """A PCIe Gen5 card that is fit."""
-    return check_up(board_of("inference_pcie_gen5_fit"))
+    return check_up(board_file("inference_pcie_gen5_fit"))
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +49,7 @@ def card_charts(card: CheckUp) -> Charts:
 @pytest.fixture(scope="module")
 def stubs() -> tuple[LossCurve, ...]:
     """Of a baseboard whose stubs resonate below Nyquist."""
-    return charts_of(check_up(board_of("training_b200_no_backdrill"))).losses
+    return charts_of(check_up(board_file("training_b200_no_backdrill"))).losses
 
 
 def trace(folder: Path, interface: str, declared: str = "", **keys: Any) -> LossCurve:
@@ -366,7 +362,7 @@ def test_a_line_that_is_never_inside_is_hatched_all_over_and_its_range_not_said_
 
 def test_lines_of_unknown_materials_are_told_and_not_drawn() -> None:
     """No stackup, no impedance: nothing stands in for it."""
-    context = check_up(board_of("no_stackup")).context
+    context = check_up(board_file("no_stackup")).context
     targets = impedance_spreads(context)
     assert targets
     for target in targets:
@@ -397,9 +393,9 @@ def test_charts_are_computed_for_pages_alone(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("stackwright.drawing.charts.charts_of", asked)
 
-    checked, _ = check_one(board_of("inference_pcie_gen5_fit"), CheckRequest())
+    checked, _ = check_one(board_file("inference_pcie_gen5_fit"), CheckRequest())
     assert (checked.charts, calls) == (None, [])
-    checked, _ = check_one(board_of("inference_pcie_gen5_fit"), CheckRequest(), draw=True)
+    checked, _ = check_one(board_file("inference_pcie_gen5_fit"), CheckRequest(), draw=True)
     assert (checked.charts, calls) == (Charts(), ["asked"])
 
 
@@ -426,7 +422,7 @@ def test_the_page_has_every_chart_with_its_figures_and_what_is_assumed(card: Che
 
 def test_targets_of_which_no_line_is_known_are_left_to_the_impedance_table() -> None:
     """It says already which fact is missing."""
-    checked, _ = check_one(board_of("no_stackup"), CheckRequest(), draw=True)
+    checked, _ = check_one(board_file("no_stackup"), CheckRequest(), draw=True)
     assert checked.charts is not None
     assert checked.charts.spreads
     text = Page(render([checked])).text

@@ -20,8 +20,8 @@ from stackwright.reporters import github, gitlab, junit, kicad
 from stackwright.results.checked import Checked, Unchecked
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_sarif import ACCEPTED, HOSTILE, STALE
+from tests.support.boards import board_file
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 CRASH = RuleCrash(code="VIA001", name="missing-backdrill", error="ValueError: x")
 LOST = Unchecked("gone.kicad_pcb", BoardFileError("gone.kicad_pcb", "no such file", "give a path"))
 
@@ -31,7 +31,7 @@ def made(*, fail_on: str = "error", **changes: object) -> Checked:
 
 
 def checked(name: str) -> Checked:
-    return Checked(check_board(BOARDS / name / f"{name}.kicad_pcb"), None, "0")
+    return Checked(check_board(board_file(name)), None, "0")
 
 
 def with_everything() -> Checked:

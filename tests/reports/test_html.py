@@ -24,8 +24,8 @@ from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables.counts import ORDER
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_stackup_drawing import HOSTILE, hostile_view
+from tests.support.boards import BOARDS, board_file
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
 CELLS = {"td", "th", "dt", "dd", "br"}
 LARGEST_BYTES = 2_000_000
@@ -76,7 +76,7 @@ def page_of(*reports: Report, config: str | None = None) -> Page:
 
 def report_of(name: str, **said: str) -> Report:
     """Check one of our boards."""
-    return check_board(BOARDS / name / f"{name}.kicad_pcb", overrides=Overrides(**said))  # type: ignore[arg-type]
+    return check_board(board_file(name), overrides=Overrides(**said))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from markdown_it import MarkdownIt
 
@@ -15,8 +13,7 @@ from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.markup import escape
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_sarif import ACCEPTED, HOSTILE, STALE
-
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
+from tests.support.boards import BOARDS, board_file
 
 
 def made(**changes: object) -> str:
@@ -126,7 +123,7 @@ def test_a_long_table_says_how_much_it_leaves_out() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb")))
 def test_every_fixture_board_fits_a_comment(name: str) -> None:
-    checked = Checked(check_board(BOARDS / name / f"{name}.kicad_pcb"), None, "0")
+    checked = Checked(check_board(board_file(name)), None, "0")
     text = markdown.render([checked])
     assert text == markdown.render([checked])
     assert len(text) < 65_536

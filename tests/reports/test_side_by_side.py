@@ -40,23 +40,18 @@ from stackwright.results.stackup_choices import Count
 from stackwright.tables import deltas
 from tests.reports.test_html import LARGEST_BYTES, Page
 from tests.reports.test_stackup_drawing import HOSTILE, hostile_view
+from tests.support.boards import BOARDS, board_file
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT, LOSSY, FEWER = "training_b200_fit", "training_b200_lossy_prepreg", "training_b200_too_few_layers"
 LOW_TG = "inference_pcie_low_tg"
 RULES = "data:application/octet-stream;base64,"
 SCOPES = {"col", "row", "colgroup", "rowgroup"}
 
 
-def path_of(name: str) -> Path:
-    """A fixture board."""
-    return BOARDS / name / f"{name}.kicad_pcb"
-
-
 @cache
 def checked(name: str, profile: str | None = None) -> CheckUp:
     """A fixture board, checked once."""
-    return check_up(path_of(name), overrides=Overrides(profile))
+    return check_up(board_file(name), overrides=Overrides(profile))
 
 
 @cache
@@ -73,7 +68,7 @@ def diff_page(old: str, new: str) -> Page:
 @cache
 def full_of(name: str, profile: str | None = None) -> Full:
     """What `--full` adds to a fixture board's report."""
-    return in_full(path_of(name), checked(name, profile), find_config(path_of(name), None), Overrides(profile))
+    return in_full(board_file(name), checked(name, profile), find_config(board_file(name), None), Overrides(profile))
 
 
 def full_html(name: str, full: Full, profile: str | None = None) -> str:
@@ -412,7 +407,7 @@ def test_the_command_writes_the_page_of_a_diff(tmp_path: Path, capsys: pytest.Ca
 @cache
 def fitness() -> FitnessReport:
     """A board with one low Tg against every workload."""
-    path = path_of(LOW_TG)
+    path = board_file(LOW_TG)
     return fitness_of(checked(LOW_TG).context.board, find_config(path, None))
 
 
@@ -553,9 +548,9 @@ def test_without_a_workload_no_stackup_can_be_judged(tmp_path: Path) -> None:
     """What to do about it is said."""
     settings = tmp_path / "stackwright.toml"
     settings.write_text("", encoding="utf-8")
-    bare = check_up(path_of("no_stackup"), config=find_config(path_of("no_stackup"), settings))
+    bare = check_up(board_file("no_stackup"), config=find_config(board_file("no_stackup"), settings))
 
-    full = in_full(path_of("no_stackup"), bare, find_config(path_of("no_stackup"), settings), Overrides())
+    full = in_full(board_file("no_stackup"), bare, find_config(board_file("no_stackup"), settings), Overrides())
 
     assert full.stackups is None
     assert "--profile" in full.why_none

@@ -21,8 +21,8 @@ from stackup_lib.board.layer_roles import LayerRole
 from stackwright.cli.app import run
 from stackwright.drawing import tables, words
 from stackwright.drawing.svg import LABEL_STEP, svg
+from tests.support.boards import BOARDS, board_file
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 SCHEMAS = BOARDS.parent / "schemas"
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -40,7 +40,7 @@ HOSTILE = [
 @cache
 def view_of(name: str) -> StackupView:
     """Return the stackup of one of our boards."""
-    view = check_board(BOARDS / name / f"{name}.kicad_pcb").stackup
+    view = check_board(board_file(name)).stackup
     assert view is not None
     return view
 
@@ -371,7 +371,7 @@ def test_the_stackup_is_never_written_over_the_board(tmp_path: Path) -> None:
 
     board = tmp_path / "card.kicad_pcb"
     name = "no_stackup"
-    board.write_bytes((BOARDS / name / f"{name}.kicad_pcb").read_bytes())
+    board.write_bytes((board_file(name)).read_bytes())
 
     with pytest.raises(StackwrightError):
         run(["stackup", str(board), "--svg", "--output", str(board)])

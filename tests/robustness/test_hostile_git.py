@@ -14,10 +14,9 @@ from stackwright.__main__ import guarded
 from stackwright.ci import job
 from stackwright.cli.app import run
 from stackwright.run.git import fetch_commit
+from tests.support.boards import board_file
 from tests.support.git import git
 
-ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 FIT, CARD = "default_stackup", "hw/card.kicad_pcb"
 pytestmark = pytest.mark.skipif(shutil.which("git") is None or os.name != "posix", reason="no git, or no shell")
 
@@ -36,7 +35,7 @@ def origin(tmp_path: Path) -> Path:
     """Three commits of one board: the clone has the content of the last one only."""
     folder = tmp_path / "origin"
     (folder / "hw").mkdir(parents=True)
-    text = (BOARDS / FIT / f"{FIT}.kicad_pcb").read_text(encoding="utf-8")
+    text = (board_file(FIT)).read_text(encoding="utf-8")
     git(folder, "init", "-q")
     git(folder, "config", "uploadpack.allowFilter", "true")
     git(folder, "config", "uploadpack.allowAnySHA1InWant", "true")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kipy import KiCad
 
 ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 FIRST_FINDING = "#report .finding .finding-title"
 DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === state.run"
 

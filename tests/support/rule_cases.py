@@ -24,7 +24,7 @@ from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.engine.decide import Outcome, run
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Finding, Location, Report, Verdict
-from drc_rules.rules.rule import Rule, all_rules
+from drc_rules.rules.rule import Rule, all_rules, find_rule
 from stackup_lib.kicad import read_board
 from tests.support.mini import mini_file
 
@@ -93,6 +93,11 @@ class Loaded:
 def all_cases() -> tuple[Loaded, ...]:
     """Every case of every rule; the files are read once."""
     return tuple(_read_cases())
+
+
+def cases_of(rule: Rule) -> list[Loaded]:
+    """The cases of a rule's own file."""
+    return [loaded for loaded in all_cases() if find_rule(loaded.defect.replace("_", "-")) is rule]
 
 
 def _read_cases() -> Iterator[Loaded]:

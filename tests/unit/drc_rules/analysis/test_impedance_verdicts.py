@@ -15,10 +15,10 @@ from drc_rules.report.formula import nominal
 from drc_rules.report.model import ClauseVerdict, Headline, Report, Verdict
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
+from tests.support.boards import BOARDS, board_file
 
 pytestmark = pytest.mark.slow
 
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 ROUTED, INTENDED = "board.impedance.routed", "board.impedance.intended"
 KINDS = {"routed_impedance", "intended_impedance", "link_loss", "link_loss_assumed"}
 
@@ -137,7 +137,7 @@ def test_no_passed_line_prints_a_nominal_value_beyond_its_limit() -> None:
 @pytest.mark.parametrize("board", ["inference_pcie_gen5_fit", "edge_jetson_carrier_fit", "training_b200_fit"])
 def test_boards_within_tolerance_stay_fit(board: str) -> None:
     """Nothing is reported for a board whose lines nominally meet their targets."""
-    report = check_board(BOARDS / board / f"{board}.kicad_pcb")
+    report = check_board(board_file(board))
 
     assert report.headline is Headline.FIT
     assert verdict(report, ROUTED).verdict is Verdict.PASSED

@@ -33,10 +33,10 @@ from stackup_lib.vias.plated_holes import (
     residual_mm,
 )
 from stackup_lib.vias.stub_resonance import resonance_ghz
+from tests.support.boards import BOARDS, board_file
 from tests.support.mini import mini_board, mini_file
 from tests.support.stackups import SIX_LAYERS
 
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 PCIE5 = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
 
 
@@ -321,7 +321,7 @@ def broken(folder: Path, pattern: str, replacement: str) -> set[str]:
 
 
 def fit() -> set[str]:
-    path = BOARDS / "training_b200_fit" / "training_b200_fit.kicad_pcb"
+    path = board_file("training_b200_fit")
     return {v.clause.id for v in check_board(path).verdicts if v.has_rule and v.verdict is Verdict.FAILED}
 
 

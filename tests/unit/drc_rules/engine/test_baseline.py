@@ -30,11 +30,11 @@ from stackwright.results.checked import Checked
 from stackwright.text.output import OutputError
 from tests.conftest import kicad_cli_path
 from tests.reports.test_reporters import SCHEMA, finding, report, strict, verdict
+from tests.support.boards import BOARDS, board_file, copied
 from tests.support.git import git
 from tests.support.remembered import checked, equal_boards_checked_once
 from tests.unit.drc_rules.engine.test_engine import clause
 
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 LOSSY, STUBS, FEW = "training_b200_lossy_prepreg", "training_b200_no_backdrill", "training_b200_too_few_layers"
 ALL = sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb"))
 
@@ -44,12 +44,6 @@ def _remembered() -> Iterator[None]:
     """A board that lies there as before is checked once in this file."""
     with equal_boards_checked_once():
         yield
-
-
-def copied(name: str, target: Path) -> Path:
-    """Copy a fixture board's folder, and return its board file there."""
-    shutil.copytree(BOARDS / name, target / name)
-    return target / name / f"{name}.kicad_pcb"
 
 
 def keys(report_: Report) -> list[str]:
@@ -197,14 +191,14 @@ def test_nothing_is_written_when_a_board_cannot_be_read(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_no_two_findings_of_a_board_share_a_key(name: str) -> None:
-    found = checked(BOARDS / name / f"{name}.kicad_pcb").report.findings
+    found = checked(board_file(name)).report.findings
     assert len({f.key for f in found}) == len(found)
 
 
 @pytest.mark.parametrize("name", ["inference_hdi_2n2_fit", "training_b200_no_backdrill"])
 def test_a_validator_would_change_nothing_in_a_report(name: str) -> None:
     """The check constructs it without one: types and values are right already, nested ones included."""
-    made = checked(BOARDS / name / f"{name}.kicad_pcb").report
+    made = checked(board_file(name)).report
 
     assert repr(Report(**dict(made))) == repr(made)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from drc_rules.engine.check import check_board
@@ -11,12 +9,7 @@ from drc_rules.engine.finding_lines import with_lines
 from drc_rules.report.model import Finding, Location
 from stackup_lib.kicad import read_board
 from tests.reports.test_reporters import finding
-
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
-
-
-def board_file(name: str) -> Path:
-    return BOARDS / name / f"{name}.kicad_pcb"
+from tests.support.boards import board_file
 
 
 def located(name: str, *findings: Finding) -> list[tuple[str, list[str | None]]]:

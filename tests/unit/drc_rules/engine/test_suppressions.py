@@ -18,8 +18,8 @@ from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import ConfigError
 from stackwright.commands.check.command import exit_code
 from tests.reports.test_reporters import finding, report, verdict
+from tests.support.boards import BOARDS
 
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 LOSSY = "training_b200_lossy_prepreg"
 TODAY = date(2026, 6, 1)
 Check = Callable[..., Report]

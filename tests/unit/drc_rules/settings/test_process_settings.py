@@ -30,11 +30,11 @@ from stackup_lib.synthesis import Goals, LineGoal, suggest
 from stackup_lib.synthesis.candidates import to_planned
 from stackup_lib.transmission_lines.inverse import Target, WidthLimits, solve_width
 from stackwright.commands.setup.settings_file import InitAnswers, compose
+from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_file
 
 ROOT = Path(__file__).parents[4]
-BOARDS = ROOT / "fixtures" / "boards"
 EDGE = BOARDS / "edge_jetson_carrier_fit"
 KEYS = set(ProcessDeclaration.model_fields) - {"preset"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.facts.context import Context
@@ -15,8 +14,8 @@ from drc_rules.stackup_design.change_effects import JudgedStackup, judged, lower
 from drc_rules.stackup_design.goals import selection_for
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
+from tests.support.boards import board_file
 
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 FIT = "edge_jetson_carrier_fit"
 
 
@@ -28,7 +27,7 @@ def counts(clause: Clause) -> bool:
 @cache
 def board(name: str = FIT) -> Board:
     """A fixture board."""
-    return read_board(BOARDS / name / f"{name}.kicad_pcb")
+    return read_board(board_file(name))
 
 
 def with_prepreg(thickness_mm: float) -> Board:
@@ -46,7 +45,7 @@ def with_prepreg(thickness_mm: float) -> Board:
 
 def context_of(one: Board) -> Context:
     """The board under the settings of the fit one, for edge."""
-    return prepare(one, find_config(BOARDS / FIT / f"{FIT}.kicad_pcb", None), Overrides("edge"))[0]
+    return prepare(one, find_config(board_file(FIT), None), Overrides("edge"))[0]
 
 
 def state_of(one: Board) -> JudgedStackup:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from drc_rules.engine.check import find_config
@@ -20,9 +18,8 @@ from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup
 from stackup_lib.synthesis.arrange import orders
+from tests.support.boards import BOARDS, board_file
 from tests.support.each import each
-
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 
 
 def goals_of(profile: str | None, form: str | None = None, **choices: object) -> GoalsFound:
@@ -195,7 +192,7 @@ def test_a_foil_that_nobody_declares_is_not_met() -> None:
 
 def test_a_board_gives_its_own_numbers() -> None:
     """Layers, lengths and drill of a routed board are the board's, and say so."""
-    path = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+    path = board_file("inference_pcie_gen5_fit")
     project = project_of(read_board(path), find_config(path, None), Overrides())
     found = goals_for(selection_for("inference-pcie", None, None, project), project)
     assert found.goals.layer_count == project.board.layer_count
@@ -205,7 +202,7 @@ def test_a_board_gives_its_own_numbers() -> None:
 
 def test_the_generation_of_a_boards_nets_can_be_said() -> None:
     """Without settings the PCIe generation is unknown; named with the goals, its routed nets are of that generation."""
-    path = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+    path = board_file("inference_pcie_gen5_fit")
     board = read_board(path)
     unsaid = project_of(board, Config(), Overrides())
     said = project_of(board, Config(), Overrides(), ("pcie4",))
@@ -215,7 +212,7 @@ def test_the_generation_of_a_boards_nets_can_be_said() -> None:
 
 def test_an_impedance_that_the_board_asks_for_is_the_goal() -> None:
     """A net class named after 92 ohm beats what the standard's boards usually have."""
-    path = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+    path = board_file("inference_pcie_gen5_fit")
     config = parse_config(
         '[[interface]]\nis = "pcie5"\nnet_classes = ["85Ohm-diff_PCIE"]\n'
         '[[impedance]]\nnet_classes = ["85Ohm-diff_PCIE"]\nohm = 92\nkind = "differential"\n'
@@ -244,7 +241,7 @@ def test_choices_of_the_command_line_win_over_the_settings() -> None:
 
 def test_build_ups_are_those_of_the_boards_microvias() -> None:
     """A 2-N-2 board is suggested 2-N-2, its own stackup counts as pressed three times; the user's word wins."""
-    path = BOARDS / "inference_hdi_2n2_fit" / "inference_hdi_2n2_fit.kicad_pcb"
+    path = board_file("inference_hdi_2n2_fit")
     project = project_of(read_board(path), find_config(path, None), Overrides())
     selection = selection_for("inference-pcie", None, None, project)
     found = goals_for(selection, project)

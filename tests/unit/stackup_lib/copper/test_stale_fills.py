@@ -23,9 +23,9 @@ from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.stale_fills import Item, need_true_fills
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
+from tests.support.boards import BOARDS, board_file
 from tests.support.mini import mini_board, mini_file
 
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 FIXTURES = ("inference_pcie_gen5_fit", "edge_jetson_carrier_fit")
 
 LOOKS_ITSELF = {"FAB012", "FAB013", "FAB014"}
@@ -62,7 +62,7 @@ def decide(board: Board, name: str, codes: frozenset[str] | None = None) -> Outc
 
 @cache
 def fixture(name: str) -> Board:
-    return read_board(BOARDS / name / f"{name}.kicad_pcb")
+    return read_board(board_file(name))
 
 
 def with_old_fills(board: Board) -> Board:

@@ -23,8 +23,8 @@ from stackup_lib.core.stopwatch import Stopwatch, measuring, span
 from stackwright.commands.check import command as check
 from stackwright.commands.check.command import check_boards
 from stackwright.commands.check.request import CheckRequest, ReportRequest
+from tests.support.boards import board_file
 
-BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 forks = pytest.mark.skipif(sys.platform != "linux", reason="only Linux copies processes")
 
 
@@ -173,7 +173,7 @@ def test_a_board_gets_the_same_report_from_one_process_and_from_two(
         target = tmp_path / f"{jobs}.json"
         wanted = (ReportRequest("json", target),)
         check_boards(
-            [BOARDS / name / f"{name}.kicad_pcb"],
+            [board_file(name)],
             CheckRequest(Overrides(profile="training"), reports=wanted, jobs=jobs, fail_on="never"),
         )
         reports.append(target.read_bytes())
@@ -265,7 +265,7 @@ def test_what_a_failed_copy_took_with_it_is_decided_here(
                 monkeypatch.setattr(os, "pipe", refused)
         target = tmp_path / f"{jobs}.json"
         wanted = (ReportRequest("json", target),)
-        board = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+        board = board_file("inference_pcie_gen5_fit")
         check_boards([board], CheckRequest(reports=wanted, jobs=jobs, fail_on="never"))
         reports.append(target.read_bytes())
     assert reports[0] == reports[1]

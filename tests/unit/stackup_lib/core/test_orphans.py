@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from stackwright.kicad import jobs
+from tests.support.boards import board_file
 
 ROOT = Path(__file__).parents[4]
-BOARDS = ROOT / "fixtures" / "boards"
-CARD = BOARDS / "default_stackup" / "default_stackup.kicad_pcb"
+CARD = board_file("default_stackup")
 SHOWN_AFTER_S = 60
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 

@@ -16,10 +16,10 @@ import pytest
 from stackup_lib.core.files.plain_file import MOST_BYTES, read_plain, read_plain_text
 from stackwright.__main__ import guarded
 from stackwright.cli.app import run
+from tests.support.boards import BOARDS
 from tests.support.hang import no_hang
 
 ROOT = Path(__file__).parents[4]
-BOARDS = ROOT / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
 posix = pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
 
