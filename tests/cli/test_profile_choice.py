@@ -157,6 +157,12 @@ def test_the_page_shows_formula_memory_and_commands(capsys: pytest.CaptureFixtur
     assert "--profile inference-sxm-oam --form ubb" in said
 
 
+def test_an_edge_module_has_the_power_of_its_highest_mode(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its carrier supplies and cools the Super modes too."""
+    assert run(["profiles", "--for", "edge", "--params", "1B"]) == 0
+    assert "Jetson Orin Nano 8 1 5.2 7-25 31-36" in " ".join(capsys.readouterr().out.split())
+
+
 def test_an_edge_module_that_is_too_small_is_not_listed(capsys: pytest.CaptureFixture[str]) -> None:
     """7B in bf16 are 14 GB: not for 8 GB; 70B fit no module, and the page says so."""
     assert run(["profiles", "--for", "edge", "--params", "7B"]) == 0
