@@ -39,13 +39,22 @@ class LinkChange(Frozen):
     after_ohm: float | None
 
 
+NOT_CHECKED = "not checked"
+
+
 class VerdictChange(Frozen):
-    """A clause whose verdict is another one; None where it was not checked."""
+    """A clause whose verdict is another one; None where it was not checked.
+
+    Attributes:
+        before_words, after_words: the verdicts as reports say them: `met`, `failed`, `not met`, `not checked`.
+    """
 
     clause: str
     title: str
     before: Verdict | None
     after: Verdict | None
+    before_words: str
+    after_words: str
 
 
 class BoardDiff(Frozen):
@@ -120,6 +129,8 @@ def _verdicts(old: Report, new: Report) -> Iterator[VerdictChange]:
                 title=titled.clause.title,
                 before=a.verdict if a else None,
                 after=b.verdict if b else None,
+                before_words=a.words if a else NOT_CHECKED,
+                after_words=b.words if b else NOT_CHECKED,
             )
 
 

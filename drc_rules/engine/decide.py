@@ -24,7 +24,7 @@ from stackup_lib.core.words import count
 
 NO_WORKLOAD = "no workload given: only what holds for every board was checked"
 
-NO_RULE = Missing(fact="no rule yet", how_to_give="a later version will decide this clause")
+NO_RULE = Missing(fact="no rule yet", how_to_give="a later version will decide this requirement")
 
 
 FILLS_UP_TO_DATE = "fills_up_to_date"

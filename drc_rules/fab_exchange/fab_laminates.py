@@ -84,7 +84,7 @@ def _judged(
                     if change.is_worse and change.after is not change.before and change.clause not in OF_THE_FILE
                 ]
                 said = "; ".join(f"{change.title}: {change.after.value}" for change in worse)
-                yield family, other.family, f"makes worse: {said}" if worse else "no clause gets worse"
+                yield family, other.family, f"makes worse: {said}" if worse else "no requirement gets worse"
 
 
 def _with(config: Config, rows: list[str], laminate: Laminate) -> Config:

@@ -78,7 +78,7 @@ def worse_clauses(
     """Return what fails that did not, misses by more than it did, or can no longer be verified."""
     was = before.by_id()
     return tuple(
-        (one.clause.severity, f"{one.clause.id}: {words}")
+        (one.clause.severity, f"{one.clause.title}: {words}")
         for one in after.outcome.verdicts
         if counts(one.clause) and (old := was.get(one.clause.id)) is not None
         for words in _worse(before, after, old, one)

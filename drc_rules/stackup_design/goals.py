@@ -201,7 +201,7 @@ def _layer_count(work: GoalWork) -> int:
     if clause is not None:
         work.say("layers", f"{asked}", From.CLAUSE, source_words(clause))
     else:
-        work.say("layers", f"{asked}", From.ASSUMPTION, "no clause states a number")
+        work.say("layers", f"{asked}", From.ASSUMPTION, "no requirement states a number")
     return asked
 
 
@@ -230,7 +230,7 @@ def _power_planes(work: GoalWork, count: int) -> int:
             return planes
     planes = 4 if count >= MANY_LAYERS else 2 if count > 4 else 0
     words = (
-        "no clause states a number; rails are not known"
+        "no requirement states a number; rails are not known"
         if planes
         else "the layers hold none: supplies share the grounds"
     )

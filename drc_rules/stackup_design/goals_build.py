@@ -65,7 +65,7 @@ def copper_goals(work: GoalWork, *, has_power: bool) -> dict[str, float]:
     """Return the weights of power and ground planes; without power planes the grounds are the heaviest."""
     power = _power_oz(work)
     ground = min(power, Goals().ground_copper_oz) if has_power else power
-    words = "no clause states one" if has_power else "as the power copper: no plane is for supplies alone"
+    words = "no requirement states one" if has_power else "as the power copper: no plane is for supplies alone"
     work.say("ground copper", f"{ground:g} oz or more", From.ASSUMPTION, words)
     return {"power_copper_oz": power, "ground_copper_oz": ground}
 
@@ -81,7 +81,7 @@ def _power_oz(work: GoalWork) -> float:
     if clause is not None:
         work.say("power copper", f"{clause.limit.min:g} oz", From.CLAUSE, source_words(clause))
         return clause.limit.min or 1.0
-    work.say("power copper", "1 oz", From.ASSUMPTION, "no clause states one")
+    work.say("power copper", "1 oz", From.ASSUMPTION, "no requirement states one")
     return 1.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
@@ -35,6 +36,11 @@ class Selection:
     def of_kind(self, kind: str) -> tuple[Clause, ...]:
         """Return the clauses of a kind."""
         return tuple(clause for clause in self.clauses if clause.kind == kind)
+
+    def titles(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Return what the clauses of these ids require, as reports say it."""
+        by_id = {clause.id: clause.title for clause in self.clauses}
+        return tuple(by_id[one] for one in ids)
 
     def largest(self, kind: str) -> Clause | None:
         """Return the clause of a kind with the largest minimum."""

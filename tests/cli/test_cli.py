@@ -653,13 +653,18 @@ def test_a_clause_is_explained_with_its_source() -> None:
 def test_profiles_list_and_show_every_demand_with_its_source() -> None:
     """What will be required can be read before a board is drawn."""
     listed = run("profiles").out
-    shown = run("profiles", "training-b200").out
+    shown = run("profiles", "training-b200", "-v").out
+    short = run("profiles", "training-b200").out
 
     for name in ("training", "inference", "edge", "training-b200", "inference-pcie", "pcie-card"):
         assert name in listed
     assert "copper layers >= 24 (B200 baseboard)" in shown
     assert "training.backdrill.nvlink5" in shown
     assert "NextPCB" in shown
+    assert "copper layers >= 24 (B200 baseboard)" in short
+    assert "training.backdrill.nvlink5" not in short
+    assert "requirements hold for any board, too" in short
+    assert len(short.splitlines()) < len(shown.splitlines()) / 5
 
 
 def test_materials_say_what_a_name_is_taken_for() -> None:

@@ -69,7 +69,7 @@ def test_two_commits_differ_in_ohms_and_decibels_and_the_new_finding_fails(
     assert "87.0 -> 83.9" in said
     assert "2.06 -> ?" in said
     assert "2 new, 0 fixed, 1 unchanged" in said
-    assert "training.df.nvlink5  passed  ->  failed" in said
+    assert "NVLink 5 (B200): adjacent Df <= 0.002 at 10 GHz met -> failed" in " ".join(said.split())
 
 
 def test_the_schema_is_the_one_of_the_program() -> None:

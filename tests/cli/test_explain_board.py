@@ -371,7 +371,7 @@ def test_a_file_takes_the_explanation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("VIA999", "--board", str(LOSSY)), "no such rule or clause"),
+        (("VIA999", "--board", str(LOSSY)), "no such rule or requirement"),
         (("VIA002", "--profile", "edge"), "--profile goes with --board"),
         (("VIA002", "--json"), "--format json goes with --board"),
         (("VIA002", "--board", "nowhere"), "error: "),

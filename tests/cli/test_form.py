@@ -151,7 +151,7 @@ def test_what_a_question_decides_is_what_waits_for_it(board: Path) -> None:
     asked = questions(board, 'profile = "inference"\n')
     question = asked["laminate"]
     assert len(question.clauses) > 0
-    assert question.decides.startswith(f"{len(question.clauses)} clause")
+    assert question.decides.startswith(f"{len(question.clauses)} requirement")
 
     live = board.read_bytes()
     now = FormVerdict.model_validate(try_settings(board, live, 'profile = "inference"\n', None)["verdict"])
@@ -160,8 +160,8 @@ def test_what_a_question_decides_is_what_waits_for_it(board: Path) -> None:
     assert set(question.clauses) <= set(now.open)
     assert not set(question.clauses) & set(then.open)
     many, rest = len(set(now.open) - set(then.open)), len(then.open)
-    words = f"{many} clauses become verifiable. {rest} clauses stay not verifiable."
-    assert effect(now, then)["changes"] == words.replace("1 clauses become", "1 clause becomes")
+    words = f"{many} requirements become verifiable. {rest} requirements stay not verifiable."
+    assert effect(now, then)["changes"] == words.replace("1 requirements become", "1 requirement becomes")
 
 
 def test_facts_of_another_stackup_are_asked_about_as_a_whole(board: Path) -> None:

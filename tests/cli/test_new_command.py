@@ -154,7 +154,7 @@ def test_our_own_check_finds_no_fault(plan: Path, target: Path, capsys: pytest.C
         Verdict.NOT_APPLICABLE,
     }
     out = " ".join(capsys.readouterr().out.split())
-    assert f"clauses: {tally(report.verdicts)}" in out
+    assert f"requirements: {tally(report.verdicts)}" in out
     assert "failed" not in out
     assert "the power planes of the board" in out
     assert "85Ohm-diff_PCIE_GEN4 0.118/0.15 F.Cu, In2.Cu" in out

@@ -46,11 +46,18 @@ def test_a_suggestion_begun_as_a_board_fails_no_clause_of_its_profile(profile: s
 
 
 def test_answers_are_drawn_with_widths_clauses_and_assumptions(capsys: pytest.CaptureFixture[str]) -> None:
-    """The page shows the table, the first stackup, its lines, why others lost and what was assumed."""
+    """The page shows the table, the first stackup, its lines and what was assumed; -v what it rests on."""
     assert run(list(SMALL)) == 0
+    short = capsys.readouterr().out
+    assert run([*SMALL, "-v"]) == 0
     out = capsys.readouterr().out
-    for words in ("answers", "stackup 1", "In1.Cu", "PCIe Gen3 85 ohm on", "edge.tg.min", "why others lost", "assumed"):
+    for words in ("answers", "stackup 1", "In1.Cu", "PCIe Gen3 85 ohm on", "requirements", "assumed"):
+        assert words in short
         assert words in out
+    for words in ("Tg >= 130 C (edge)", "why others lost", "goals and where they come from"):
+        assert words in out
+        assert words not in short
+    assert "edge.tg.min" not in short
 
 
 @pytest.mark.parametrize(
@@ -120,8 +127,9 @@ def test_what_the_fab_is_to_be_asked_is_on_the_page_and_the_rest_is_counted(caps
     }
     assert run(words) == 0
     out = capsys.readouterr().out
-    assert f"fab questions  {len(cam) - len(asked)} others within usual limits" in out
-    block = " ".join(out.partition("fab questions")[2].partition("why others lost")[0].split())
+    heading = f"{len(asked)}; -v adds what is usual" if asked else f"{len(cam)} others within usual limits"
+    assert f"fab questions  {heading}" in out
+    block = " ".join(out.partition("fab questions")[2].partition("goals  ")[0].split())
     for item in asked:
         assert item["topic"] in block
     assert ("none: all values" in block) is (not asked)
@@ -263,7 +271,7 @@ def test_a_miss_that_is_only_inferred_is_not_met_as_check_says(
     run(["suggest", str(board), "--profile", "edge", "--limit", "1"])
 
     assert verdicts["board.impedance.routed"] == "not met"
-    assert "not met board.impedance.routed" in capsys.readouterr().out
+    assert "not met: routed impedance within tolerance" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

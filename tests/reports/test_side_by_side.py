@@ -285,7 +285,7 @@ def test_the_page_of_a_diff_tells_what_one_prepreg_does() -> None:
         "In4.Cu 0.123/0.15 87.0 83.9 \u22123.1 \u22121.3 % 2.06 ?",
         "In4.Cu: no loss: Df of dielectric 5 at 53.1 GHz is not known",
         "/NVLINK1_RX0_P NVLink 5 (B200) 53.1 GHz 7.3 dB ?",
-        "training.df.nvlink5 \u2713 passed \u2717 failed",
+        "training.df.nvlink5 \u2713 met \u2717 failed",
     ):
         assert words in page.text
     labels = [one["aria-label"] for one in page.all("svg")]
@@ -441,11 +441,12 @@ def test_the_next_step_is_what_changes_and_what_it_costs() -> None:
         cost_tier="medium",
         then=Headline.NOT_FIT,
         short_then=("a.b",),
+        still_fails=("Tg >= 170 C",),
     )
 
     one = next(one for one in scorecard(fitness(), {row.profile: way}) if one.profile == row.profile)
 
-    assert one.next_step == "dielectric 8 to 370HR (cost 38, medium); a.b would still fail"
+    assert one.next_step == "dielectric 8 to 370HR (cost 38, medium); Tg >= 170 C would still fail"
     assert one.then == "not fit"
     assert all(not other.next_step for other in scorecard(fitness(), {}) if other.headline == "fit")
 
@@ -469,7 +470,7 @@ def test_a_report_in_full_shows_stackups_that_mend_the_board_beside_its_own() ->
     assert found is not None
     now, least, *new = found.choices
     assert now.pick is None
-    assert now.says == ("fails inference.tg.min", "fails inference.tg.preferred")
+    assert now.says == ("failed: Tg >= 150 C (inference)", "not met: Tg >= 170 C, preferred (inference)")
     assert [one.row.name for one in now.slots if one.mark == "fails" and one.row] == ["dielectric 8"]
     assert least.pick == 1
     assert least.says == ("dielectric 8 to 370HR",)
@@ -497,10 +498,10 @@ def test_the_page_of_a_report_in_full_is_sound() -> None:
 
     assert {"#b1-choices", "#b1-workloads"} <= {one["href"] for one in page.all("a")}
     for words in (
-        "As it is \u2717 2 failed, 18 passed",
-        "Least change --pick 1 \u2713 20 passed",
+        "As it is \u2717 1 failed, 1 not met, 18 met",
+        "Least change --pick 1 \u2713 20 met",
         "New stackup 1 --pick 2",
-        "fails inference.tg.min",
+        "failed: Tg >= 150 C (inference)",
         "next: dielectric 8 to 370HR",
         "\u2713 then fit",
     ):
@@ -603,15 +604,15 @@ def test_suggestions_without_a_board_stand_side_by_side(tmp_path: Path, capsys: 
 
 def test_counts_are_said_without_what_there_is_none_of() -> None:
     """A column has little room."""
-    assert Count(("a",), (), 18).in_short == "1 failed, 18 passed"
+    assert Count(("a",), (), 18).in_short == "1 failed, 18 met"
     assert Count((), (), 0).in_short == "nothing judged"
 
 
 def test_what_is_below_an_error_is_not_met_as_check_says() -> None:
     one = Count(("a", "b", "c"), (), 18, not_met=frozenset({"b"}), remarks=frozenset({"c"}))
-    assert one.describe == "1 failed, 1 not met, 1 remark, 0 not verifiable, 18 passed"
+    assert one.describe == "1 failed, 1 not met, 1 remark, 18 met"
     assert [one.misses(clause) for clause in "abc"] == ["failed", "not met", "remark"]
-    assert Count(("a",), (), 18).describe == "1 failed, 0 not verifiable, 18 passed"
+    assert Count(("a",), (), 18).describe == "1 failed, 18 met"
 
 
 def test_goals_that_fight_are_said_on_the_page(tmp_path: Path) -> None:

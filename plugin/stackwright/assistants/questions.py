@@ -95,7 +95,7 @@ class ExplainQuestion(ToolQuestion):
     """
 
     NAME = "explain"
-    code: Annotated[Text, Field(description="Code or name of a rule, or id of a clause.")]
+    code: Annotated[Text, Field(description="Code or name of a rule, or id of a requirement.")]
     board: Annotated[Text | None, Field(description=BOARD)] = None
     profile: Annotated[Text | None, Field(description=f"{PROFILE} Needs a board.")] = None
 

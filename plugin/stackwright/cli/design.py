@@ -157,6 +157,7 @@ def fit(
 )
 @click.option("--plan", type=FILE, metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")
 @config_option
+@verbose_option
 @format_option("text", "html", "json")
 @json_flag
 @html_flag
@@ -180,6 +181,7 @@ def suggest(
     pick: int,
     plan: Path | None,
     config: Path | None,
+    verbose: bool,
     format_: str | None,
     json: bool,
     html: bool,
@@ -211,6 +213,7 @@ def suggest(
         limit,
         plan,
         pick,
+        verbose,
         overrides=overrides(profile, form),
         config=config,
         format=one_format(format_, open_page=open_page, json=json, html=html),

@@ -31,12 +31,12 @@ Examples:
 """
 
 
-@click.command(short_help="Explain a rule or clause, with the values of a board.", epilog=EPILOG)
+@click.command(short_help="Explain a rule or requirement, with the values of a board.", epilog=EPILOG)
 @click.argument(
     "word",
     required=True,
     metavar="CODE",
-    help="Code or name of a rule, or id of a clause.",
+    help="Code or name of a rule, or id of a requirement.",
     shell_complete=names.completed(names.rules),
 )
 @click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from stackwright.cli import names
+from stackwright.cli.options import verbose_option
 
 EPILOG = """
 \b
@@ -37,7 +38,7 @@ def materials(*, query: tuple[str, ...]) -> int:
 @click.argument(
     "name",
     required=False,
-    help="Show the clauses of this workload.",
+    help="Show the requirements of this workload.",
     shell_complete=names.completed(names.profiles),
 )
 @click.option(
@@ -63,6 +64,7 @@ def materials(*, query: tuple[str, ...]) -> int:
 @click.option(
     "--batch", type=click.IntRange(min=1), metavar="N", default=1, show_default=True, help="Sequences in a batch."
 )
+@verbose_option
 def profiles(
     *,
     name: str | None,
@@ -74,8 +76,9 @@ def profiles(
     head_dim: int | None,
     tokens: int,
     batch: int,
+    verbose: bool,
 ) -> int:
-    """List the workloads, the clauses of one workload, or the boards that suit a model."""
+    """List the workloads, the requirements of one workload, or the boards that suit a model."""
     if workload is not None:
         if name is not None:
             raise click.BadParameter("a NAME and --for exclude each other")
@@ -84,7 +87,7 @@ def profiles(
         return choose_profile(workload, Model(params, precision, layers, kv_heads, head_dim, tokens, batch))
     from stackwright.commands.lookup.profiles import list_profiles, show_profile
 
-    return show_profile(name) if name else list_profiles()
+    return show_profile(name, verbose=verbose) if name else list_profiles()
 
 
 COMMANDS = (rules, materials, profiles)

@@ -200,7 +200,7 @@ def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
     if report.unknown_pairs:
         yield f"the interface of {'; '.join(report.unknown_pairs)}", ("coverage",)
     if left_out:
-        yield "rules that --select or --ignore leaves out", (count(left_out, "clause"),)
+        yield "rules that --select or --ignore leaves out", (count(left_out, "requirement"),)
 
 
 def _judged(report: Report) -> list[ClauseVerdict]:

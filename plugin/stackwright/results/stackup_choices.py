@@ -26,11 +26,17 @@ class Count:
 
     @property
     def describe(self) -> str:
-        """`2 failed, 1 not verifiable, 12 passed`; with what is not met and remarks, where there are such."""
-        below = ((len(self.not_met), "not met"), (len(self.remarks), "remark" + "s" * (len(self.remarks) != 1)))
-        mild = "".join(f"{many} {word}, " for many, word in below if many)
-        errors = len(self.failed) - len(self.not_met) - len(self.remarks)
-        return f"{errors} failed, {mild}{len(self.not_verifiable)} not verifiable, {self.passed} passed"
+        """`2 failed, 12 met`; with what is not met, remarks and what is not verifiable, where there are such."""
+        return ", ".join(f"{many} {word}" for many, word in self._counts() if many or word in ("failed", "met"))
+
+    def _counts(self) -> tuple[tuple[int, str], ...]:
+        return (
+            (len(self.failed) - len(self.not_met) - len(self.remarks), "failed"),
+            (len(self.not_met), "not met"),
+            (len(self.remarks), "remark" if len(self.remarks) == 1 else "remarks"),
+            (len(self.not_verifiable), "not verifiable"),
+            (self.passed, "met"),
+        )
 
     def misses(self, clause: str) -> str:
         """Return `failed`, `not met` or `remark`, as the severity of a failed clause is."""
@@ -40,9 +46,14 @@ class Count:
 
     @property
     def in_short(self) -> str:
-        """`2 failed, 12 passed`: without what there is none of."""
-        counts = (len(self.failed), "failed"), (len(self.not_verifiable), "not verifiable"), (self.passed, "passed")
-        return ", ".join(f"{many} {word}" for many, word in counts if many) or "nothing judged"
+        """`2 failed, 12 met`: without what there is none of."""
+        return ", ".join(f"{many} {word}" for many, word in self._counts() if many) or "nothing judged"
+
+    @property
+    def worst(self) -> str:
+        """The worst verdict that there is: `failed`, `not met`, `not verifiable` or `met`; remarks decide nothing."""
+        grave = ((many, word) for many, word in self._counts() if not word.startswith("remark"))
+        return next((word for many, word in grave if many), "met")
 
 
 @record

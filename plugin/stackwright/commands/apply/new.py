@@ -214,9 +214,9 @@ def _verdict(page: Page, report: Report) -> None:
     waiting = [one for one in judged if one.verdict is Verdict.NOT_VERIFIABLE]
     open_facts = dict.fromkeys(m.fact for one in judged for m in one.missing)
     page.heading("check", report.headline.value)
-    page.line(f"clauses: {tally(report.verdicts)}", indent=2)
+    page.line(f"requirements: {tally(report.verdicts)}", indent=2)
     for finding in report.findings:
         page.line(styled(f"{finding.code} {finding.title}", "yellow"), indent=2)
     if open_facts:
-        words = count(len(waiting), "clause waits", "clauses wait")
+        words = count(len(waiting), "requirement waits", "requirements wait")
         page.line(f"{words} for what an empty board has not: {'; '.join(open_facts)}", indent=2)

@@ -61,12 +61,9 @@ def _ohm(value: float | None) -> str:
 def _verdicts(out: Page, diff: BoardDiff) -> None:
     if not diff.verdicts:
         return
-    out.heading("Clauses", "whose verdict changed")
-    rows = [
-        (one.clause, one.before.value if one.before else "not asked", "->", one.after.value if one.after else "gone")
-        for one in diff.verdicts
-    ]
-    out.rows([Column(max_width=50), Column(), Column(), Column(wraps=True)], rows[: 3 * SHOWN])
+    out.heading("Requirements", "whose verdict changed")
+    rows = [(one.title, one.before_words, "->", one.after_words) for one in diff.verdicts]
+    out.rows([Column(max_width=60, wraps=True), Column(), Column(), Column()], rows[: 3 * SHOWN])
     if len(rows) > 3 * SHOWN:
         out.line(f"and {len(rows) - 3 * SHOWN} more: see --format json", indent=2)
 

@@ -32,7 +32,7 @@ def explain_board(typed: Path, request: ExplainRequest) -> int:
     """Print how one board answers a rule or a clause.
 
     Raises:
-        StackwrightError: no such rule or clause, or the board or its settings cannot be read.
+        StackwrightError: no such rule or requirement, or the board or its settings cannot be read.
     """
     path = find_board(typed)
     request.check_file(typed, path)

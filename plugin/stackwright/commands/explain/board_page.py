@@ -202,6 +202,6 @@ def _not_required(page: Page, subject: Subject, found: BoardTrace) -> None:
     if found.profile is None:
         page.line("No workload is stated: only the state of the board itself is judged.", indent=2)
     else:
-        page.line(f"No clause of {found.profile.name} for the interfaces of this board asks it.", indent=2)
+        page.line(f"No requirement of {found.profile.name} for the interfaces of this board needs it.", indent=2)
     if by:
         page.line(f"It is required by {some(by, 6)}; --profile NAME judges the board for one of them.", indent=2)

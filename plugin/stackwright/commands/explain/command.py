@@ -15,7 +15,7 @@ from stackwright.tables.counts import SEVERITY_STYLE
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.remarks import REMARKS
-from stackwright.text.words import count, some
+from stackwright.text.words import some
 
 SHOWN = 12
 
@@ -55,7 +55,7 @@ def explain_word(word: str) -> int:
         known |= {s.clause.id for s in shipped_clauses()}
         hint = did_you_mean(word, known)
         near = hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"
-        raise ConfigError(word, "no such rule or clause", near)
+        raise ConfigError(word, "no such rule or requirement", near)
     show(page.text(terminal_console()))
     return 0
 
@@ -71,7 +71,7 @@ def _rule(page: Page, rule: Rule) -> None:
         page.heading("Formula")
         formula_rows(page, rule.formula)
     decided = [s for s in shipped_clauses() if s.clause.kind in rule.kinds]
-    page.heading("Clauses it decides", count(len(decided), "clause"))
+    page.heading("Requirements it decides", f"{len(decided)}")
     own = [s for s in decided if not is_inherited(s.clause.title)]
     rows: list[tuple[str | Text, ...]] = []
     for shipped in own[:SHOWN]:

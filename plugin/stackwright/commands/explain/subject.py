@@ -41,6 +41,6 @@ def with_rule(subject: Subject, found: BoardTrace) -> Subject:
         known |= {one.clause.id for one in shipped_clauses()} | {one.id for one in found.clauses}
         hint = did_you_mean(subject.clause or "", known)
         near = hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"
-        raise ConfigError(subject.clause or "", "no such rule or clause", near)
+        raise ConfigError(subject.clause or "", "no such rule or requirement", near)
     rule = next((one for one in all_rules() if clauses[0].kind in one.kinds), None)
     return Subject(rule, subject.clause)

@@ -15,6 +15,7 @@ from drc_rules.fab_exchange.fab_compare import Compared, CompareOutcome, LayerMa
 from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged, judge_totals, judge_widths
 from drc_rules.fab_exchange.fab_text import read_fab_file
 from drc_rules.fab_exchange.fab_verdict import ClauseChange, FabVerdict, fab_verdict
+from drc_rules.report.model import Verdict
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.files.plain_file import MOST_BYTES
@@ -107,7 +108,7 @@ def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict)
             page.line(styled(f"line {total.line}: {sums}", "yellow"), indent=2)
     page.heading("verdict", f"{verdict.before.value} -> {verdict.after.value} with the fab's stackup")
     if not verdict.changes:
-        page.line("no clause is decided otherwise", indent=2)
+        page.line("no verdict of a requirement changes", indent=2)
     columns = [Column(), Column(wraps=True), Column(wraps=True)]
     page.rows(columns, [_change(change) for change in verdict.changes])
     parts = (("accept", verdict.accept), ("refuse", verdict.refuse), ("refuse together", verdict.together))
@@ -117,8 +118,13 @@ def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict)
     page.line("--reply prints the answer to the fab", indent=2)
 
 
+def _word(verdict: Verdict) -> str:
+    return "met" if verdict is Verdict.PASSED else verdict.value
+
+
 def _change(change: ClauseChange) -> tuple[str | Text, ...]:
-    moved = change.after.value if change.after is change.before else f"{change.before.value} -> {change.after.value}"
+    now = _word(change.after)
+    moved = now if change.after is change.before else f"{_word(change.before)} -> {now}"
     more = f" (and {len(change.findings) - 1} more)" if len(change.findings) > 1 else ""
     told = f"{change.findings[0]}{more}" if change.findings else ""
     return styled(moved, "bold yellow" if change.is_worse else ""), change.title, told

@@ -29,7 +29,7 @@ class Way(Frozen):
         cost_index, cost_drivers: relative cost of the stackup then.
         cost_tier: against the cheapest of several answers; "" for an only one.
         then: headline after a change of the board's own stackup; None where it was not judged.
-        short_then: ids of the clauses that fail with an error after it.
+        short_then, still_fails: ids and titles of the clauses that fail with an error after it.
         why_none: why no way was found; "" where one was.
         how_to_give: lines that state the missing fact.
         would_help: goals that could be eased, each alone, for a stackup to be found.
@@ -44,6 +44,7 @@ class Way(Frozen):
     cost_drivers: tuple[str, ...] = ()
     then: Headline | None = None
     short_then: tuple[str, ...] = ()
+    still_fails: tuple[str, ...] = ()
     why_none: str = ""
     how_to_give: str = ""
     would_help: tuple[str, ...] = ()
@@ -112,12 +113,14 @@ def _changed(row: Fitness, found: Suggested, board_path: Path) -> Way:
     judged = fitness_of(
         proposal.after, proposal.settings_after, Overrides(row.profile, _form(row)), profiles=(row.profile,)
     ).rows[0]
+    failing = [one for one in judged.short if one.severity is Severity.ERROR]
     way = Way(
         profile=row.profile,
         words=change.words,
         is_change=True,
         then=judged.headline,
-        short_then=tuple(one.clause for one in judged.short if one.severity is Severity.ERROR),
+        short_then=tuple(one.clause for one in failing),
+        still_fails=tuple(one.demand for one in failing),
     )
     return _with_cost(way, change.result, found)
 

@@ -79,7 +79,7 @@ def _code(report: FitnessReport) -> int:
     if not report.crashes:
         return JUDGED
     first = report.crashes[0]
-    what = f"rule {first.code} crashed ({first.error}): its clauses are not known"
+    what = f"rule {first.code} crashed ({first.error}): its requirements are not known"
     complain(StackwrightError(report.board.path, what, "please report this board"))
     return BROKEN
 

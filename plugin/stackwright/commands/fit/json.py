@@ -49,5 +49,5 @@ def _row(row: Fitness, way: Way | None) -> dict[str, object]:
         "without_rule": row.without_rule,
         "coverage": {**row.coverage.model_dump(mode="json"), "percent": round(row.coverage.percent, 2)},
         "taken_as": [one.model_dump(mode="json") for one in row.taken_as],
-        "way": way.model_dump(mode="json") if way else None,
+        "way": way.model_dump(mode="json", exclude={"still_fails"}) if way else None,
     }

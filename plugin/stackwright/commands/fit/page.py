@@ -160,10 +160,10 @@ def _way(page: Page, row: Fitness, way: Way | None) -> None:
     page.line(styled(what, "bold"), "; ".join(way.words), indent=2)
     page.line(styled(f"cost {way.cost_index:.0f}{tier}: {', '.join(way.cost_drivers)}", "dim"), indent=4)
     if way.then is not None:
-        left = f": still fails {some(way.short_then)}" if way.short_then else ""
+        left = f": still fails {some(way.still_fails)}" if way.still_fails else ""
         page.line("then ", styled(WORD[way.then], HEADLINE_STYLE[way.then]), left, indent=4)
     elif not way.is_change:
-        page.line("meets the clauses of stackup, material and copper; layout decides the rest", indent=4)
+        page.line("meets the requirements for stackup, material and copper; layout decides the rest", indent=4)
 
 
 def _questions(page: Page, row: Fitness, told: set[str], *, asked: bool) -> None:
@@ -176,7 +176,7 @@ def _questions(page: Page, row: Fitness, told: set[str], *, asked: bool) -> None
     shown = fresh if asked else fresh[:QUESTIONS_SHOWN]
     told.update(one.how_to_give for one in shown)
     clauses = {clause for one in shown for clause in one.clauses}
-    waiting = f"{count(len(clauses), 'clause waits', 'clauses wait')} for it"
+    waiting = f"{count(len(clauses), 'requirement waits', 'requirements wait')} for it"
     left = len(questions) - len(shown)
     more = f", {count(left, 'more fact')} besides" if left else ""
     page.line(styled("not known: ", "yellow"), f"{waiting}{more}", indent=2)

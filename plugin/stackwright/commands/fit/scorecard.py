@@ -46,12 +46,12 @@ def _next_step(row: Fitness, way: Way | None) -> str:
         return ""
     if row.headline is Headline.NOT_PROVEN:
         first = next((one for one in row.open if one.errors), None)
-        return f"state {first.fact}: settles {count(first.errors, 'clause')}" if first else ""
+        return f"state {first.fact}: settles {count(first.errors, 'requirement')}" if first else ""
     if way and way.words:
         what = "" if way.is_change else "a new stackup: "
         tier = f", {way.cost_tier}" if way.cost_tier else ""
         price = f" (cost {way.cost_index:.0f}{tier})" if way.cost_index is not None else ""
-        left = f"; {', '.join(way.short_then)} would still fail" if way.short_then else ""
+        left = f"; {'; '.join(way.still_fails)} would still fail" if way.still_fails else ""
         return f"{what}{'; '.join(what_changes(way.words) or way.words)}{price}{left}"
     failing = [one for one in row.short if one.severity is Severity.ERROR]
     if (way and way.needs_new) or any(one.kind in LAYERS for one in failing):
@@ -60,5 +60,5 @@ def _next_step(row: Fitness, way: Way | None) -> str:
         if way.how_to_give:
             return f"state {way.why_none.removesuffix(' is not known')}"
         return f"no stackup can be worked out: {way.why_none}"
-    more = f"; and {count(len(failing) - 1, 'more clause')}" if len(failing) > 1 else ""
+    more = f"; and {count(len(failing) - 1, 'more requirement')}" if len(failing) > 1 else ""
     return f"{failing[0].fix}{more}" if failing else ""

@@ -82,7 +82,9 @@ def to_go(row: Fitness) -> str:
         # what has passed on a guess is not proven either, and no fact is missing
         return f"not known: {some(facts, 2)}" if facts else f"only guessed: {some(row.unproven, 2)}"
     advice = steps(row, Severity.WARNING)
-    met = f"{count(row.passed, 'clause')} met" + (f", {row.without_rule} have no rule yet" if row.without_rule else "")
+    met = f"{count(row.passed, 'requirement')} met" + (
+        f", {row.without_rule} have no rule yet" if row.without_rule else ""
+    )
     return f"{met}; but {some(advice, STEPS_SHOWN)}" if advice else met
 
 

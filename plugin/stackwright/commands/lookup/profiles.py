@@ -1,4 +1,4 @@
-"""`stackwright profiles`: the workloads, and what each asks with its source."""
+"""`stackwright profiles`: the workloads, and what each requires, with its source."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from drc_rules.requirements.documents import cite
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
-from stackwright.commands.lookup.shipped import clauses_of
-from stackwright.tables.counts import SEVERITY_STYLE
+from stackwright.commands.lookup.shipped import clauses_beyond_any_board, clauses_of
+from stackwright.tables.counts import LABELS, SEVERITY_STYLE
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count
@@ -23,7 +23,7 @@ def list_profiles() -> int:
     for name in profile_names():
         profile = load_profile(name)
         rows.append(
-            (styled(name, "bold"), profile.title, profile.form or "", count(len(clauses_of(profile)), "clause"))
+            (styled(name, "bold"), profile.title, profile.form or "", count(len(clauses_of(profile)), "requirement"))
         )
     page.rows([Column(), Column(wraps=True), Column(), Column(right=True)], rows)
     page.heading("Form factors")
@@ -34,8 +34,8 @@ def list_profiles() -> int:
     return 0
 
 
-def show_profile(name: str) -> int:
-    """Print what one profile asks, worst first.
+def show_profile(name: str, *, verbose: bool = False) -> int:
+    """Print what one profile requires, worst first; `verbose` adds what any board is held to, ids and sources.
 
     Raises:
         ConfigError: no such profile; says what is nearest.
@@ -47,13 +47,19 @@ def show_profile(name: str) -> int:
     rows = [("rests on", ", ".join(profile.extends)), ("form", profile.form or ""), ("carries", carried)]
     page.rows([Column(min_width=10), Column(wraps=True)], [row for row in rows if row[1]])
     clauses = clauses_of(profile)
-    page.heading("Clauses", f"{len(clauses)}; those of interfaces hold where the board carries them")
-    ordered = sorted(clauses, key=lambda c: -c.severity.rank)
+    shown = clauses if verbose else clauses_beyond_any_board(profile)
+    page.heading("Requirements", f"{len(shown)}; those of interfaces hold where the board carries them")
+    ordered = sorted(shown, key=lambda c: -c.severity.rank)
     grid: list[tuple[str | Text, str | Text]] = []
     for clause in ordered:
-        severity = styled(clause.severity.value, SEVERITY_STYLE[clause.severity])
-        grid += [(severity, clause.title), ("", styled(clause.id, "cyan")), ("", styled(cite(clause.source), "dim"))]
+        severity = styled(LABELS[clause.severity], SEVERITY_STYLE[clause.severity])
+        grid.append((severity, clause.title))
+        if verbose:
+            grid += [("", styled(clause.id, "cyan")), ("", styled(cite(clause.source), "dim"))]
     page.rows([Column(), Column(wraps=True)], grid)
+    if len(shown) < len(clauses):
+        general = count(len(clauses) - len(shown), "requirement holds", "requirements hold")
+        page.line(styled(f"{general} for any board, too: -v lists them, with ids and sources", "dim"), indent=2)
     page.gap()
     page.line(f"next: stackwright check BOARD --profile {name}; stackwright explain {ordered[0].id}")
     show(page.text(terminal_console()))

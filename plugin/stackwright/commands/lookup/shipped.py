@@ -25,6 +25,12 @@ def clauses_of(profile: Profile) -> tuple[Clause, ...]:
     return assemble(profile, form, profile.interfaces.values(), ()).clauses
 
 
+def clauses_beyond_any_board(profile: Profile) -> tuple[Clause, ...]:
+    """Return of `clauses_of` what no board without a workload is held to."""
+    general = {one.id for one in assemble(load_profile(BOARD), None, profile.interfaces.values(), ()).clauses}
+    return tuple(one for one in clauses_of(profile) if one.id not in general)
+
+
 @cache
 def shipped_clauses() -> tuple[Shipped, ...]:
     """Every clause that any shipped profile or form may ask; one entry for clauses that are the same."""

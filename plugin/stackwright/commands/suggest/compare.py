@@ -43,7 +43,7 @@ def rank_words(result: Suggested) -> str:
     ranked, first = result.answers.ranked, len(result.changes) + 1
     if len(ranked) < 2:
         return ""
-    wishes = "preferred clauses, then " if len({len(one.missed_wishes) for one in ranked}) > 1 else ""
+    wishes = "preferred requirements, then " if len({len(one.missed_wishes) for one in ranked}) > 1 else ""
     by = f"ranked by {wishes}{RANKED_BY[result.found.goals.rank_by]}"
     return f"{by}; {first} before {first + 1}: {', '.join(_differences(*ranked[:2]))}"
 
@@ -52,7 +52,7 @@ def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
     cost = more_pct(one.cost.index, other.cost.index)
     loss = one.worst_loss_db_per_inch - other.worst_loss_db_per_inch
     counts = (
-        (len(one.missed_wishes) - len(other.missed_wishes), "missed preferred clause"),
+        (len(one.missed_wishes) - len(other.missed_wishes), "missed preferred requirement"),
         (one.laminations - other.laminations, "lamination"),
         (len(one.candidate.laminates) - len(other.candidate.laminates), "laminate"),
         (len(one.backdrilled) - len(other.backdrilled), "backdrilled layer"),

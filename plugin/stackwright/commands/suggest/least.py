@@ -120,6 +120,10 @@ class _Work:
         ]
         return [one for one in (*found, *open_tg) if self.found.judge.counts(one.clause)]
 
+    def named(self, clauses: Iterable[str]) -> str:
+        """Return requirements of these ids as people read them."""
+        return "; ".join(self.selection.titles(clauses))
+
     def harm(self, after: JudgedStackup) -> str:
         """Return what a change would make worse; "" where nothing is.
 
@@ -212,12 +216,12 @@ def _whole_changes(
 
 def _judged_change(work: _Work, plan: Plan | None) -> tuple[JudgedStackup, str]:
     """Return the board after a change, judged, and why it is no answer; without a plan nothing changes."""
-    now, wishes = _count(work.before, work.found), work.found.judge.wishes
     if plan is None:
-        return work.before, _objection(now, now, wishes)
+        now = _count(work.before, work.found)
+        return work.before, _objection(work, now)
     context = work.after(plan)
     quick = work.decided(context)
-    if objection := _objection(now, _count(quick, work.found), wishes):
+    if objection := _objection(work, _count(quick, work.found)):
         return quick, objection
     after = work.judged(context)
     return after, work.harm(after)
@@ -227,8 +231,8 @@ def _nothing(work: _Work, widths: Sequence[str]) -> str:
     """Return how to say that no row changes: what else fails is another matter, and is not hidden."""
     if any(" -> " in words for words in widths):
         return ONLY_TRACKS
-    fails = [one.id for one, _ in work.before.failing() if work.found.judge.counts(one)]
-    return f"{NOTHING_OF_STACKUP}; what fails lies elsewhere: {', '.join(fails)}" if fails else NOTHING
+    fails = [one.title for one, _ in work.before.failing() if work.found.judge.counts(one)]
+    return f"{NOTHING_OF_STACKUP}; what fails lies elsewhere: {'; '.join(fails)}" if fails else NOTHING
 
 
 def _labelled(words: Sequence[str], why: str) -> str:
@@ -239,14 +243,15 @@ def _failed(stackup: JudgedStackup, severity: Severity) -> set[str]:
     return {one.id for one, _ in stackup.failing() if one.severity is severity}
 
 
-def _objection(now: Count, then: Count, wishes: Sequence[str]) -> str:
+def _objection(work: _Work, then: Count) -> str:
     """Return why a change is no answer; "" where it is one. One that meets what is required may miss a preference."""
+    now = _count(work.before, work.found)
     failed = [one for one in then.failed if one in then.rules_out]
     doubt = [one for one in then.not_verifiable if one in then.rules_out and one not in now.not_verifiable]
     fixed = {one for one in now.failed if one in now.rules_out} - set(failed)
-    if not set(failed) <= set(wishes) or (failed and not fixed):
-        return f"still fails {', '.join(failed)}"
-    return f"would leave {', '.join(doubt)} not verifiable" if doubt else ""
+    if not set(failed) <= set(work.found.judge.wishes) or (failed and not fixed):
+        return f"still fails: {work.named(failed)}"
+    return f"would no longer be verifiable: {work.named(doubt)}" if doubt else ""
 
 
 def _without_laminates(work: _Work, found: LeastFound) -> LeastFound:
@@ -268,7 +273,7 @@ def _partial(work: _Work, current: CandidateStackup, kinds: frozenset[str]) -> P
     for failed, steps in single_steps(failing, work.project.context, work.found.goals):
         for step in islice(steps(stackup), MOST):
             if step.candidate is None:
-                work.why_not.append(f"{failed.clause.id}: {step.words}")
+                work.why_not.append(f"{failed.clause.title}: {step.words}")
             if step.candidate is None or not step.words or step.candidate in work.refused:
                 continue
             said = tuple(shortened(each) for each in (*words, step.words, *step.cautions))

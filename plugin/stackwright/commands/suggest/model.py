@@ -36,6 +36,7 @@ class SuggestRequest(BoardRequest):
         limit: maximum number of stackups.
         plan: file to write one of them to.
         pick: number of the answer that `plan` is written of, as the table numbers them; `PARTIAL` for that in part.
+        verbose: the text also lists requirements, goals with their sources, costs, and why others lost.
     """
 
     board: Path | None = None
@@ -43,6 +44,7 @@ class SuggestRequest(BoardRequest):
     limit: int = 5
     plan: Path | None = None
     pick: int = 1
+    verbose: bool = False
 
 
 @record

@@ -23,6 +23,7 @@ from stackwright.text.words import count, number, some
 
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
+    from stackwright.results.stackup_choices import Count
 
 REJECTED_SHOWN = 8
 REASONS = 3
@@ -37,25 +38,27 @@ USES = {
 }
 
 
-def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None) -> Page:
-    """Lay the answers out for the terminal."""
+def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None, *, verbose: bool = False) -> Page:
+    """Lay the answers out for the terminal; `verbose` adds what they rest on, why others lost and what costs."""
     page = Page()
     _title(page, result)
     if not result.entries:
         _changes(page, result)
         _unreachable(page, result)
-        _goals(page, result)
+        _goals(page, result, verbose=verbose)
         return page
     _changes(page, result)
     _answers(page, result)
     chosen = min(max(pick, 1), len(result.entries))
     one = result.entries[chosen - 1]
-    _stackup(page, one, chosen)
+    _stackup(page, one, chosen, verbose=verbose)
     _lines(page, one, result)
-    _clauses(page, one, result)
-    _fab_questions(page, one, result)
-    _lost(page, result.answers.lost_groups)
-    _goals(page, result)
+    if verbose or chosen > len(result.changes):  # of a change of the board's own, `stackup then` has told it
+        _requirements(page, one, result, verbose=verbose)
+    _fab_questions(page, one, result, verbose=verbose)
+    if verbose:
+        _lost(page, result.answers.lost_groups)
+    _goals(page, result, verbose=verbose)
     _next(page, result, plan, typed)
     return page
 
@@ -70,11 +73,11 @@ def _title(page: Page, result: Suggested) -> None:
     if answers:
         met = sum(all(is_met for _, is_met, _ in _judged(one, result)) for one in result.entries)
         who = "all meet" if met == answers else f"{met} of them {'meets' if met == 1 else 'meet'} all"
-        page.line(f"{count(answers, 'answer')}, {order}; {who} the clauses that a stackup decides", indent=2)
+        page.line(f"{count(answers, 'answer')}, {order}; {who} the requirements on the stackup", indent=2)
 
 
 def _judged(one: Evaluated, result: Suggested) -> Sequence[tuple[str, bool, str]]:
-    """Return the clauses that a stackup decides; those of the board's own changes are judged here."""
+    """Return the requirements on the stackup; those of the board's own changes are judged here."""
     return one.clauses or tuple(result.found.judge(one.candidate))
 
 
@@ -83,9 +86,7 @@ def _changes(page: Page, result: Suggested) -> None:
         return
     page.heading("least change", result.board.name)
     if result.checked_now:
-        page.line(f"stackup now: {result.checked_now.describe}", indent=2)
-        for clause in result.checked_now.failed:
-            page.line(styled(f"{result.checked_now.misses(clause)} {clause}", "yellow"), indent=4)
+        _checked(page, "stackup now", result.checked_now, result, indent=2)
     if result.why_no_change:
         page.line(styled(f"cannot be worked out: {result.why_no_change}", "yellow"), indent=2)
         _partial(page, result)
@@ -94,9 +95,7 @@ def _changes(page: Page, result: Suggested) -> None:
         words = "; ".join(one.words) or "nothing: the stackup meets the goals as it stands"
         page.line(styled(f"{index}  ", "bold"), words, indent=2)
         if index <= len(result.checked_then):
-            page.line(f"stackup then: {result.checked_then[index - 1].describe}", indent=5)
-            for clause in result.checked_then[index - 1].failed:
-                page.line(styled(f"{result.checked_then[index - 1].misses(clause)} {clause}", "yellow"), indent=5)
+            _checked(page, "stackup then", result.checked_then[index - 1], result, indent=5)
     _partial(page, result)
     if not result.changes and result.change:
         page.line("no small change will do:", indent=2)
@@ -105,6 +104,12 @@ def _changes(page: Page, result: Suggested) -> None:
             page.line(why, indent=4)
         if len(reasons) > REJECTED_SHOWN:
             page.line(styled(f"and {count(len(reasons) - REJECTED_SHOWN, 'more reason')}", "dim"), indent=4)
+
+
+def _checked(page: Page, when: str, checked: Count, result: Suggested, indent: int) -> None:
+    page.line(f"{when}: {checked.describe}", indent=indent)
+    for clause, title in zip(checked.failed, result.selection.titles(checked.failed), strict=True):
+        page.line(styled(f"{checked.misses(clause)}: {title}", "yellow"), indent=indent)
 
 
 def _partial(page: Page, result: Suggested) -> None:
@@ -118,7 +123,8 @@ def _partial(page: Page, result: Suggested) -> None:
         page.line(words, indent=4)
     page.line(f"stackup then: {result.partial.then.describe}", indent=5)
     if result.partial.still_open:
-        page.line(styled(f"still open: {', '.join(result.partial.still_open)}", "yellow"), indent=5)
+        open_ones = result.selection.titles(result.partial.still_open)
+        page.line(styled(f"still open: {'; '.join(open_ones)}", "yellow"), indent=5)
     if result.partial.plan.rows:
         page.line(f"the same command with --pick {PARTIAL} --plan FILE writes the plan of it", indent=5)
 
@@ -154,13 +160,14 @@ def _answers(page: Page, result: Suggested) -> None:
         page.line(styled(ranked, "dim"), indent=2)
 
 
-def _stackup(page: Page, one: Evaluated, index: int) -> None:
+def _stackup(page: Page, one: Evaluated, index: int, *, verbose: bool) -> None:
     page.heading(f"stackup {index}", f"{one.candidate.thickness_mm:.3f} mm, {one.candidate.hdi_class}")
     head = tuple(styled(word, "dim") for word in ("layer", "kind", "mm", "material or use", "oz or Df", "foil"))
     columns = [Column(), Column(), Column(right=True), Column(wraps=True), Column(), Column()]
     page.rows(columns, [head, *(_cells(row) for row in one.candidate.rows)])
-    page.line(f"cost {one.cost.index:.0f}: {', '.join(one.cost.drivers)}", indent=2)
-    page.line(styled(f"({one.cost.basis})", "dim"), indent=2)
+    if verbose:
+        page.line(f"cost {one.cost.index:.0f}: {', '.join(one.cost.drivers)}", indent=2)
+        page.line(styled(f"({one.cost.basis})", "dim"), indent=2)
     if one.backdrilled:
         page.line(f"backdrill vias that end on {', '.join(one.backdrilled)}", indent=2)
 
@@ -193,27 +200,33 @@ def _lines(page: Page, one: Evaluated, result: Suggested) -> None:
         page.line(", ".join(part for part in (f"{line.ohm} ohm", loss, line.legal) if part), indent=4)
 
 
-def _clauses(page: Page, one: Evaluated, result: Suggested) -> None:
+def _requirements(page: Page, one: Evaluated, result: Suggested, *, verbose: bool) -> None:
     judged = _judged(one, result)
     if not judged:
         return
     met = [clause for clause, is_met, _ in judged if is_met]
-    page.heading("clauses", f"{len(met)} met of {len(judged)} that a stackup decides")
-    page.line(", ".join(met), indent=2)
+    page.heading("requirements", f"{len(met)} met of {len(judged)} that a stackup decides")
     for clause, is_met, words in judged:
+        (title,) = result.selection.titles([clause])
         if not is_met:
             said = words if words.startswith(NOT_VERIFIABLE) else f"not met: {words}"
-            page.line(styled(f"{clause}: {said}", "yellow"), indent=2)
+            page.line(styled(f"{title}: {said}", "yellow"), indent=2)
+        elif verbose:
+            page.line(title, indent=2)
     page.line(styled("routing, vias, losses of real links and power are for `stackwright check`", "dim"), indent=2)
 
 
-def _fab_questions(page: Page, one: Evaluated, result: Suggested) -> None:
+def _fab_questions(page: Page, one: Evaluated, result: Suggested, *, verbose: bool) -> None:
     items = cam_report(one, result.found.goals, result.selection.form)
     asked = [item for item in items if item.asks]
     usual = f"{count(len(items) - len(asked), 'other')} within usual limits: --format html or json lists them"
-    page.heading("fab questions", usual)
+    page.heading("fab questions", usual if verbose or not asked else f"{len(asked)}; -v adds what is usual")
     rows = [
-        (item.topic, f"{item.figure}; usual: {item.limit}" if item.limit else item.figure, places(item.where))
+        (
+            item.topic,
+            f"{item.figure}; usual: {item.limit}" if verbose and item.limit else item.figure,
+            places(item.where),
+        )
         for item in asked
     ]
     page.rows([Column(), Column(wraps=True), Column(max_width=24)], rows)
@@ -238,15 +251,21 @@ def laminates_of(name: str) -> str:
     return found[1] if found else name
 
 
-def _goals(page: Page, result: Suggested) -> None:
-    for title, origins in (("goals and where they come from", tuple(From)[:3]), ("assumed", (From.ASSUMPTION,))):
-        rows = [
-            (reason.goal, reason.value, styled(reason.source, "dim"))
-            for reason in result.found.reasons
-            if reason.origin in origins
-        ]
-        if rows:
-            page.heading(title, "" if From.USER in origins else "no document, board or option states these")
+def _goals(page: Page, result: Suggested, *, verbose: bool) -> None:
+    stated = [reason for reason in result.found.reasons if reason.origin is not From.ASSUMPTION]
+    assumed = [reason for reason in result.found.reasons if reason.origin is From.ASSUMPTION]
+    if not verbose:
+        page.heading("goals", f"{len(stated)} stated, {len(assumed)} assumed; -v lists them with their sources")
+        if assumed:
+            page.line(f"assumed: {'; '.join(f'{reason.goal} {reason.value}' for reason in assumed)}", indent=2)
+        return
+    for title, about, reasons in (
+        ("goals and where they come from", "", stated),
+        ("assumed", "no document, board or option states these", assumed),
+    ):
+        if reasons:
+            page.heading(title, about)
+            rows = [(reason.goal, reason.value, styled(reason.source, "dim")) for reason in reasons]
             page.rows([Column(max_width=22), Column(max_width=34), Column(wraps=True)], rows)
 
 

@@ -78,11 +78,16 @@ def _now(result: Suggested, project: BoardProject, view: StackupView, faulty: fr
     return StackupChoice(
         "As it is",
         columns.plain(view.rows, faulty),
-        says=tuple(f"fails {clause}" for clause in now.failed) if now else (),
+        says=tuple(_misses(result, now)) if now else (),
         figures=figures,
         checked=now,
         why=why,
     )
+
+
+def _misses(result: Suggested, now: Count) -> Iterator[str]:
+    for clause, title in zip(now.failed, result.selection.titles(now.failed), strict=True):
+        yield f"{now.misses(clause)}: {title}"
 
 
 def _changes(result: Suggested, project: BoardProject, view: StackupView) -> Iterator[StackupChoice]:
@@ -163,7 +168,11 @@ def _remarks(result: Suggested) -> Iterator[str]:
         reasons = (*result.change.faults_now, *result.change.why_not)
         yield "No small change of the board's own stackup will do" + (f": {reasons[0]}" if reasons else "")
     if result.partial:
-        then = f", still open: {', '.join(result.partial.still_open)}" if result.partial.still_open else ""
+        then = (
+            f", still open: {'; '.join(result.selection.titles(result.partial.still_open))}"
+            if result.partial.still_open
+            else ""
+        )
         yield f"This helps and makes nothing worse: {'; '.join(result.partial.words)}{then}."
     if ranked := rank_words(result):
         yield f"New stackups are {ranked}"

@@ -186,5 +186,5 @@ def _stated(plies: list[DielectricPly]) -> str:
         return "The stackup in KiCad names no material."
     named = ", ".join(f'"{text}"' for text in texts)
     if all(ply.laminate.known for ply in plies):
-        return f"The stackup in KiCad says {named}, without what these clauses need, such as the glass style."
+        return f"The stackup in KiCad says {named}, without what these requirements need, such as the glass style."
     return f"The stackup in KiCad says {named}, which is no single laminate of the catalogue."

@@ -45,12 +45,12 @@ def effect(now: FormVerdict, then: FormVerdict) -> dict[str, object]:
     rest = len(later - new)
     sentences = []
     if verifiable or not new:
-        sentences.append(f"{count(verifiable, 'clause')} become{'s' if verifiable == 1 else ''} verifiable.")
+        sentences.append(f"{count(verifiable, 'requirement')} become{'s' if verifiable == 1 else ''} verifiable.")
     if new:
-        verb = "clause applies" if len(new) == 1 else "clauses apply"
+        verb = "requirement applies" if len(new) == 1 else "requirements apply"
         sentences.append(f"{len(new)} more {verb}, {len(new & later)} of them not verifiable.")
     if rest:
-        sentences.append(f"{count(rest, 'clause')} stay{'s' if rest == 1 else ''} not verifiable.")
+        sentences.append(f"{count(rest, 'requirement')} stay{'s' if rest == 1 else ''} not verifiable.")
     return {
         "now": now.headline,
         "now_why": sentence(now.why),

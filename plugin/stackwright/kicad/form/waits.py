@@ -78,7 +78,7 @@ class Waiting:
         """Return the ids of the clauses that wait for any of these facts."""
         return tuple(v.clause.id for v in self._verdicts(facts))
 
-    def words(self, *facts: str, otherwise: str = "No clause that applies now waits for it.") -> str:
+    def words(self, *facts: str, otherwise: str = "No requirement that applies now waits for it.") -> str:
         """Say what cannot be verified without these facts; `otherwise` where nothing waits for them."""
         verdicts = self._verdicts(facts)
         if not verdicts:
@@ -87,10 +87,10 @@ class Waiting:
         guessed = [v for v in verdicts if v.verdict is not Verdict.NOT_VERIFIABLE]
         said = []
         if open_ones:
-            verb = "clause is" if len(open_ones) == 1 else "clauses are"
+            verb = "requirement is" if len(open_ones) == 1 else "requirements are"
             said.append(f"{len(open_ones)} {verb} not verifiable without it: {_some(open_ones)}.")
         if guessed:
-            verb = "clause is" if len(guessed) == 1 else "clauses are"
+            verb = "requirement is" if len(guessed) == 1 else "requirements are"
             said.append(f"{len(guessed)} {verb} met on a guess without it: {_some(guessed)}.")
         return " ".join(said)
 
