@@ -53,8 +53,7 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None,
     one = result.entries[chosen - 1]
     _stackup(page, one, chosen, verbose=verbose)
     _lines(page, one, result)
-    if verbose or chosen > len(result.changes):  # of a change of the board's own, `stackup then` has told it
-        _requirements(page, one, result, verbose=verbose)
+    _requirements(page, one, result, is_told=chosen <= len(result.changes), verbose=verbose)
     _fab_questions(page, one, result, verbose=verbose)
     if verbose:
         _lost(page, result.answers.lost_groups)
@@ -200,11 +199,12 @@ def _lines(page: Page, one: Evaluated, result: Suggested) -> None:
         page.line(", ".join(part for part in (f"{line.ohm} ohm", loss, line.legal) if part), indent=4)
 
 
-def _requirements(page: Page, one: Evaluated, result: Suggested, *, verbose: bool) -> None:
+def _requirements(page: Page, one: Evaluated, result: Suggested, *, is_told: bool, verbose: bool) -> None:
+    """Count the requirements met, and name the others; `is_told` where `stackup then` has counted them."""
     judged = _judged(one, result)
-    if not judged:
-        return
     met = [clause for clause, is_met, _ in judged if is_met]
+    if not judged or (is_told and len(met) == len(judged) and not verbose):
+        return
     page.heading("requirements", f"{len(met)} met of {len(judged)} that a stackup decides")
     for clause, is_met, words in judged:
         (title,) = result.selection.titles([clause])
