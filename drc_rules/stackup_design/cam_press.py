@@ -113,6 +113,16 @@ def _prepreg(candidate: CandidateStackup, gap: int, rules: BuildRules) -> Iterat
         asks=single or not needs.plies <= row.plies <= rules.most_plies,
         source=_by_weight(rules, "prepreg sheets", upper, lower),
     )
+    resin_pct = sold.row.resin_content_pct if sold and sold.row else None
+    if needs.resin_pct and resin_pct is not None:
+        yield CamItem(
+            topic="resin content",
+            where=where,
+            figure=f"{sheets} between {weights}",
+            limit=f"{needs.resin_pct:g} % or more",
+            asks=resin_pct < needs.resin_pct,
+            source=_by_weight(rules, "resin content", upper, lower),
+        )
     if needs.gap_mm:
         yield CamItem(
             topic="heavy copper",

@@ -29,6 +29,7 @@ class GapNeeds(Frozen):
     core_mm: float = 0.0
     plies: int = 1
     gap_mm: float = 0.0
+    resin_pct: float = 0.0
 
     def and_those(self, other: "GapNeeds") -> "GapNeeds":
         """Return what meets both."""
@@ -36,6 +37,7 @@ class GapNeeds(Frozen):
             core_mm=max(self.core_mm, other.core_mm),
             plies=max(self.plies, other.plies),
             gap_mm=max(self.gap_mm, other.gap_mm),
+            resin_pct=max(self.resin_pct, other.resin_pct),
         )
 
 
@@ -48,6 +50,7 @@ class BuildRules(Frozen):
         equal_cladding: both sides of a core have one copper weight.
         least_glass_ratio: pressed thickness over the cloth of all plies, at least.
         heavy_oz: from this weight, one ply of a style in `not_single` does not fill the copper.
+        heavy_resin_pct: least resin content of prepreg next to copper of `heavy_oz` and more.
         source: where the values are.
     """
 
@@ -56,6 +59,7 @@ class BuildRules(Frozen):
     equal_cladding: bool = False
     least_glass_ratio: float = 0.0
     heavy_oz: float = 2.0
+    heavy_resin_pct: float = 0.0
     not_single: tuple[str, ...] = ()
     source: str = ""
 
@@ -66,7 +70,12 @@ class BuildRules(Frozen):
             return GapNeeds()
         same = light is not None and light.oz == heavy.oz
         plies = heavy.plies_outer if outer else heavy.plies_both if same else heavy.plies_one
-        return GapNeeds(core_mm=heavy.core_mm, plies=plies, gap_mm=heavy.gap_mm if same else 0.0)
+        return GapNeeds(
+            core_mm=heavy.core_mm,
+            plies=plies,
+            gap_mm=heavy.gap_mm if same else 0.0,
+            resin_pct=self.heavy_resin_pct if heavy.oz >= self.heavy_oz else 0.0,
+        )
 
     def _row(self, oz: float) -> WeightRule | None:
         return next((row for row in reversed(self.weights) if row.oz <= oz + 1e-9), None)

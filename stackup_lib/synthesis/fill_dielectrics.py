@@ -319,6 +319,8 @@ def _is_pressed(sold: CatalogueProduct, thickness_mm: float, needs: GapNeeds, go
     rules = goals.build_rules
     if sold.kind == "core":
         return sold.cured_mm >= needs.core_mm - CORE_SLACK_MM
+    if sold.row is not None and (sold.row.resin_content_pct or 0.0) < needs.resin_pct:
+        return False
     cloth_mm = sold.cloth_mm
     if cloth_mm is not None and thickness_mm < rules.least_glass_ratio * cloth_mm:
         return False

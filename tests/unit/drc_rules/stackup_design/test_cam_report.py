@@ -172,6 +172,14 @@ def test_too_few_and_too_many_sheets_are_asked(oz: float, plies: int, is_asked: 
     assert any(one.where == ("dielectric 3",) for one in asked(found, "prepreg count")) is is_asked
 
 
+@pytest.mark.parametrize(("oz", "sheet", "is_asked"), [(2, "RC45%", True), (2, "RC50%", False), (1, "RC45%", False)])
+def test_lean_prepreg_next_to_two_ounces_is_asked(oz: float, sheet: str, is_asked: bool) -> None:
+    """The leanest of 444 prepregs next to 2 oz in the templates is 7628 with 49 % resin; next to 1 oz none is asked."""
+    found = stackup(middle=prepreg("dielectric 3", f"7628 {sheet}", 0.37, 2), planes_oz=(oz, oz))
+    assert bool(asked(found, "resin content")) is is_asked
+    assert bool(items(found, "resin content")) is (oz == 2)
+
+
 def test_the_weight_of_an_outer_foil_takes_no_second_sheet() -> None:
     """Heavy outer copper is pressed on from outside; a heavy inner plane takes two sheets."""
     rows = [row.model_copy(update={"copper_oz": 2.0}) if row.use == "outer" else row for row in stackup().rows]

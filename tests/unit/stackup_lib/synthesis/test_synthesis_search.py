@@ -18,10 +18,11 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.materials import ConstructionKind, FoilGrade, catalogue, clad_foils
 from stackup_lib.synthesis import Answers, CandidateRow, CandidateStackup, DfLimit, Evaluated, Goals, LineGoal, suggest
 from stackup_lib.synthesis.arrange import orders
-from stackup_lib.synthesis.constructions import cores_of
+from stackup_lib.synthesis.build_rules import BuildRules, WeightRule
+from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.cost import cost_of
 from stackup_lib.synthesis.evaluate import Evaluator
-from stackup_lib.synthesis.fill_dielectrics import LaminatePair, closest
+from stackup_lib.synthesis.fill_dielectrics import LaminatePair, _is_pressed, closest
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch
 from stackup_lib.transmission_lines.inverse import Target
 
@@ -234,6 +235,17 @@ def test_a_thick_core_makes_no_any_layer_board(
     assert candidate.hdi_class == hdi_class
     cores = [row.thickness_mm for row in candidate.dielectrics if row.kind is LayerKind.CORE]
     assert candidate.is_any_layer == (len(cores) == 1 and cores[0] <= 0.1)
+
+
+def test_no_lean_prepreg_is_next_to_heavy_copper() -> None:
+    """7628 with 45 % resin is pressed between 1 oz layers, not next to 2 oz; with 50 % next to both."""
+    row = WeightRule(oz=1.0, core_mm=0.05, plies_one=1, plies_both=1, plies_outer=1)
+    rules = BuildRules(weights=(row, row.model_copy(update={"oz": 2.0})), heavy_resin_pct=49.0)
+    sheets = {sold.text: sold for sold in prepregs_of("370HR") if sold.plies == 2}
+    for resin, oz, is_pressed in ((45, 1.0, True), (45, 2.0, False), (50, 2.0, True)):
+        sold, needs = sheets[f"370HR 7628 RC{resin}%"], rules.needs(0.5, oz, outer=False)
+        assert _is_pressed(sold, 0.35, needs, Goals(build_rules=rules)) is is_pressed
+    assert rules.needs(0.5, 0.5, outer=True).and_those(rules.needs(1.0, 2.0, outer=True)).resin_pct == 49.0
 
 
 def test_inner_layers_of_build_ups_are_plated() -> None:
