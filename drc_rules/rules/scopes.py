@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.nets.high_speed_layers import HighSpeedLayer, fast_layers_of_clause
+from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.requirements.clauses import Clause
+from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
 from stackup_lib.core.record import record
 
@@ -20,6 +22,11 @@ def whole_board(ctx: Context, _clause: Clause) -> tuple[Board]:
 def every_ply(ctx: Context, _clause: Clause) -> tuple[DielectricPly, ...]:
     """Every ply of core and prepreg; not verifiable when no material is stated at all."""
     return ctx.known_plies()
+
+
+def declared_rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
+    """The power rails of `[[rail]]`."""
+    return PowerRails(ctx).declared
 
 
 def fast_layers(ctx: Context, clause: Clause) -> tuple[HighSpeedLayer, ...]:

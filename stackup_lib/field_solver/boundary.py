@@ -150,11 +150,11 @@ def _coplanar_faces(section: Section, extent: float) -> list[BoundaryPiece]:
     return out
 
 
-def ground_edge(section: Section, y: float, side: int) -> float:
-    """Distance |x| of the coplanar ground's wall at a height inside the copper."""
+def ground_edge(section: Section, y_mm: float, side: int) -> float:
+    """Distance |x| in mm of the coplanar ground's wall at a height inside the copper."""
     outer = max(section.strips, key=lambda s: side * s.centre_mm)
     base = side * outer.centre_mm + outer.base_width_mm / 2 + (section.coplanar_gap_mm or 0.0)
-    return base + outer.base_width_mm / 2 - outer.half_width_at(y)
+    return base + outer.base_width_mm / 2 - outer.half_width_at(y_mm)
 
 
 def _copper_spans(section: Section, y: float, extent: float) -> list[tuple[float, float]]:

@@ -60,7 +60,7 @@ class Strip(Frozen):
         return self.bottom_mm + self.thickness_mm
 
     def half_width_at(self, y_mm: float) -> float:
-        """Half the width at a height inside the strip."""
+        """Half the width in mm at a height inside the strip."""
         if self.thickness_mm == 0:
             return self.base_width_mm / 2
         up = (y_mm - self.bottom_mm) / self.thickness_mm

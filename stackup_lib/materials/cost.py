@@ -36,7 +36,7 @@ def cost_figures() -> CostFigures:
 
 
 def class_factor(loss_class: LossClass | None) -> float:
-    """Return the cost of laminates of a loss class against FR-4; None for an unknown one."""
+    """Return the cost of laminates of a loss class against FR-4, a factor; None is a laminate of unknown class."""
     return cost_figures().laminate[loss_class.value if loss_class else "unknown"]
 
 

@@ -552,6 +552,7 @@ def test_a_report_that_cannot_be_opened_is_named(
 def test_no_opener_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """For machines without a screen."""
     monkeypatch.setenv(browser.OPENER, "")
+    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a program was started"))
     browser.open_in_browser(Path("/nowhere/report.html"))
 
 

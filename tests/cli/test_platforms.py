@@ -383,6 +383,7 @@ def test_a_program_without_any_streams_can_be_prepared(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
     streams.prepare()
+    assert (sys.stdout, sys.stderr) == (None, None)
 
 
 def test_the_button_needs_no_error_stream(tmp_path: Path) -> None:

@@ -174,35 +174,20 @@ class Targets:
         alike = (name if self._by_net else "", classes, is_pair)
         if alike not in self._of_classes:
             track = TrackOfNet(net=name, classes=classes, layer="F.Cu", in_pair=is_pair)
-            self._of_classes[alike] = self._asked_of(track)
+            self._of_classes[alike] = self._required_of(track)
         return self._of_classes[alike]
 
-    def _asked_of(self, track: TrackOfNet) -> ImpedanceTarget | None:
+    def _required_of(self, track: TrackOfNet) -> ImpedanceTarget | None:
         for rule, named in reversed(self._rules):
             if holds(rule.condition, track):
-                usual: Kind = "differential" if named.ohm >= PAIR_FROM_OHM else "single"
-                return ImpedanceTarget(
-                    ohm=named.ohm,
-                    kind=named.kind or usual,
-                    origin=Origin.INFERRED,
-                    source=f'design rule "{rule.name}"',
-                    confidence=Confidence.MEDIUM,
-                )
+                return _inferred(named, f'design rule "{rule.name}"')
         return None
 
     def _of_class(self, net: int) -> ImpedanceTarget | None:
         for name in self.board.project.net_classes_of.get(self.board.nets[net], ()):
             named = target_of_name(name)
-            if named is None:
-                continue
-            usual: Kind = "differential" if named.ohm >= PAIR_FROM_OHM else "single"
-            return ImpedanceTarget(
-                ohm=named.ohm,
-                kind=named.kind or usual,
-                origin=Origin.INFERRED,
-                source=f"net class {name}",
-                confidence=Confidence.MEDIUM,
-            )
+            if named is not None:
+                return _inferred(named, f"net class {name}")
         return None
 
     def _of_interface(self, net: int, *, is_pair: bool) -> ImpedanceTarget | None:
@@ -314,3 +299,10 @@ def _range(of: Family, one: Interface | None, *, is_pair: bool) -> _Range:
         return {}
     widest, title = max(ranges, key=lambda found: found[0][1] - found[0][0])
     return {"range_ohm": widest, "range_of": "" if one else title}
+
+
+def _inferred(named: NamedImpedance, source: str) -> ImpedanceTarget:
+    usual: Kind = "differential" if named.ohm >= PAIR_FROM_OHM else "single"
+    return ImpedanceTarget(
+        ohm=named.ohm, kind=named.kind or usual, origin=Origin.INFERRED, source=source, confidence=Confidence.MEDIUM
+    )

@@ -33,14 +33,11 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from drc_rules.rules.scopes import declared_rails
 from drc_rules.settings.config_power import RailDeclaration
 
 
-def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
-    return PowerRails(ctx).declared
-
-
-@rule("PDN003", aliases=("broken-rail",), kinds=("rail_joined",), over=_rails, reads_fills=True)
+@rule("PDN003", aliases=("broken-rail",), kinds=("rail_joined",), over=declared_rails, reads_fills=True)
 def open_power_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail that is not whole."""
     broken = PowerRails(ctx).broken(row)

@@ -40,6 +40,7 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
+from drc_rules.rules.scopes import declared_rails
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval, Standing
@@ -61,10 +62,6 @@ class WarmTrack:
     def rise_c(self) -> float:
         """With the copper as stated."""
         return self.rise.nominal
-
-
-def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
-    return PowerRails(ctx).declared
 
 
 FORMULA = """
@@ -89,7 +86,7 @@ rho: resistivity of copper at its temperature [ohm m]
 """
 
 
-@rule("PDN006", aliases=("hot-track",), kinds=("rail_heating",), over=_rails, formula=FORMULA, reads_fills=True)
+@rule("PDN006", aliases=("hot-track",), kinds=("rail_heating",), over=declared_rails, formula=FORMULA, reads_fills=True)
 def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail with tracks that warm too much."""
     limit = row.max_rise_c or clause.limit.max or float("inf")
