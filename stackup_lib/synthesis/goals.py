@@ -13,8 +13,8 @@ from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.transmission_lines.finish import LineFinish
 from stackup_lib.transmission_lines.inverse import Target
 
-MOST_LAYERS = 40
-"""The patterns are known up to here."""
+MOST_LAYERS = 32
+"""KiCad takes no more copper layers."""
 
 
 LENGTHS = (

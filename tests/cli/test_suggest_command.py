@@ -139,6 +139,12 @@ def test_what_the_fab_is_to_be_asked_is_on_the_page_and_the_rest_is_counted(caps
     assert all(item["topic"] in page for item in cam)
 
 
+def test_more_layers_than_kicad_takes_are_refused() -> None:
+    """Before anything is searched, with the number that is possible."""
+    with pytest.raises(StackwrightError, match="34 layers; give an even number from 4 to 32"):
+        run(["suggest", "--profile", "training", "--layers", "34"])
+
+
 def test_goals_that_fight_give_exit_code_1_and_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """24 layers with 2 oz planes in a card cannot be built: it says so, what conflicts, and what would help."""
     words = ["suggest", "--profile", "inference-pcie", "--layers", "24", "--power-oz", "2", "--laminate", "Megtron 6"]
