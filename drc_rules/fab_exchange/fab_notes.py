@@ -47,7 +47,7 @@ def fab_notes(ctx: Context) -> tuple[FabNote, ...]:
     stackup = None if ctx.is_default_stackup else ctx.board.stackup
     return (
         *_of_board(ctx, stackup),
-        *_of_materials(ctx, stackup),
+        *_of_materials(ctx),
         *_of_impedance(ctx),
         *_of_holes(ctx),
         *_of_finish(ctx, stackup),
@@ -79,7 +79,7 @@ def _vias(ctx: Context) -> str:
     return build_up.describe(built, len(ctx.board.vias))
 
 
-def _of_materials(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
+def _of_materials(ctx: Context) -> Iterator[FabNote]:
     order = ctx.declarations.config.order
     families = laminate_rows(ctx)
     yield _stated("laminates", "; ".join(f"{name}: {in_ranges(rows)}" for name, rows in families.items()))

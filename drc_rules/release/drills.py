@@ -49,7 +49,7 @@ def hole_findings(side: BoardSide, files: Sequence[SentFile]) -> Iterator[Releas
     sent: dict[_Group, _Sizes] = {}
     for hole in holes:
         span = None if not knows_span else (hole.first, hole.last)
-        plated = _plating_of(hole, side, wanted)
+        plated = _plating_of(hole, wanted)
         key = span, plated, hole.is_slot if knows_slots else None
         size = hole.diameter_mm
         sent.setdefault(key, []).append((size.value, max(size.step, STEP_MM), hole.count, hole.place))
@@ -58,7 +58,7 @@ def hole_findings(side: BoardSide, files: Sequence[SentFile]) -> Iterator[Releas
         yield from _sizes(side, key, wanted.get(key, Counter()), sent.get(key, []), where)
 
 
-def _plating_of(hole: SentHoles, side: BoardSide, wanted: dict[_Group, Counter[float]]) -> bool:
+def _plating_of(hole: SentHoles, wanted: dict[_Group, Counter[float]]) -> bool:
     """Plating as the file states it, else that of the board's holes of this size."""
     if hole.is_plated is not None:
         return hole.is_plated

@@ -149,7 +149,7 @@ class ReturnPath:
         if not len(pieces.track):
             return ()
         found = edges.sections(pieces.lines, _parallels(pieces.width_mm, height_mm))
-        runs = _over_void(pieces, found)
+        runs = _over_void(found)
         gaps = [
             self._gap(run, pieces, (int(layers[0]), plane))
             for run in joined_runs(runs, pieces.lines, pieces.net, height_mm)
@@ -340,7 +340,7 @@ def _parallels(width_mm: Floats, height_mm: float) -> Floats:
     return np.column_stack([-middle, middle, *(half * math.tan(part * inside) for part in parts)])
 
 
-def _over_void(pieces: _Pieces, found: PlaneSections) -> Run:
+def _over_void(found: PlaneSections) -> Run:
     """Return the sections of the pieces that are over void, in order of piece and place."""
     void = np.flatnonzero((found.fills <= 0) & (found.to_mm > found.from_mm))
     line, centre = found.line[void], found.offset[void] < 2

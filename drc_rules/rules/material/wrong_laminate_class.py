@@ -55,11 +55,11 @@ def wrong_laminate_class(ctx: Context, clause: Clause, fast: HighSpeedPly) -> It
     found = ply.loss_class
     if not named and found.known and (bare is None or found.need() < wanted):
         if ctx.need(found) < wanted:
-            yield _finding(clause, fast, wanted, found.need(), _why_so(ply))
+            yield _finding(fast, wanted, found.need(), _why_so(ply))
     elif bare is not None:
         ctx.rests_on(Confidence.LOW)
         stated = f" at best, by the Df of {bare:g} stated {ply.bare_df_place}, without a frequency"
-        draft = _finding(clause, fast, wanted, loss_class_from_df(bare / CLEARLY_ABOVE), stated)
+        draft = _finding(fast, wanted, loss_class_from_df(bare / CLEARLY_ABOVE), stated)
         yield replace(draft, severity=severity_of_bare(ply, bare))
     elif not named:
         ctx.need(found)
@@ -72,7 +72,7 @@ def _why_so(ply: DielectricPly) -> str:
     return f", by the Df of {declared.df:g} declared at {declared.at_ghz:g} GHz"
 
 
-def _finding(clause: Clause, fast: HighSpeedPly, wanted: LossClass, found: LossClass, why_so: str) -> DraftFinding:
+def _finding(fast: HighSpeedPly, wanted: LossClass, found: LossClass, why_so: str) -> DraftFinding:
     ply = fast.ply
     return DraftFinding(
         title=(

@@ -103,7 +103,7 @@ def loss_chart(curve: LossCurve, ident: str, patterns: str) -> str:
         *_resonance(chart),
         *_range(chart),
         "</g>",
-        *_frame(chart),
+        f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>',
         *_names(chart),
         *_end_labels(chart),
         *_nyquist(chart),
@@ -170,10 +170,6 @@ def _grid(chart: _Chart) -> Iterator[str]:
         yield f'<text class="tick x" x="{x:.1f}" y="{bottom + 17}">{ghz:g}</text>'
     yield f'<text class="tick y" x="{LEFT - 6}" y="{TOP - 10}">dB</text>'
     yield f'<text class="tick" x="{WIDTH - RIGHT + 14}" y="{bottom + 17}">GHz</text>'
-
-
-def _frame(chart: _Chart) -> Iterator[str]:
-    yield f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
 
 
 def _stack(chart: _Chart) -> Iterator[tuple[str, Sequence[Point], Sequence[Point]]]:

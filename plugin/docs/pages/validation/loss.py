@@ -20,7 +20,7 @@ from tests.physics.test_operating_margin import channels, disturbed_channels
 from tests.unit.stackup_lib.power.test_power_sheets import CASES as SHEETS
 from tests.unit.stackup_lib.power.test_power_sheets import solve as solve_sheet
 from tests.unit.stackup_lib.transmission_lines.test_lines_tolerance import CASES as SENSITIVITIES
-from tests.unit.stackup_lib.transmission_lines.test_lines_tolerance import NAMES, _as_reference, _site_of
+from tests.unit.stackup_lib.transmission_lines.test_lines_tolerance import NAMES, reference_process, site_of
 
 GHZ = (0.5, 1, 2, 5, 10, 20, 50, 100)
 
@@ -158,7 +158,9 @@ def _tolerances() -> Iterator[str]:
     marks, rows = [], []
     for number, case in enumerate(SENSITIVITIES, start=1):
         p = case["parameters_mm"]
-        found = sensitivities(_site_of(case), p["base"], p.get("gap"), p.get("coplanar_gap"), process=_as_reference())
+        found = sensitivities(
+            site_of(case), p["base"], p.get("gap"), p.get("coplanar_gap"), process=reference_process()
+        )
         for name, theirs in case["sensitivities"].items():
             ours = found[NAMES[name]]
             off = 1e4 * (ours - theirs)

@@ -26,7 +26,7 @@ def questions_of(checked: CheckUp) -> tuple[FormQuestion, ...]:
     """Return what the form asks about a board: the facts that it lacks."""
     context, waiting = checked.context, Waiting.of(checked.report.verdicts)
     return (
-        *_purpose(context, waiting),
+        *_purpose(context),
         *_stackup(context, waiting),
         *interface_questions(context, waiting),
         *rail_questions(context, waiting),
@@ -34,7 +34,7 @@ def questions_of(checked: CheckUp) -> tuple[FormQuestion, ...]:
     )
 
 
-def _purpose(context: Context, waiting: Waiting) -> Iterator[FormQuestion]:
+def _purpose(context: Context) -> Iterator[FormQuestion]:
     """Return questions for what is not in the settings: a workload that was chosen in the page is filled in."""
     profile, form = context.purpose.profile, context.purpose.form
     if profile.origin in (Origin.UNKNOWN, Origin.COMMAND_LINE):

@@ -56,12 +56,12 @@ def _budget(sigmas: float = 3.0, **change: Any) -> Process:
     return Process(**(given | change))
 
 
-def _as_reference(sigmas: float = 3.0) -> Process:
+def reference_process(sigmas: float = 3.0) -> Process:
     """The reference moves neither coplanar ground with the width nor the taper with the copper."""
     return _budget(sigmas, etches_coplanar_ground=False, taper_follows_copper=False)
 
 
-def _site_of(case: dict[str, Any]) -> TraceEnvironment:
+def site_of(case: dict[str, Any]) -> TraceEnvironment:
     p = case["parameters_mm"]
     stripline = "h2" in p
     lower = DielectricSheet(
@@ -82,7 +82,7 @@ def _site_of(case: dict[str, Any]) -> TraceEnvironment:
 
 def _spread_of(case: dict[str, Any], process: Process) -> ImpedanceSpread:
     p = case["parameters_mm"]
-    return spread(_site_of(case), p["base"], p.get("gap"), process, p.get("coplanar_gap"))
+    return spread(site_of(case), p["base"], p.get("gap"), process, p.get("coplanar_gap"))
 
 
 def _inner(*, row_above: str = "b", dk: float = 3.6, label: str = "") -> TraceEnvironment:
@@ -118,7 +118,7 @@ NAMES = {
 def test_every_sensitivity_meets_the_other_solver_to_its_last_digit(case: dict[str, Any]) -> None:
     """Each derivative agrees to one unit and a half of the fourth decimal, which is the last one printed."""
     p = case["parameters_mm"]
-    found = sensitivities(_site_of(case), p["base"], p.get("gap"), p.get("coplanar_gap"), process=_as_reference())
+    found = sensitivities(site_of(case), p["base"], p.get("gap"), p.get("coplanar_gap"), process=reference_process())
     expected = {NAMES[name]: value for name, value in case["sensitivities"].items()}
     assert sorted(found) == sorted(expected)
     for name, value in expected.items():
@@ -128,8 +128,8 @@ def test_every_sensitivity_meets_the_other_solver_to_its_last_digit(case: dict[s
 @pytest.mark.parametrize("case", CASES, ids=lambda c: str(c["id"]))
 def test_every_budget_meets_the_other_solver(case: dict[str, Any]) -> None:
     """Impedance, worst case and root sum of squares are the printed ones where derivatives take small steps."""
-    p, process = case["parameters_mm"], _as_reference()
-    line = VariedLine(_site_of(case), p["base"], p.get("gap"), p.get("coplanar_gap"), process)
+    p, process = case["parameters_mm"], reference_process()
+    line = VariedLine(site_of(case), p["base"], p.get("gap"), p.get("coplanar_gap"), process)
     slopes = sensitivities(line.site, line.width_mm, line.gap_mm, line.coplanar_gap_mm, process=process)
     parts = [100 * abs(slopes[v.name]) * v.sigma * v.sigmas for v in line.variables]
     assert sum(parts) == pytest.approx(case["worst_case_pct"], abs=0.02)
@@ -139,7 +139,7 @@ def test_every_budget_meets_the_other_solver(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda c: str(c["id"]))
 def test_the_budget_of_a_spread_differs_little_from_that_of_derivatives(case: dict[str, Any]) -> None:
     """Chords over the real size of the process move worst case and root sum of squares by less than a hundredth."""
-    found = _spread_of(case, _as_reference())
+    found = _spread_of(case, reference_process())
     assert found.nominal_ohm == pytest.approx(case["impedance_ohm"], rel=1e-4)
     assert found.linear_worst_case_pct == pytest.approx(case["worst_case_pct"], rel=6e-3)
     assert found.rss_pct == pytest.approx(case["rss_pct"], rel=6e-3)
@@ -283,7 +283,7 @@ def test_the_yield_is_that_of_hundreds_of_solved_boards(name: str) -> None:
     """Board for board the surface agrees with the solver; in no band do the yields differ by more than stated."""
     case = next(c for c in CASES if c["id"] == name)
     p, boards = case["parameters_mm"], 800
-    line = VariedLine(_site_of(case), p["base"], p.get("gap"), None, _budget())
+    line = VariedLine(site_of(case), p["base"], p.get("gap"), None, _budget())
     response = respond(line)
     drawn = np.random.default_rng(20).standard_normal((boards, len(response.surface.gradient)))
     sections = [line.section({}), *(line.section(line.shares([float(u) for u in board])) for board in drawn)]
@@ -304,7 +304,7 @@ def test_two_strong_errors_at_once_are_not_the_sum_of_each() -> None:
     """Thicker laminate and a narrower trace together: the surface meets the solver, which own curvatures miss."""
     case = next(c for c in CASES if c["id"] == "stripline pair 100 (0.13/0.13)")
     p = case["parameters_mm"]
-    line = VariedLine(_site_of(case), p["base"], p["gap"], None, _budget())
+    line = VariedLine(site_of(case), p["base"], p["gap"], None, _budget())
     surface = respond(line).surface
     own = NormalQuadratic(0.0, surface.gradient, np.diag(np.diag(surface.hessian)))
     strongest = np.argsort(-np.abs(surface.gradient))[:2]
