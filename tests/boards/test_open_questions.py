@@ -142,7 +142,9 @@ def routed(layers: str, *interfaces: str) -> dict[str, set[str]]:
     ("layers", "fast_on"),
     [("OGFFGO", {"In2.Cu", "In3.Cu"}), ("OGSSGO", {"F.Cu", "B.Cu"}), ("OGPPGO", {"F.Cu", "B.Cu"})],
 )
-def test_interfaces_run_on_the_fast_layers_and_without_those_on_the_outer_ones(layers: str, fast_on: set[str]) -> None:
+def test_interfaces_run_on_the_high_speed_layers_and_without_those_on_the_outer_ones(
+    layers: str, fast_on: set[str]
+) -> None:
     """Every interface on each of them, slow nets on signal layers, ground and a supply on planes; nothing elsewhere."""
     pairs = {"/pcie5_P", "/pcie5_N", "/usb3.2gen2_P", "/usb3.2gen2_N"}
     planes = {"G": {"GND"}, "P": {"+VCORE"}, "S": {"/SLOW"}}

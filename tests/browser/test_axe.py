@@ -55,7 +55,7 @@ def made(target: Path, arguments: tuple[str, ...]) -> Path:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_keeps_nobody_out(name: str, scheme: str, pages: dict[str, Path], tab: Tab, axe: None) -> None:
+def test_a_page_is_accessible(name: str, scheme: str, pages: dict[str, Path], tab: Tab, axe: None) -> None:
     """No violation that axe-core calls serious or critical, in either scheme; what is less is printed."""
     tab.prefer(scheme)
     tab.open(pages[name].as_uri())

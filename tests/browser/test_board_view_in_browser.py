@@ -283,7 +283,7 @@ def test_a_part_is_found_by_its_reference(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_view_keeps_nobody_out(tab: Tab, scheme: str, axe: None) -> None:
+def test_the_view_is_accessible(tab: Tab, scheme: str, axe: None) -> None:
     """axe-core finds nothing grave with a place chosen."""
     tab.prefer(scheme)
     tab.click(".view-places a")

@@ -115,7 +115,7 @@ def test_the_form_is_filled_by_keyboard_tried_shown_and_written(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_form_keeps_nobody_out(tab: Tab, scheme: str, axe: None, tmp_path: Path) -> None:
+def test_the_form_is_accessible(tab: Tab, scheme: str, axe: None, tmp_path: Path) -> None:
     """axe-core finds nothing grave, and on a telephone nothing is wider than the page."""
     tab.prefer(scheme)
     tab.ask("document.querySelectorAll('#facts details').forEach((one) => { one.open = true; })")

@@ -125,7 +125,7 @@ def test_the_end_of_the_session_is_said_once_and_the_report_stays(tab: Tab, serv
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_live_page_keeps_nobody_out(tab: Tab, scheme: str, axe: None) -> None:
+def test_the_live_page_is_accessible(tab: Tab, scheme: str, axe: None) -> None:
     """axe-core finds nothing grave in the page with its controls and its report."""
     tab.prefer(scheme)
 
@@ -211,7 +211,7 @@ def test_a_row_of_the_delay_table_selects_its_tracks(carrier: tuple[Tab, Played]
     assert tab.console == []
 
 
-def test_rows_that_can_be_chosen_keep_nobody_out(carrier: tuple[Tab, Played], axe: None) -> None:
+def test_rows_that_can_be_chosen_are_accessible(carrier: tuple[Tab, Played], axe: None) -> None:
     """axe-core finds nothing grave where rows of a table take the focus."""
     tab, _ = carrier
     tab.ask("document.querySelector('#report .delays').closest('details').open = true")

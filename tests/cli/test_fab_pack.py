@@ -121,7 +121,7 @@ def test_backdrills_are_those_of_the_file(card: Path, tmp_path: Path) -> None:
     assert {(row["from"], row["must cut"], row["must not cut"]) for row in rows} >= {("B.Cu", "In3.Cu", "In2.Cu")}
 
 
-def test_a_drill_that_nobody_asked_for_is_not_ordered(
+def test_a_drill_that_is_not_required_is_not_ordered(
     card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What the stubs would need is reported to the designer, and is not in the fab's table."""

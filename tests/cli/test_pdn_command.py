@@ -119,7 +119,7 @@ def test_one_clear_line_for_what_has_no_curve(
     assert "Traceback" not in out
 
 
-def test_no_rail_at_all_is_an_error_with_a_cure(tmp_path: Path) -> None:
+def test_no_rail_at_all_is_an_error_with_a_fix(tmp_path: Path) -> None:
     with pytest.raises(StackwrightError) as error:
         run(["pdn", board(tmp_path, config="")])
     assert f"--rail {NET}" in error.value.next_step

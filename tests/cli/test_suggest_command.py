@@ -154,7 +154,7 @@ def test_goals_that_fight_give_exit_code_1_and_the_nearest(capsys: pytest.Captur
     assert "a thickness of 1.575 mm" in out and "24 layers" in out
 
 
-def test_a_low_tg_is_mended_by_the_rows_that_have_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_low_tg_is_fixed_by_the_rows_that_have_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a board with one laminate that softens early that row alone is swapped; applied, the check passes."""
     board, plan = copied("inference_pcie_low_tg", tmp_path), tmp_path / "a.stackwright-plan.toml"
     assert "inference.tg.min" in failed(check_board(board))
@@ -184,7 +184,7 @@ def test_equally_thick_answers_are_not_called_thicker() -> None:
     assert list(_differences(one, one)) == ["equal cost, loss and thickness"]
 
 
-def test_a_rough_foil_is_mended_by_a_foil(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rough_foil_is_fixed_by_a_foil(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a board with ED foil on one high-speed layer only the foil of that layer changes, in the settings alone."""
     board, plan = copied("training_b200_ed_foil", tmp_path), tmp_path / "a.stackwright-plan.toml"
     before = board.read_bytes()
@@ -212,7 +212,7 @@ def test_a_board_that_fits_needs_no_change(capsys: pytest.CaptureFixture[str]) -
         (["--profile", "training-b200", "--layers", "12"], "training.layers.min"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_refused_with_a_cure(words: list[str], said: str) -> None:
+def test_an_option_that_makes_no_sense_is_refused_with_a_fix(words: list[str], said: str) -> None:
     """What makes no sense is one sentence with the next step."""
     with pytest.raises(StackwrightError) as refused:
         run(["suggest", *words])

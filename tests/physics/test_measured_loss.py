@@ -213,7 +213,7 @@ def test_intervals_are_not_empty_words() -> None:
     assert max(p.high / p.low for p in fr4) < 1.6
 
 
-def test_fr4_lines_are_met_within_ten_per_cent_although_nobody_states_their_foil() -> None:
+def test_fr4_lines_of_unknown_foil_are_met_within_ten_per_cent() -> None:
     """Microstrip and grounded coplanar line on FR-4: 10 % worst and 6 % median in range, 15 % worst of all points."""
     fr4 = [p for line in ("SKRF-MSL", "SKRF-CPWG") for p in in_range(line)]
     assert len(fr4) == 5

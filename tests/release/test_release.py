@@ -56,7 +56,7 @@ def validate(document: object, definition: str) -> None:
     jsonschema.Draft7Validator(schema).validate(document)
 
 
-def test_nothing_is_released_by_nobody() -> None:
+def test_nothing_is_released_without_an_owner() -> None:
     """As long as a placeholder stands in owner.toml, and whatever is filled in as one again."""
     owner = read_owner()
     if owner.placeholders:

@@ -60,7 +60,7 @@ def points(steps: list[int] | tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.slow
-def test_every_track_of_a_fast_net_is_drawn_on_its_layer(card: CheckUp) -> None:
+def test_every_track_of_a_high_speed_net_is_drawn_on_its_layer(card: CheckUp) -> None:
     """As many segments as the board has, in its own millimetres."""
     board, found = card.context.board, drawn(card)
     assert legend(found) == ("PCIe Gen5",)

@@ -273,7 +273,7 @@ def test_validation_draws_every_value_with_its_bar(site: Site) -> None:
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_the_pages_keep_nobody_out(site: Site, tmp_path: Path) -> None:
+def test_the_pages_are_accessible(site: Site, tmp_path: Path) -> None:
     """One page of each kind, light and dark: nothing that axe-core calls serious or critical, and an empty console."""
     if axe_source() is None:
         pytest.skip(f"no {PACKAGE} to be had: npm is missing, or has no network")

@@ -75,7 +75,7 @@ def test_every_fixture_board_is_valid_sarif(schema: Any, name: str) -> None:
     jsonschema.Draft4Validator(schema).validate(of(checked))
 
 
-def test_a_finding_says_what_why_and_how_to_mend_it_at_its_line() -> None:
+def test_a_finding_says_what_why_and_how_to_fix_it_at_its_line() -> None:
     (result,) = results(of(made(findings=(finding(line=12),))), "VIA")
     one = finding()
     assert result["message"]["text"] == f"{one.title}. Why: {one.why}. Fix: {one.fix}."
@@ -93,7 +93,7 @@ def test_the_case_of_a_net_name_is_kept() -> None:
 
 
 @pytest.mark.slow
-def test_a_result_is_on_the_line_of_the_row_that_is_to_be_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_is_on_the_line_of_the_row_that_is_to_be_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     name = "training_b200_lossy_prepreg"
     path = Path("fixtures/boards") / name / f"{name}.kicad_pcb"

@@ -463,7 +463,7 @@ def test_where_layers_are_missing_the_next_step_is_a_new_stackup() -> None:
 
 
 @pytest.mark.slow
-def test_a_report_in_full_shows_stackups_that_mend_the_board_beside_its_own() -> None:
+def test_a_report_in_full_shows_stackups_that_fix_the_board_next_to_its_own() -> None:
     """S1141 between two grounds has a low Tg: the least change is that row, and the check is content then."""
     found = full_of(LOW_TG).stackups
 
@@ -535,7 +535,7 @@ def test_ohms_before_and_after_a_change_are_those_of_both_stackups() -> None:
 
 
 @pytest.mark.slow
-def test_a_board_that_no_stackup_mends_is_not_searched_for() -> None:
+def test_a_board_that_no_stackup_fixes_is_not_searched_for() -> None:
     """Said, not left out; the scorecard stands."""
     full = full_of("inference_pcie_gen5_fit")
 

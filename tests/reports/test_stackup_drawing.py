@@ -121,7 +121,7 @@ def test_via_spans_count_every_via_once_and_keep_backdrills_apart() -> None:
 
 
 @pytest.mark.parametrize("name", ["no_stackup", "default_stackup", "default_stackup_of_board_setup"])
-def test_what_nobody_declared_stays_unknown(name: str) -> None:
+def test_what_is_not_declared_stays_unknown(name: str) -> None:
     """No thickness, no material, no Df is invented; KiCad's default declares nothing."""
     view = view_of(name)
 
@@ -202,7 +202,7 @@ def test_a_backdrilled_barrel_is_hatched_from_its_side_through_the_cut_layer() -
     assert min(tops) < names["In3.Cu"] < min(tops) + 20
 
 
-def test_a_foil_that_nobody_declared_is_said_once() -> None:
+def test_a_foil_that_is_not_declared_is_said_once() -> None:
     """On every row it would push what is known out of the picture."""
     view = view_of("inference_pcie_gen5_fit")
     bare = view.model_copy(update={"rows": tuple(row.model_copy(update={"foil": None}) for row in view.rows)})

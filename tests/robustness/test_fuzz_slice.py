@@ -200,7 +200,7 @@ BROKE: dict[str, tuple[str, bytes]] = {
 
 
 @pytest.mark.parametrize("what", BROKE)
-def test_what_broke_once_stays_mended(what: str, tmp_path: Path) -> None:
+def test_what_broke_once_stays_fixed(what: str, tmp_path: Path) -> None:
     """Inputs that ended in a traceback, a hang, a warning or a page of digits are read or refused in one line."""
     name, data = BROKE[what]
     with no_hang(30):
@@ -390,7 +390,7 @@ REFUSED_FUZZED = {
 
 
 @pytest.mark.parametrize("folder", sorted(FUZZED.iterdir()), ids=lambda folder: folder.name)
-def test_a_whole_check_that_broke_once_stays_mended(folder: Path, tmp_path: Path) -> None:
+def test_a_whole_check_that_broke_once_stays_fixed(folder: Path, tmp_path: Path) -> None:
     """Boards and settings that ended in a traceback, a broken rule or gigabytes give a report in every format."""
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     for name, data in files.items():

@@ -53,7 +53,7 @@ def pair(layer: str) -> list[dict[str, object]]:
     ]
 
 
-def test_a_hybrid_build_is_judged_only_where_a_fast_layer_touches_it(tmp_path: Path) -> None:
+def test_a_hybrid_build_is_judged_only_where_a_high_speed_layer_touches_it(tmp_path: Path) -> None:
     """Lines on In2 have the core above and the prepreg below them; the other three plies do not matter."""
     found = list(fast_plies(context(tmp_path, stackup=SIX, tracks=pair("In2.Cu")), ANY))
 
@@ -63,7 +63,7 @@ def test_a_hybrid_build_is_judged_only_where_a_fast_layer_touches_it(tmp_path: P
     ]
 
 
-def test_without_a_fast_layer_no_ply_is_asked_for(tmp_path: Path) -> None:
+def test_without_a_high_speed_layer_no_ply_is_judged(tmp_path: Path) -> None:
     """A slow board without a stackup: nothing applies, so nothing is missing; all plies are."""
     slow = context(tmp_path, stackup="default", copper_layers=4)
 

@@ -84,7 +84,7 @@ def causes(found: LineUncertainty) -> set[Cause]:
     ],
     ids=["under its mask", "inside", "no mask row", "KiCad's Dk of mask", "copper beyond what 1 oz is plated to"],
 )
-def test_causes_are_those_that_nobody_states(stackup: str, layer: int, expected: set[Cause], tmp_path: Path) -> None:
+def test_causes_are_those_that_are_not_declared(stackup: str, layer: int, expected: set[Cause], tmp_path: Path) -> None:
     """Mask and plating matter outside alone; a stated mask leaves open how thick it is on the laminate."""
     assert causes(found_on(layer, stackup, tmp_path)) == expected
 

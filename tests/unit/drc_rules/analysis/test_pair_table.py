@@ -54,7 +54,7 @@ def test_a_pair_too_short_to_count_has_its_impedance_and_says_so(tmp_path: Path)
     assert row.why_not == "too short to count: 125 mm are ignored"
 
 
-def test_a_pair_that_nobody_knows_has_its_impedance_too(tmp_path: Path) -> None:
+def test_a_pair_without_a_target_has_its_impedance_too(tmp_path: Path) -> None:
     """Names that say nothing: two lines of 41.3 ohm (Hammerstad, less 3 % for the mask), and less by the coupling."""
     row = rows(tmp_path, pair(("/LINK_A_P", "/LINK_A_N"), 10, width_mm=0.25))["/LINK_A"]
 

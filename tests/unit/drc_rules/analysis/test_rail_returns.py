@@ -65,7 +65,7 @@ def test_both_ways_of_a_rail_add_up(tmp_path: Path) -> None:
     assert (row.ground, row.not_counted) == ("GND", "")
 
 
-def test_a_way_back_that_nobody_knows_is_told_and_not_taken_for_nothing(tmp_path: Path) -> None:
+def test_an_unknown_ground_return_is_reported_and_does_not_count_as_zero(tmp_path: Path) -> None:
     """U2 has no ground pad: the drop is that of the supply path, and the table says what is missing."""
     context = context_of(
         tmp_path, rail('current_a = 2\nfrom = ["J1"]\nto = ["U2"]'), part("U2", 30, ["+5V", "OUT", "EN"], y=15)

@@ -165,7 +165,7 @@ def test_a_foil_between_two_prepregs_is_bonded_to_the_one_nearer_the_middle() ->
     assert built(upper=False) == pytest.approx([0.22, 0.1])
 
 
-def test_no_plane_on_either_side_is_an_error_with_a_cure() -> None:
+def test_no_plane_on_either_side_is_an_error_with_a_fix() -> None:
     """A line without a return path has no impedance."""
     with pytest.raises(GeometryError, match="no reference plane"):
         site_of("L", copper_mm=0.02, above=[], below=[], reference_above=None, reference_below=None, in_upper_half=True)

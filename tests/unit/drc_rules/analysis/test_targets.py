@@ -106,7 +106,7 @@ def context(
     return prepare(read_board(path), parse_config(config), line)[0]
 
 
-def test_the_interface_asks_where_nobody_else_does(tmp_path: Path) -> None:
+def test_the_interface_decides_where_nothing_else_does(tmp_path: Path) -> None:
     """PCIe of any generation is 85 ohm; a single net without a role has no target."""
     found = targets(tmp_path)
 

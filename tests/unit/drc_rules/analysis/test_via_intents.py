@@ -71,7 +71,7 @@ def test_what_is_no_condition_has_no_tree(text: str) -> None:
     assert parse_condition(text) is None
 
 
-def test_numbers_with_units_are_followed_as_what_nobody_can_tell() -> None:
+def test_numbers_with_units_are_followed_as_undecided() -> None:
     """`A.Hole < 0.3mm` is a comparison, but not with a text."""
     assert parse_condition("A.Hole < 0.3mm") == Comparison("A.Hole", "<", "0.3mm", is_text=False)
 

@@ -70,7 +70,7 @@ def test_a_board_that_names_nothing_gets_line_one() -> None:
     assert (done.line, done.places[0].line) == (1, None)
 
 
-def test_a_track_on_a_layer_is_mended_at_the_track_and_a_net_begins_with_its_first_pad() -> None:
+def test_a_track_on_a_layer_is_fixed_at_the_track_and_a_net_begins_with_its_first_pad() -> None:
     path = board_file("inference_pcie_gen5_fit")
     data = path.read_bytes()
     board = read_board(path, text=data)

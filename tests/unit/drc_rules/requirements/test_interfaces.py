@@ -349,7 +349,7 @@ def test_names_that_only_resemble_usb_or_mipi_are_neither(net: str) -> None:
         *("HDMI_HPD", "USB_VBUS", "JESD_SYSREF_P", "DDR_VREF"),
     ],
 )
-def test_sidebands_and_reference_clocks_are_no_fast_nets(net: str) -> None:
+def test_sidebands_and_reference_clocks_are_no_high_speed_nets(net: str) -> None:
     """A reset or a 100 MHz clock needs neither backdrill nor low-loss laminate."""
     found = family_by_name(net)
     assert found is None or not family(found).fast
@@ -373,7 +373,7 @@ def test_sidebands_and_reference_clocks_are_no_fast_nets(net: str) -> None:
         *("OPTO_D_P", "CRYSTAL_TX_N", "PERIPHERAL_P", "PETROL_N", "/ADC/IN_P", "KRAKEN_D", "DP_PWR", "LAN_LED_A"),
     ],
 )
-def test_ordinary_names_are_no_fast_nets(net: str) -> None:
+def test_ordinary_names_are_no_high_speed_nets(net: str) -> None:
     """Words that only begin like an interface, single nets, and names that KiCad made up."""
     found = family_by_name(net)
     assert found is None or not family(found).fast

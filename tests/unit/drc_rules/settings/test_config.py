@@ -60,7 +60,7 @@ def board(folder: Path, **keys: object) -> Board:
         ("= 3", "is not valid TOML"),
     ],
 )
-def test_a_mistake_is_one_line_with_the_key_and_the_cure(text: str, message: str) -> None:
+def test_a_mistake_is_one_line_with_the_key_and_the_fix(text: str, message: str) -> None:
     """What, where, and what to do next."""
     with pytest.raises(ConfigError) as caught:
         parse_config(text, where="stackwright.toml")
@@ -182,7 +182,7 @@ def test_text_variables_hold_to_the_ranges_of_the_settings(written: str, tmp_pat
         gather(subject, parse_config(""), Overrides())
 
 
-def test_a_foil_that_nobody_knows_is_told(tmp_path: Path) -> None:
+def test_an_unknown_foil_is_reported(tmp_path: Path) -> None:
     """It declares nothing, and the user who wrote it would be asked again without a word."""
     text = '[declared]\nfoil = "HVLP9"\n[declared.copper."F.Cu"]\nfoil = "smooth"\n'
     text += '[declared.copper."B.Cu"]\nfoil = "HVLP2"\n'

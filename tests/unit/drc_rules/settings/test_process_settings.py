@@ -74,7 +74,7 @@ def context_of(config: str, folder: Path, stackup: str = STACKUP) -> Context:
         ("inner_etch_taper_um = -1", "greater than or equal to 0"),
     ],
 )
-def test_a_mistake_is_one_line_with_the_key_and_the_cure(text: str, message: str) -> None:
+def test_a_mistake_is_one_line_with_the_key_and_the_fix(text: str, message: str) -> None:
     """Unknown keys, unknown presets, lengths in mm."""
     with pytest.raises(ConfigError) as caught:
         parse_config(f"[process]\n{text}\n")

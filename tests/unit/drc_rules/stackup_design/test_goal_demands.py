@@ -152,7 +152,7 @@ def test_every_fast_family_takes_two_layers_and_nvlink_what_its_clause_says() ->
 # --- selection ---
 
 
-def test_the_greatest_minimum_of_a_kind_is_taken_and_those_without_one_are_not() -> None:
+def test_the_strictest_minimum_of_a_kind_is_taken_and_those_without_one_are_not() -> None:
     """A B200 baseboard requires 24 layers; nothing requires a minimum number of a kind without a source."""
     found = selection_for("training-b200", None)
 

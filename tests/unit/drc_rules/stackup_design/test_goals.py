@@ -181,7 +181,7 @@ def test_the_judge_finds_what_the_check_finds(board: str, profile: str, clause: 
     assert clause in unmet
 
 
-def test_a_foil_that_nobody_declares_is_not_met() -> None:
+def test_a_foil_that_is_not_declared_is_not_met() -> None:
     """A candidate without a foil grade on its high-speed layers cannot pass the clause that requires one."""
     stands = candidate("inference_pcie_gen5_fit")
     rows = tuple(row.model_copy(update={"foil": ""}) for row in stands.rows)

@@ -194,7 +194,7 @@ def test_each_piece_is_taken_once_and_in_order() -> None:
     tray.close()
 
 
-def test_what_nobody_took_is_left_when_the_tray_is_closed() -> None:
+def test_what_was_not_taken_is_left_when_the_tray_is_closed() -> None:
     """And no more numbers are handed out than a byte can tell apart."""
     tray = WorkQueue(MOST_PIECES + 50)
     first = [number for number, _ in zip(tray, range(10), strict=False)]

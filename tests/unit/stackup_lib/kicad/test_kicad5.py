@@ -191,7 +191,7 @@ def test_drills_left_to_the_class_are_its_own_for_vias_and_for_microvias(tmp_pat
     assert kinds == {ViaKind.THROUGH: 3, ViaKind.BLIND: 1, ViaKind.BURIED: 1, ViaKind.MICRO: 2}
 
 
-def test_a_drill_that_nobody_states_is_told_and_stays_unknown(tmp_path: Path) -> None:
+def test_a_drill_that_is_not_stated_is_reported_and_stays_unknown(tmp_path: Path) -> None:
     """Without net classes a via's drill is unknown; the report says so."""
     board = read(tmp_path, Kicad5(items=(TRACKS,)))
     assert np.isnan(board.vias.drill_mm).sum() == 3

@@ -179,7 +179,7 @@ def test_a_condition_that_kicad_compiles_is_no_fault_and_no_doubt(condition: str
 
 
 @pytest.mark.parametrize("condition", ["A.Width + 1mm > 2mm", "A.Radius_Of_Gyration == 'x'", "A.Orientation > 90deg"])
-def test_what_nobody_has_tried_on_kicad_is_a_doubt(condition: str) -> None:
+def test_what_was_not_tried_on_kicad_is_a_doubt(condition: str) -> None:
     """Arithmetic, other properties and other units: neither accepted nor rejected."""
     read = of_rule(f'(condition "{condition}")')
     assert read.fault is None

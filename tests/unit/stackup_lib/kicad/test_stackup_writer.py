@@ -378,7 +378,7 @@ def test_no_damaged_board_is_damaged_further(cuts: list[tuple[float, int, str]],
             assert replace_stackup(written, plan, change_layers=True) == written
 
 
-def test_a_stackup_that_contradicts_the_layers_can_be_mended(tmp_path: Path) -> None:
+def test_a_stackup_that_contradicts_the_layers_can_be_fixed(tmp_path: Path) -> None:
     """A plan with the layer table's own layers needs no permission: the table stays, whatever is routed."""
     stackup = 'F.Cu 0.035\ncore 1.53 "FR4" dk=4.5 df=0.02\nB.Cu 0.035'
     track = {"layer": "In1.Cu", "path_mm": [[5, 5], [9, 5]]}

@@ -104,7 +104,7 @@ def test_a_foil_behind_the_name_of_a_laminate_costs_no_confidence(text: str, fam
     assert match.confidence is Confidence.HIGH
 
 
-def test_every_known_name_takes_a_suffix_that_nobody_knows() -> None:
+def test_every_known_name_takes_an_unknown_suffix() -> None:
     """Nothing raises, also for a name that only a remark knows: "R-5795(N)" once ended the check of a whole board."""
     names = [alias for entry in catalogue().entries for alias in entry.aliases]
     for name in [*names, *(remark.name for remark in catalogue().remarks)]:

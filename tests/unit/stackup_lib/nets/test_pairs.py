@@ -70,7 +70,7 @@ def test_the_far_side_of_a_connector_or_protection_part_is_a_pair_too(tmp_path: 
     assert set(paired(board).values()) == {("/A_P_CONN", "/A_N_CONN"), ("/B_P_ESD", "/B_N_ESD")}
 
 
-def test_two_nets_of_one_spelling_pair_with_nobody(tmp_path: Path) -> None:
+def test_two_nets_of_one_spelling_have_no_complement(tmp_path: Path) -> None:
     """`/d_p` and `/D_p` both read as D_P: it is not known whose complement /D_n is."""
     assert paired(with_nets(tmp_path, "/d_p", "/D_p", "/D_n")) == {}
 

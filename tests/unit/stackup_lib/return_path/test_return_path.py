@@ -535,7 +535,7 @@ FAST = {
 @pytest.mark.slow
 @pytest.mark.demo
 @pytest.mark.parametrize("name", sorted(FAST))
-def test_fast_nets_of_demo_boards_cross_no_slot_and_no_split(name: str, demo_boards: Path) -> None:
+def test_high_speed_nets_of_demo_boards_cross_no_slot_and_no_split(name: str, demo_boards: Path) -> None:
     """Outer layers: all that is missing is rings around vias and what was cut out under pads, 1.1 mm at most."""
     path = next((demo_boards / name).glob("*.kicad_pcb"), None)
     if path is None:

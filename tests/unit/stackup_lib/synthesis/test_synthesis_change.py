@@ -47,7 +47,7 @@ def test_a_foil_alone_comes_before_a_laminate() -> None:
 
 
 @pytest.mark.slow
-def test_a_limit_of_df_swaps_only_what_touches_fast_layers() -> None:
+def test_a_limit_of_df_swaps_only_what_touches_high_speed_layers() -> None:
     """A limit of Df changes the laminate next to high-speed layers, mirrored, and keeps order and thickness."""
     goals = PLAIN.model_copy(update={"df_limit": DfLimit(max=0.0045), "laminates": FR408})
     found = least_change(standing(), goals)

@@ -117,7 +117,7 @@ def test_answers_are_a_pareto_of_different_things() -> None:
 
 
 @pytest.mark.slow
-def test_a_hybrid_has_low_loss_beside_fast_layers_only() -> None:
+def test_a_hybrid_has_low_loss_next_to_high_speed_layers_only() -> None:
     """A hybrid's plainer laminate touches no high-speed layer, costs less, and loses more by its planes' foil alone."""
     hybrid = next(e for e in training().ranked if len(e.candidate.laminates) == 2)
     (fast,) = beside_fast(hybrid)
@@ -162,7 +162,7 @@ def test_what_was_lost_is_grouped_by_reason() -> None:
     assert all(any(line.startswith(f"{name}: ") for name in names) for line in training().lost)
 
 
-def test_foil_is_on_fast_layers_and_the_planes_that_face_them() -> None:
+def test_foil_is_on_high_speed_layers_and_the_planes_that_face_them() -> None:
     """The required foil is on high-speed layers and their planes; a plane on a plainer core has that core's."""
     for one in training().ranked:
         copper, order = one.candidate.copper, one.candidate.order

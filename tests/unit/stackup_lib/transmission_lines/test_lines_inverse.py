@@ -240,7 +240,7 @@ def test_two_traces_far_apart_reach_no_more_than_twice_one() -> None:
     assert caught.value.nearest_ohm == pytest.approx(2 * alone, rel=2e-3)
 
 
-def test_what_no_dielectric_mends_says_so() -> None:
+def test_what_no_dielectric_fixes_says_so() -> None:
     """500 ohm is out of reach of any board."""
     with pytest.raises(Unreachable, match="no dielectric") as caught:
         solve_width(_outer(), Target(ohm=500), limits=WIDE)
