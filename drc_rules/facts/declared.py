@@ -82,10 +82,10 @@ class Declarations:
         """What the reader of a report has to know of the declarations as a whole."""
         if not self.stale:
             return self.unmatched
-        cure = f'set declared.stackup_hash to "{self.digest}"' if self.digest else "give the board a stackup"
+        fix = f'set declared.stackup_hash to "{self.digest}"' if self.digest else "give the board a stackup"
         return (
             f"{FILE_NAME} declares facts for another stackup: they are stale, and count as unknown; "
-            f"check them, then {cure}",
+            f"check them, then {fix}",
         )
 
     def of_stackup(self, name: str, value: T | None, source: str) -> Fact[T] | None:
@@ -173,12 +173,12 @@ def _unmatched(board: Board, config: Config) -> Iterator[str]:
     rows = [row.name for row in board.stackup.layers if row.is_dielectric] if board.stackup else []
     for name in config.declared.copper:
         if name not in board.layer_index:
-            cure = did_you_mean(name, board.layer_index)
-            yield f'{FILE_NAME}, [declared.copper."{name}"]: the board has no such copper layer; {cure}'
+            fix = did_you_mean(name, board.layer_index)
+            yield f'{FILE_NAME}, [declared.copper."{name}"]: the board has no such copper layer; {fix}'
     for name in config.declared.dielectric:
         if rows and name not in rows:
-            cure = did_you_mean(name, rows)
-            yield f'{FILE_NAME}, [declared.dielectric."{name}"]: the stackup has no such row; {cure}'
+            fix = did_you_mean(name, rows)
+            yield f'{FILE_NAME}, [declared.dielectric."{name}"]: the stackup has no such row; {fix}'
 
 
 def _strange_foils(declared: Declared) -> Iterator[str]:
@@ -195,8 +195,8 @@ def _plating_alone(config: Config) -> Iterator[str]:
     said = config.process
     has_foil = any(row.copper_oz for row in config.declared.copper.values())
     if said.plating_um is not None and said.outer_copper_um is None and not has_foil:
-        cure = 'give [declared.copper."F.Cu"] copper_oz, or outer_copper_um'
-        yield f"{FILE_NAME}, [process]: plating_um says nothing without the weight of the foil below; {cure}"
+        fix = 'give [declared.copper."F.Cu"] copper_oz, or outer_copper_um'
+        yield f"{FILE_NAME}, [process]: plating_um says nothing without the weight of the foil below; {fix}"
 
 
 def _without_nets(board: Board, said: Iterable[ImpedanceDeclaration]) -> Iterator[str]:
@@ -212,8 +212,8 @@ def _backdrills(board: Board, config: Config) -> Iterator[tuple[Backdrill, froze
             continue
         for name in (row.from_, row.must_cut):
             if name not in board.layer_index:
-                cure = did_you_mean(name, board.layer_index)
-                raise ConfigError(f"{FILE_NAME}, [[backdrill]]", f'the board has no layer "{name}"', cure)
+                fix = did_you_mean(name, board.layer_index)
+                raise ConfigError(f"{FILE_NAME}, [[backdrill]]", f'the board has no layer "{name}"', fix)
         yield Backdrill(board.layer_index[row.from_], board.layer_index[row.must_cut], row.size_mm), nets
 
 
@@ -243,8 +243,8 @@ def _of_stackup(
 ) -> Fact[T]:
     """Return a fact of the stackup: from the settings file, where it can be stale, else from a text variable."""
     if toml is not None:
-        source, cure = f"{FILE_NAME}, declared.{key}", STALE_FIX if stale else ""
-        return Fact(name=name, value=toml, origin=Origin.DECLARED, source=source, stale=stale, how_to_give=cure)
+        source, fix = f"{FILE_NAME}, declared.{key}", STALE_FIX if stale else ""
+        return Fact(name=name, value=toml, origin=Origin.DECLARED, source=source, stale=stale, how_to_give=fix)
     variable = f"STACKWRIGHT_{key.upper()}"
     written = variables.get(variable)
     if not written:

@@ -110,8 +110,8 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> Conf
     key = _spell(first["loc"])
     if first["type"] == "extra_forbidden":
         known = _keys_at(model, first["loc"][:-1])
-        cure = _meant(str(first["loc"][-1]), known) if known else "remove it"
-        return ConfigError(where, f'unknown key "{key}"', cure)
+        fix = _meant(str(first["loc"][-1]), known) if known else "remove it"
+        return ConfigError(where, f'unknown key "{key}"', fix)
     if first["type"] == "missing":
         return ConfigError(where, f'"{key}" is missing', "add it")
     if first["type"] == "tuple_type":

@@ -92,7 +92,7 @@ def _place(board: Board, reference: str) -> Location:
     rows = np.flatnonzero(parts.reference == reference)
     if len(rows) != 1:
         what = "is on the board more than once" if len(rows) else "is not on the board"
-        cure = did_you_mean(reference, {str(ref) for ref in parts.reference if ref})
-        raise MissingFact(f"component {reference}, which {what}", f"correct [fab.max_local_bow_um]; {cure}")
+        fix = did_you_mean(reference, {str(ref) for ref in parts.reference if ref})
+        raise MissingFact(f"component {reference}, which {what}", f"correct [fab.max_local_bow_um]; {fix}")
     row = int(rows[0])
     return Location(uuid=str(parts.uuid[row]), x_mm=float(parts.x_mm[row]), y_mm=float(parts.y_mm[row]))

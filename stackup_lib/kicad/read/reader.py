@@ -108,8 +108,8 @@ def _open(path: Path, content: bytes) -> BoardText:
     if word != b"kicad_pcb":
         what = _OTHERS.get(word, "not a KiCad board")
         if other := legacy.other_tool(content[:1000]):
-            cure = "import it in KiCad (File > Import) and save it, or give the .kicad_pcb of the board"
-            raise BoardFileError(label, f"is {other}", cure)
+            fix = "import it in KiCad (File > Import) and save it, or give the .kicad_pcb of the board"
+            raise BoardFileError(label, f"is {other}", fix)
         if content[:1000].lstrip().startswith(b"PCBNEW-BOARD"):
             raise BoardFileError(label, "is a board of KiCad 3 or older", "open it in KiCad and save it again")
         if spelling := other_encoding(content):
