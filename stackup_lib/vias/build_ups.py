@@ -137,9 +137,13 @@ class Bga:
 
 
 def bgas(board: Board) -> tuple[Bga, ...]:
-    """Return the ball grid arrays: round surface pads in a well-filled grid, whatever the part is called."""
+    """Return the ball grid arrays: round surface pads in a well-filled grid, whatever the part is called.
+
+    Round apertures of the paste alone, as over a large thermal pad, are no balls.
+    """
     pads = board.pads
-    balls = np.flatnonzero((pads.kind == PadKind.SMD) & (pads.shape == "circle") & (pads.footprint >= 0))
+    is_ball = (pads.kind == PadKind.SMD) & (pads.shape == "circle") & (pads.layers != 0)
+    balls = np.flatnonzero(is_ball & (pads.footprint >= 0))
     if not len(balls):
         return ()
     counts = np.bincount(pads.footprint[balls])

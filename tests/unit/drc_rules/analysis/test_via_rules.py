@@ -285,17 +285,12 @@ def test_a_blind_via_to_the_next_layer_is_lasered_and_a_deeper_one_is_not(tmp_pa
     assert build_ups(deep.board).name == "through vias"
 
 
-@pytest.mark.parametrize(("staggered", "pitch_mm"), [(False, 0.8), (True, 0.566)])
-def test_the_pitch_of_a_ball_grid_is_the_distance_of_nearest_neighbours(
-    tmp_path: Path, staggered: bool, pitch_mm: float
-) -> None:
-    """A square grid of 0.8 mm, and one with every second ball of a 0.4 mm grid (0.4 x sqrt 2)."""
-    step = 0.4 if staggered else 0.8
-    balls = [
+def grid_of_balls(step_mm: float, *, staggered: bool = False) -> list[dict[str, object]]:
+    return [
         {
             "number": f"{i}x{j}",
             "net": f"/N{i}x{j}",
-            "at_mm": [i * step, j * step],
+            "at_mm": [i * step_mm, j * step_mm],
             "size_mm": [0.3, 0.3],
             "shape": "circle",
         }
@@ -303,10 +298,29 @@ def test_the_pitch_of_a_ball_grid_is_the_distance_of_nearest_neighbours(
         for j in range(10)
         if not staggered or (i + j) % 2 == 0
     ]
+
+
+@pytest.mark.parametrize(("staggered", "pitch_mm"), [(False, 0.8), (True, 0.566)])
+def test_the_pitch_of_a_ball_grid_is_the_distance_of_nearest_neighbours(
+    tmp_path: Path, staggered: bool, pitch_mm: float
+) -> None:
+    """A square grid of 0.8 mm, and one with every second ball of a 0.4 mm grid (0.4 x sqrt 2)."""
+    balls = grid_of_balls(0.4 if staggered else 0.8, staggered=staggered)
     found = bgas(context(tmp_path, parts=[{"reference": "U1", "at_mm": [20, 10], "pads": balls}]).board)
 
     assert [bga.balls for bga in found] == [len(balls)]
     assert found[0].pitch_mm == pytest.approx(pitch_mm, abs=1e-3)
+
+
+def test_round_apertures_of_the_paste_are_no_balls(tmp_path: Path) -> None:
+    """A transistor's thermal pad has its paste in a grid of round openings: they have no copper of their own."""
+    board = context(tmp_path, parts=[{"reference": "Q1", "at_mm": [20, 10], "pads": grid_of_balls(0.8)}]).board
+    path = tmp_path / "paste.kicad_pcb"
+    assert board.path is not None
+    text = board.path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"(\(pad .*?\(layers )[^)]*\)", r'\1"F.Paste")', text, flags=re.DOTALL), encoding="utf-8")
+
+    assert [len(bgas(one)) for one in (board, read_board(path))] == [1, 0]
 
 
 def broken(folder: Path, pattern: str, replacement: str) -> set[str]:
