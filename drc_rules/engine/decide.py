@@ -351,7 +351,8 @@ def headline_of(verdicts: Iterable[ClauseVerdict], *, profile: str | None) -> tu
     undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
     if undecided:
         return Headline.NOT_PROVEN, f"{count(len(undecided), 'requirement')} not proven: {_some(undecided)}"
-    met = sum(v.clause.severity is Severity.ERROR and v.verdict is Verdict.PASSED for v in counted)
+    applies = [v for v in counted if v.verdict is not Verdict.NOT_APPLICABLE]
+    met = sum(v.clause.severity is Severity.ERROR for v in applies)
     return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
 
 

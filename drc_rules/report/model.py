@@ -142,7 +142,12 @@ class ClauseVerdict(Frozen):
 
     @property
     def is_proven(self) -> bool:
-        """True for a clause that does not apply, or passed on facts of better than low confidence."""
+        """True for a clause that does not apply, or passed on facts of better than low confidence.
+
+        So is one with nothing but remarks on what its rule is sure of, as a closed jumper is no short circuit.
+        """
+        if self.verdict is Verdict.FAILED:
+            return self.worst is Severity.INFO and not (self.undecided or self.guesses)
         return self.verdict is Verdict.NOT_APPLICABLE or (self.verdict is Verdict.PASSED and not self.is_guess)
 
     @property

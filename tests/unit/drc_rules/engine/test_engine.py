@@ -139,8 +139,19 @@ def test_only_what_rests_on_a_guess_waits_for_what_would_make_it_sure(context: C
     inferred = decide(context, lambda _c, _l, _o: iter((draft(inferred=True),)))
     remark = decide(context, lambda _c, _l, _o: iter((draft(Severity.INFO),)))
 
+    def unknown_as_well(_ctx: Context, _clause: Clause, subject: object) -> Iterator[DraftFinding]:
+        if subject == "unknown":
+            raise MissingFact("x", "give x")
+        yield draft(Severity.INFO)
+
+    in_part = decide(context, unknown_as_well, ("a", "unknown"))
+    warning = decide(context, lambda _c, _l, _o: iter((draft(Severity.WARNING),)))
+
     assert inferred.guesses
     assert (remark.words, remark.guesses) == ("remark", ())
+    assert headline_of([remark], profile="edge")[0] is Headline.FIT
+    for other in (inferred, in_part, warning):
+        assert headline_of([other], profile="edge")[0] is Headline.NOT_PROVEN
 
 
 def test_a_rule_cannot_raise_its_clauses_severity(context: Context) -> None:
