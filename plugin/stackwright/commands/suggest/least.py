@@ -43,6 +43,7 @@ PARTIAL = 0
 """What `--pick` calls the change that helps in part."""
 
 NOTHING = "nothing has to change"
+AS_IT_IS = "the stackup as it is"
 NOTHING_OF_STACKUP = "nothing in the stackup has to change"
 ONLY_TRACKS = "no row of the stackup changes"
 NO_ROW = (NOTHING, NOTHING_OF_STACKUP, ONLY_TRACKS)
@@ -203,7 +204,7 @@ def _whole_changes(
             plan = _plan_of_change(current, change, work)
             after, objection = _judged_change(work, plan if steps else None)
             if objection:
-                work.why_not.append(_labelled(words, objection))
+                work.why_not.append(_labelled(words if steps else (AS_IT_IS,), objection))
                 work.refused.append(one.result.candidate)
                 continue
             changes.append(change)
