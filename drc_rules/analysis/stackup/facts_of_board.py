@@ -34,12 +34,13 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
     materials = tuple(dict.fromkeys(ply.stated for ply in ctx.plies if ply.stated))
     copper = _copper(ctx)
     order = " ".join(_LETTER[use.role] for use in ctx.uses)
+    empty = ", - empty" if any(use.role is LayerRole.EMPTY for use in ctx.uses) else ""
     size = board.outline.size_mm
     built = build_up(board)
     lines = (
         f"{board.layer_count} copper layers, {_mm(thickness)} thick, {_size(size)}",
         f"stackup: {_stackup(ctx)}",
-        f"layers:  {order}  (S signal, G ground, P power, X both; from filled copper and tracks)",
+        f"layers:  {order}  (S signal, G ground, P power, X both{empty}; from filled copper and tracks)",
         f"copper:  {copper}",
         f"vias:    {_vias(board, _through_mm(ctx, thickness))}",
         f"hdi:     {describe(built, len(board.vias))}",

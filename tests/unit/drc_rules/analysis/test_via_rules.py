@@ -406,6 +406,19 @@ def test_the_facts_of_a_board_state_class_presses_and_the_pitch_of_its_bgas_what
     assert facts.build_up.bgas[0].has_microvias
 
 
+def test_the_letter_of_an_empty_layer_is_explained_where_there_is_one(tmp_path: Path) -> None:
+    """Nothing is on the inner layers but for In3; a board with copper on every layer needs no such word."""
+    track = {"net": "/A", "width_mm": 0.2, "path_mm": [[5, 5], [25, 5]]}
+    full = [{**track, "layer": layer} for layer in ("F.Cu", "In1.Cu", "In2.Cu", "In4.Cu", "B.Cu")]
+
+    some, all_used = (
+        board_facts(context(tmp_path / str(len(tracks)), tracks=tracks), "").lines[2] for tracks in ([full[0]], full)
+    )
+
+    assert some == "layers:  S - - G - -  (S signal, G ground, P power, X both, - empty; from filled copper and tracks)"
+    assert all_used == "layers:  S S S G S S  (S signal, G ground, P power, X both; from filled copper and tracks)"
+
+
 def test_drilled_blind_vias_are_neither_hdi_nor_a_board_of_through_vias(tmp_path: Path) -> None:
     """From F.Cu to In3 no laser reaches: a sub-board is drilled first and pressed again."""
     vias = [{"net": "/A", "at_mm": [20, 10], "kind": "blind", "span": ["F.Cu", "In3.Cu"]}]
