@@ -13,6 +13,7 @@ from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.row_faults import is_plated
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
@@ -41,7 +42,8 @@ def stackup_table(ctx: Context) -> FabTable:
             found.append((row.name, "solder mask", *cells, "", "", ""))
     remarks = (
         "Thicknesses are as the board file states them.",
-        "Copper weights of inner layers follow from the stated thickness where not declared.",
+        "Copper weights are those of the foil before plating. Where not declared, they follow from the stated "
+        "thickness; on outer layers, and on inner ones where vias end, plating leaves them open.",
     )
     return FabTable(name="stackup", title="Stackup", head=head, rows=tuple(found), remarks=remarks)
 
@@ -57,8 +59,8 @@ def _copper(ctx: Context, name: str, thickness_mm: float | None) -> tuple[str, .
     declared = ctx.declarations.config.declared.copper.get(name)
     said = declared.copper_oz if declared and not ctx.declarations.stale else None
     index = ctx.board.layer_index.get(name)
-    outer = index in (0, ctx.board.layer_count - 1)
-    inner_oz = ounce_class(thickness_mm, outer=False).value if thickness_mm and not outer else None
+    plated = index is not None and is_plated(ctx.board, index)
+    inner_oz = ounce_class(thickness_mm, outer=False).value if thickness_mm and not plated else None
     foil = ctx.foil_name(index) if index is not None else None
     grade = foil.value if foil is not None and foil.known and foil.value else NOT_STATED
     ounces = figure(said if said is not None else inner_oz)

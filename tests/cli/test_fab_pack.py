@@ -90,6 +90,13 @@ def test_an_outer_copper_weight_is_never_made_up(card: Path, tmp_path: Path) -> 
     assert rows["F.Cu"]["copper oz"] == "0.5"
 
 
+def test_the_weight_of_a_plated_inner_layer_is_never_made_up(tmp_path: Path) -> None:
+    """Where microvias end, thickness is foil and plating; the layers between the build-ups are foil alone."""
+    rows = {row["layer"]: row["copper oz"] for row in pack(BOARDS / HDI, tmp_path)["stackup"]}
+    assert {rows[name] for name in ("F.Cu", "In1.Cu", "In2.Cu", "In13.Cu", "In14.Cu", "B.Cu")} == {NOT_STATED}
+    assert (rows["In3.Cu"], rows["In5.Cu"]) == ("0.5", "1")
+
+
 def test_facts_of_another_stackup_do_not_reach_the_fab(card: Path, tmp_path: Path) -> None:
     """Stale declarations are no statements: foil and tolerance are NOT STATED."""
     settings = card.with_name("stackwright.toml")
