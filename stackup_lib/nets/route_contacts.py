@@ -16,6 +16,9 @@ from stackup_lib.nets.route_graph import Edge, Graph, Node, NodeKind
 TOUCH_MM = 1e-3
 """Ends closer than this are one: a thousand times KiCad's resolution, a hundredth of a narrow track."""
 
+HALVINGS = 16
+"""The edge of a pad is found on a track to a 65536th of the track's length."""
+
 ARC_CHORDS = 16
 """An arc is tried for contact as this many chords; its radius must be off by less than the width."""
 
@@ -111,13 +114,39 @@ class _Builder:
         loose = np.flatnonzero(alone & (np.bincount([end for end, _ in hits], minlength=len(points)) == 0))
         hits += self._ends_on_hubs(points, layers, of, widths / 2, loose)
         hubs_at: dict[tuple[int, int], set[int]] = {}
-        for k, hub in sorted(hits):
+        joins: dict[tuple[int, int, int], tuple[int, float]] = {}
+        hits = sorted(hits)
+        for (k, hub), length in zip(hits, self._ways_to_hubs(points, layers, hits), strict=True):
             net, own = int(of[k]), hub - int(self.hubs_of.first[of[k]])
-            if own not in hubs_at.setdefault((net, nodes[k]), set()):
-                hubs_at[net, nodes[k]].add(own)
-                length = float(abs(points[k] - self.hub_at[hub]))
-                self.graphs[net].join(Edge(own, nodes[k], int(layers[k]), float(widths[k]), length, None))
+            hubs_at.setdefault((net, nodes[k]), set()).add(own)
+            first, shortest = joins.get((net, nodes[k], own), (k, length))
+            joins[net, nodes[k], own] = first, min(shortest, length)
+        for (net, node, own), (k, length) in joins.items():
+            self.graphs[net].join(Edge(own, node, int(layers[k]), float(widths[k]), length, None))
         return nodes[: len(self.rows)], nodes[len(self.rows) :], hubs_at
+
+    def _ways_to_hubs(self, points: Points, layers: Ints, hits: list[tuple[int, int]]) -> list[float]:
+        """Return how much longer the way to the middle of a hub is than the track that ends on it, for each hit.
+
+        Current goes straight from where the track comes onto the hub's copper, not first along the track to its end.
+        """
+        if not hits:
+            return []
+        end, hub = np.array(hits, dtype=np.int64).T
+        middle = self.hub_at[hub]
+        way = np.abs(points[end] - middle)
+        far = np.concatenate([self.end, self.start])[end]  # the other end of the same track
+        is_arc = np.tile(~np.isnan(self.middle.real), 2)[end]
+        some = np.flatnonzero((way > TOUCH_MM) & ~is_arc & self._on_hubs(points[end], layers[end], hub))
+        some = some[~self._on_hubs(far[some], layers[end[some]], hub[some])]
+        inside, outside = points[end[some]].copy(), far[some].copy()
+        for _ in range(HALVINGS):
+            between = (inside + outside) / 2
+            on = self._on_hubs(between, layers[end[some]], hub[some])
+            inside, outside = np.where(on, between, inside), np.where(on, outside, between)
+        over_hub = np.abs(inside - points[end[some]])
+        way[some] = np.clip(np.abs(inside - middle[some]) - over_hub, 0.0, way[some])
+        return [float(length) for length in way]
 
     @property
     def _most_nodes(self) -> int:

@@ -382,6 +382,26 @@ def test_copper_that_touches_is_joined_though_no_end_lies_on_it(tmp_path: Path) 
     assert route.path_length_mm == pytest.approx(20.0, abs=0.6)
 
 
+@pytest.mark.parametrize(
+    ("points", "length_mm"),
+    [
+        ([(10, 10), (30, 10)], 20.0),
+        ([(10, 10.5), (30, 10.5)], 20.6 - math.sqrt(0.6**2 - 0.5**2)),
+        ([(10, 10.5), (29.8, 10.5), (30, 10.3)], 20.6 - math.sqrt(0.6**2 - 0.5**2)),
+    ],
+    ids=["to the middle", "past it", "in two tracks"],
+)
+def test_current_goes_straight_to_the_middle_of_a_pad(
+    tmp_path: Path, points: list[tuple[float, float]], length_mm: float
+) -> None:
+    """The rim of a round pad is 0.6 mm from its middle: from there the way is straight, wherever tracks end."""
+    pad = 'pads = [{ number = "1", net = "/S", kind = "through", size_mm = [1.2, 1.2] }]'
+    text = chip("U1", 10, "/S", y_mm=points[0][1]) + f'[[parts]]\nreference = "J1"\nat_mm = [30, 10]\n{pad}\n'
+    route = routed(tmp_path, text + track("/S", *points))
+
+    assert route.path_length_mm == pytest.approx(length_mm, abs=2e-3)
+
+
 def test_copper_pads_of_one_number_are_one(tmp_path: Path) -> None:
     """A castellated pad with its hole: the track reaches the one, and so the other; there is no way between them."""
     pads = '{ number = "1", net = "/S", kind = "through" }, { number = "1", net = "/S", at_mm = [-0.5, 0] }'
