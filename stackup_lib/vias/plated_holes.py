@@ -31,7 +31,8 @@ class PlatedHole:
     Attributes:
         top, bottom: first and last copper layer of the barrel.
         drill_mm: finished diameter, as KiCad stores it.
-        used: layers with a track, pad or fill of the net on the hole, or where a via goes on from it; ascending.
+        used: layers with a track, pad or fill of the net on the hole, or where a via goes on from it; of a plated pad
+            the side of its part too; ascending, none where nothing is routed to it.
         routed: the same without the fills.
         pad_mm: largest pad on it.
         keeps_unused: pads stay on the layers that it only passes.
@@ -339,7 +340,9 @@ def _pad(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsu
     x, y = float(pads.x_mm[index]), float(pads.y_mm[index])
     reach = float(max(pads.size_x_mm[index], pads.size_y_mm[index])) / 2
     component_side = bottom if board.footprints.back[pads.footprint[index]] else 0
-    touched = copper.layers_at(x, y, reach) | {component_side}
+    touched = copper.layers_at(x, y, reach)
+    if touched or filled:  # where the pin comes in; a pad that nothing joins yet may be left on any layer
+        touched |= {component_side}
     return PlatedHole(
         net=int(pads.net[index]),
         x_mm=x,

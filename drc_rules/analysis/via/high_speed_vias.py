@@ -257,6 +257,17 @@ def span_of(ctx: Context, group: StubGroup) -> str:
     return f"from {names[group.stubs[0].first]} to {names[group.stubs[0].side]}"
 
 
+def ways_out(ctx: Context, stub: Stub, drill: str) -> str:
+    """Return how to get rid of a stub: by the given backdrill, or without one; the pin of a soldered part stays."""
+    side = ctx.board.copper_layers[stub.side].name
+    if stub.hole.is_via:
+        return f"{drill}, or route out on a layer closer to {side}"
+    return (
+        f"Route out on a layer closer to {side}, or use a surface-mount part; "
+        "backdrilling helps only where pins are pressed in"
+    )
+
+
 def describe_nets(ctx: Context, group: StubGroup) -> str:
     """The class and how many nets and holes of it: one name where there is only one net."""
     nets, holes = len(group.nets), len(group.holes)

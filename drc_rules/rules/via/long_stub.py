@@ -38,6 +38,7 @@ from drc_rules.analysis.via.high_speed_vias import (
     need_layers,
     places_of,
     span_of,
+    ways_out,
 )
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
@@ -75,7 +76,7 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftF
             f"{describe_nets(ctx, group)}, {span_of(ctx, group)}"
         ),
         why="The vendor specifies its receivers for shorter stubs",
-        fix=f"Backdrill from {side}, or route out on a layer closer to it",
+        fix=ways_out(ctx, group.stubs[0], f"Backdrill from {side}"),
         ids=ids_of(ctx, group),
         measured=Measured(value=round(length.nominal, 4), unit="mm"),
         limit_value=allowed,

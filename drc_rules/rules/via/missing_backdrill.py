@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.analysis.via.high_speed_vias import ways_out
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
@@ -133,7 +134,7 @@ def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: floa
     count = f", and {len(left) - 1} more" if len(left) > 1 else ""
     if drill is None:
         size, where = f"{length:.2f} mm", f"{names[stub.first]} to {names[stub.side]}, not backdrilled"
-        fix = f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}"
+        fix = ways_out(ctx, stub, f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}")
     else:
         size = f"{length:.2f} mm ({worst.length_mm.low:.2f} to {worst.length_mm.high:.2f})"
         where = f"beyond {names[stub.first]}, left by the backdrill from {names[stub.side]} to {names[drill.must_cut]}"

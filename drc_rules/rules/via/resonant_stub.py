@@ -45,6 +45,7 @@ from drc_rules.analysis.via.high_speed_vias import (
     need_layers,
     places_of,
     span_of,
+    ways_out,
 )
 from drc_rules.analysis.via.stub_nulls import load_of, resonance_values
 from drc_rules.facts.context import Context
@@ -132,10 +133,7 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
             f"At its resonance a stub shorts the signal. Nominal {resonance.nominal:.0f} GHz, "
             f"{resonance.low:.0f} to {resonance.high:.0f} GHz over the values that the board does not state"
         ),
-        fix=(
-            f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}, "
-            f"or route out on a layer closer to {names[stub.side]}"
-        ),
+        fix=ways_out(ctx, stub, f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}"),
         ids=ids_of(ctx, group),
         measured=Measured(value=round(shown, 1), unit="GHz"),
         limit_value=round(factor * nyquist, 1),
