@@ -14,9 +14,9 @@ from drc_rules.requirements.interfaces.names import (
     complements,
     family_by_class,
     family_by_name,
-    family_by_sheet,
     is_generated,
     is_sideband,
+    is_told_by_sheet,
     is_unconnected,
     normalise,
 )
@@ -232,7 +232,7 @@ def _name_readings(ctx: Context, name: str, *, taken: str) -> Iterator[Reading]:
         yield Reading(looked_at="name", says="made up by KiCad from a pin: it is not read", counted=False)
         return
     text, read = normalise(name), family_by_name(name)
-    told = "with its sheet reads" if family_by_sheet(name) == read else "reads"
+    told = "with its sheet reads" if is_told_by_sheet(name) else "reads"
     says = f"{text} {told} as {family(read).title}" if read else f"{text} reads as no interface"
     yield Reading(looked_at="name", says=says, counted=read is not None and read == taken)
     for one in families():

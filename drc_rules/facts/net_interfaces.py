@@ -18,10 +18,10 @@ from drc_rules.requirements.interfaces.names import (
     complements,
     family_by_class,
     family_by_name,
-    family_by_sheet,
     is_generated,
     is_generic,
     is_sideband,
+    is_told_by_sheet,
     is_unconnected,
     normalise,
     spelled_generation,
@@ -209,7 +209,7 @@ def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, st
     if not _is_whole(net, of, names):
         return None
     interface_id, said = _generation(of, (*classes, normalise(net)), expected)
-    read = "sheet names" if family_by_sheet(net) else "net names"
+    read = "sheet names" if is_told_by_sheet(net) else "net names"
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"{read} read as {of.title}{said}", "")
 
 

@@ -113,7 +113,8 @@ def _family_of(normalised: str) -> str | None:
 @lru_cache(maxsize=65536)
 def family_by_sheet(net: str) -> str | None:
     """Return the family that the nearest telling sheet of a bare lane reads as: `/HDMI/D0_P`; None when two do."""
-    sheets, lane = net.upper().split("/")[:-1], usual_spelling(normalise(net)[:LONGEST])
+    sheets = [sheet for sheet in net.upper().split("/")[:-1] if sheet]  # the root sheet has no name
+    lane = usual_spelling(normalise(net)[:LONGEST])
     if not sheets or not _BARE.fullmatch(lane):
         return None
     for sheet in reversed(sheets):
@@ -127,6 +128,11 @@ def family_by_sheet(net: str) -> str | None:
 def family_by_name(net: str) -> str | None:
     """Return the id of the family that a net's name reads as, None for none and for names that KiCad made up."""
     return None if is_generated(net) else _family_of(normalise(net)) or family_by_sheet(net)
+
+
+def is_told_by_sheet(net: str) -> bool:
+    """Return True where the name of a sheet tells the family of a net, and its own does not."""
+    return _family_of(normalise(net)) is None and family_by_sheet(net) is not None
 
 
 def is_generic(net: str, of: Family) -> bool:

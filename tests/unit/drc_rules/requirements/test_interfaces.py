@@ -254,6 +254,10 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("DVI_D0_P", "hdmi"),
         ("DSI-CKN", "mipi"),
         ("CSI0_LN0_P", "mipi"),
+        ("HS_CSI_C_D0_P", "mipi"),
+        ("CSI_LP_C_CLK_N", "low-speed"),
+        ("MIPI_LP0_P", "low-speed"),
+        ("LP_DSI_D0_N", "low-speed"),
         ("DDR3_DQS0+", "ddr"),
         ("EDP_TX0_DP", "displayport"),
         ("MGT_RX_0_N", "ethernet-serdes"),
@@ -454,6 +458,14 @@ def test_a_role_read_from_a_sheet_says_so(board_with: MakeBoard) -> None:
     whys = {line.why for line in assigned(board).taken_as()}
 
     assert whys == {"sheet names read as HDMI", "net names read as HDMI"}
+
+
+@pytest.mark.parametrize("sheet", ["", "/Ethernet"])
+def test_a_name_that_tells_by_itself_counts_whatever_its_sheet(board_with: MakeBoard, sheet: str) -> None:
+    """The root sheet has no name, so that it reads as nothing."""
+    (line,) = assigned(board_with(*pair(f"{sheet}/TRD0"))).taken_as()
+
+    assert line.why == "net names read as Ethernet BASE-T"
 
 
 @pytest.mark.slow
