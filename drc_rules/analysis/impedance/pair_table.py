@@ -178,7 +178,7 @@ class _Pair:
             return NO_PLANE
         if apart > self.length_mm - over_holes - apart:
             return "its traces run apart"
-        return f"too short to count: {2 * self.target.lumped_mm:.3g} mm are ignored"
+        return f"too short to count: {2 * self.target.lumped_mm:.3g} mm of one width and gap are ignored"
 
 
 def _total(sections: Iterable[_Section]) -> float:

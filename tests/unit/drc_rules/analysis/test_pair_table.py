@@ -51,7 +51,7 @@ def test_a_pair_too_short_to_count_has_its_impedance_and_says_so(tmp_path: Path)
     assert only(row).impedance_ohm == pytest.approx(85.0, abs=0.5)
     assert row.length_mm == pytest.approx(52)
     assert (row.target_ohm, row.is_judged) == (90, False)
-    assert row.why_not == "too short to count: 125 mm are ignored"
+    assert row.why_not == "too short to count: 125 mm of one width and gap are ignored"
 
 
 def test_a_pair_without_a_target_has_its_impedance_too(tmp_path: Path) -> None:
