@@ -11,6 +11,7 @@ import pytest
 import shapely
 
 from drc_rules.analysis.fabrication.hole_gaps import hole_gaps
+from drc_rules.engine.check import check_board
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import LimitName, limit_of, max_board_mm
 from drc_rules.settings.config import parse_config
@@ -19,7 +20,7 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.kicad import read_board
 from stackup_lib.mechanical.bow import BowSheet, bow_pct, copper_bow_pct, curvature_per_mm
-from tests.support.mini import mini_board
+from tests.support.mini import mini_board, mini_file
 
 LEAST: tuple[LimitName, ...] = (
     "drill_mm",
@@ -199,3 +200,15 @@ def test_no_hole_is_nearer_to_copper_than_the_rule_that_kicad_filled_the_zones_b
 
     assert found is not None
     assert rules["min_hole_clearance"] - 1e-4 <= float(np.min(found.gap_mm)) <= rules["min_hole_clearance"] + 0.01
+
+
+@pytest.mark.parametrize("is_drawn", [True, False])
+def test_copper_without_an_outline_is_a_share_of_nothing(tmp_path: Path, *, is_drawn: bool) -> None:
+    """A plane on In1.Cu and nothing on In2.Cu; the room that the copper takes is no board."""
+    path = mini_file(tmp_path, {"size_mm": [40, 30], "copper_layers": 4, "planes": {"In1.Cu": "GND"}})
+    if not is_drawn:
+        path.write_text(path.read_text().replace('"Edge.Cuts")', '"Dwgs.User")'))
+
+    (found,) = (one for one in check_board(path).verdicts if one.clause.id == "board.copper.balance")
+
+    assert found.verdict == ("failed" if is_drawn else "not verifiable")

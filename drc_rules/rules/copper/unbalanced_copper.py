@@ -3,8 +3,8 @@
 What it checks
 --------------
 Filled copper and tracks of each layer, as a share of the board area, against those of its mirror; on the outer layers
-pads and via lands too, outside fills of their own net. Where a zone of the two layers is not filled, it is not
-verifiable.
+pads and via lands too, outside fills of their own net. Where a zone of the two layers is not filled, or no outline is
+drawn, it is not verifiable.
 
 Why it matters
 --------------
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.analysis.fabrication.fab_size import sides_mm
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
@@ -74,6 +75,7 @@ d_max: maximum [%]
 @rule("CUP003", kinds=("copper_balance",), over=_pairs, formula=FORMULA, reads_fills=True)
 def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Iterator[DraftFinding]:
     """Yield one finding per pair that differs by more than the clause allows."""
+    sides_mm(ctx)  # without an outline there is nothing to be a share of
     if len(unfilled_zones(ctx.board, pair.index)):
         raise MissingFact(f"the zone fills on {pair.upper.name} and {pair.lower.name}", FILL_ZONES)
     upper, lower = (
