@@ -304,6 +304,27 @@ def test_a_socket_s_number_is_a_whole_word_of_its_series(tmp_path: Path, value: 
 
 
 @pytest.mark.parametrize(
+    ("value", "pads", "found"),
+    [
+        ("PCIe_x4_Conn_EdgeMount", ("A16", "A17"), "pcie"),
+        ("PCIE-064-02-F-D-EMS2", ("B27", "B28"), "pcie"),
+        ("BUS_PCIexpress_x16", ("B78", "B79"), "pcie"),
+        ("PCIEX1", ("A13", "A14"), "reference-clock"),
+        ("PCIEX1", ("A10", "A11"), None),
+        ("OCuLink PCIe x4", ("A16", "A17"), None),
+        ("Mini_PCIe_x1", ("A16", "A17"), None),
+        ("PCIe switch", ("A16", "A17"), None),
+    ],
+)
+def test_pads_of_a_slot_tell_its_lanes(tmp_path: Path, value: str, pads: tuple[str, str], found: str | None) -> None:
+    """Boards of KiCad 5 name no pins, and some symbols name them by their pads; other sockets have other pads."""
+    for names in (("", ""), pads):
+        halves = ((pads[0], names[0]), (pads[1], names[1]))
+        expected = {"/X+": found, "/X-": found} if found else {}
+        assert families_of(tmp_path, part("J1", value, *pair("/X", *halves))) == expected
+
+
+@pytest.mark.parametrize(
     ("value", "pads"),
     [
         ("ASP-134486-01", ("C2", "C3")),
