@@ -350,7 +350,7 @@ def headline_of(verdicts: Iterable[ClauseVerdict], *, profile: str | None) -> tu
         return Headline.NO_WORKLOAD, NO_WORKLOAD
     undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
     if undecided:
-        return Headline.NOT_PROVEN, f"{count(len(undecided), 'requirement')} not proven: {_some(undecided)}"
+        return Headline.NOT_PROVEN, f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}"
     applies = [v for v in counted if v.verdict is not Verdict.NOT_APPLICABLE]
     met = sum(v.clause.severity is Severity.ERROR for v in applies)
     return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"

@@ -16,8 +16,8 @@ from drc_rules.engine.decide import finish
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value
-from drc_rules.report.model import Finding, Missing, Verdict
-from drc_rules.requirements.clauses import Clause
+from drc_rules.report.model import Finding, Missing, Verdict, verdict_words
+from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.profiles.profile import Profile
 from drc_rules.rules.rule import Rule, all_rules
 from drc_rules.settings.config import Config
@@ -68,6 +68,11 @@ class Decided:
     facts: tuple[FactUsed, ...] = ()
     confidence: Confidence = Confidence.HIGH
 
+    @property
+    def words(self) -> str:
+        """The verdict as people read it."""
+        return verdict_words(self.verdict, worst_of(self.findings))
+
 
 @record
 class ClauseTrace:
@@ -90,6 +95,22 @@ class ClauseTrace:
             return Verdict.NOT_VERIFIABLE
         found = {one.verdict for one in self.objects}
         return next((verdict for verdict in Verdict if verdict in found), Verdict.NOT_APPLICABLE)
+
+    @property
+    def is_guess(self) -> bool:
+        """True for a clause that passed on facts of low confidence."""
+        return self.verdict is Verdict.PASSED and any(one.confidence is Confidence.LOW for one in self.objects)
+
+    @property
+    def words(self) -> str:
+        """The verdict as `stackwright check` words it."""
+        worst = worst_of(finding for one in self.objects for finding in one.findings)
+        return verdict_words(self.verdict, worst, is_guess=self.is_guess)
+
+
+def worst_of(findings: Iterable[Finding]) -> Severity | None:
+    """Return the highest severity of some findings, None without any."""
+    return max((finding.severity for finding in findings), key=lambda severity: severity.rank, default=None)
 
 
 @record

@@ -153,16 +153,21 @@ class ClauseVerdict(Frozen):
     @property
     def words(self) -> str:
         """The verdict as people read it: `failed` is kept for errors."""
-        if self.verdict is Verdict.FAILED and self.worst in NOT_MET:
-            return NOT_MET[self.worst]
-        if self.verdict is Verdict.PASSED:
-            return MET_ON_A_GUESS if self.is_guess else "met"
-        return self.verdict.value
+        return verdict_words(self.verdict, self.worst, is_guess=self.is_guess)
 
 
 MET_ON_A_GUESS = "met, on a guess"
 NOT_MET = {Severity.WARNING: "not met", Severity.INFO: "remark"}
 """Words for a failed clause whose worst finding is no error."""
+
+
+def verdict_words(verdict: Verdict, worst: Severity | None, *, is_guess: bool = False) -> str:
+    """Return a verdict as people read it, by the highest severity of what was found."""
+    if verdict is Verdict.FAILED and worst in NOT_MET:
+        return NOT_MET[worst]
+    if verdict is Verdict.PASSED:
+        return MET_ON_A_GUESS if is_guess else "met"
+    return verdict.value
 
 
 class RuleCrash(Frozen):

@@ -776,7 +776,9 @@ def test_init_asks_at_most_five_questions_and_understands_mistakes(board: Callab
     assert len(set(prompts)) == 4
     checked = run("check", path).out
     assert checked.startswith("NOT PROVEN  for inference-pcie")
-    assert "1 requirement not proven: insertion loss of declared links" in checked  # its package is not needed
+    assert (
+        "1 mandatory requirement not proven: insertion loss of declared links" in checked
+    )  # its package is not needed
 
 
 def all_of(terminal: int) -> str:

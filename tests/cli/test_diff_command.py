@@ -63,7 +63,7 @@ def test_two_commits_differ_in_ohms_and_decibels_and_the_new_finding_fails(
     """0.091 mm of 370HR under In4 in place of 0.089 mm of Megtron 7: 87.0 ohm become 83.9, no Df is known there."""
     assert run(["diff", "HEAD~1", "HEAD", CARD]) == 1
     said = capsys.readouterr().out
-    assert f"HEAD~1:{CARD} -> HEAD:{CARD}" in said
+    assert said.splitlines()[:3] == ["Diff", f"  HEAD~1:{CARD}", f"  -> HEAD:{CARD}"]
     assert "FIT -> NOT FIT" in said
     assert "R-5680(N) 1080 RC70%  ->  370HR 1080 RC71%" in " ".join(said.split("\n"))
     assert "87.0 -> 83.9" in said

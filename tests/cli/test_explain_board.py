@@ -218,7 +218,7 @@ def test_the_page_shows_the_numbers_step_by_step() -> None:
     assert "p = 100 · (Z / Z_0 - 1) = 100 · (86.99 / 85 - 1) = 2.337 %" in ran.out
     assert "|p| ≤ p_tol:  |2.337| ≤ 5  holds" in ran.out
     assert "fails where |p| > p_tol + u" in ran.out
-    assert "verdict   passed: 9 objects, all of them" in ran.out
+    assert "verdict   met: 9 objects, all of them" in ran.out
     assert "stackup row dielectric 3, line 96" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 100
 
@@ -231,12 +231,14 @@ def test_what_passes_on_a_guess_says_so_as_the_headline_does(tmp_path: Path) -> 
     board.write_text(re.sub(r"\(epsilon_r [\d.]+\)", "(epsilon_r 0)", board.read_text(), count=2))
 
     assert run("check", board).out.startswith("NOT PROVEN")
-    assert "verdict   passed on a guess: 3 objects, all of them" in run("explain", "IMP002", "--board", board).out
+    told = run("explain", "IMP002", "--board", board).out
+    assert "verdict   met, on a guess: 3 objects, all of them" in told
+    assert f"  stackwright check {board} --profile edge -v" in told.splitlines()
 
 
 @pytest.mark.slow
 def test_what_holds_is_not_called_failed_beside_what_does_not(tmp_path: Path) -> None:
-    """Ground above a stripline and none below: the side that has it passed, the other failed."""
+    """Ground above a stripline and none below: the side that has it meets it, the other does not: a warning."""
     loaded = next(
         one for one in CASES if one.defect == "stripline_without_ground_plane" and "nothing below" in one.case.why
     )
@@ -244,8 +246,18 @@ def test_what_holds_is_not_called_failed_beside_what_does_not(tmp_path: Path) ->
 
     ran = run("explain", "RET002", "--board", board, "--profile", "training")
 
-    assert "passed, high confidence  In2.Cu, above the tracks" in ran.out
+    assert "met, high confidence  In2.Cu, above the tracks" in ran.out
     assert "failed, high confidence  In2.Cu, below the tracks" in ran.out
+
+
+@pytest.mark.slow
+def test_a_verdict_is_worded_as_a_check_words_it() -> None:
+    """A clause of severity error that only a remark is about is no failure; what shows the rest is an option."""
+    ran = run("explain", "CUP002", "--board", BOARDS / "inference_pcie_low_tg")
+
+    assert "remark, high confidence  In2.Cu" in ran.out
+    assert "failed" not in ran.out
+    assert "--all" not in ran.out
 
 
 @pytest.mark.slow
@@ -270,11 +282,12 @@ def test_what_is_missing_is_told_with_the_lines_that_give_it() -> None:
 
 @pytest.mark.slow
 def test_what_is_not_asked_says_who_asks_it() -> None:
-    """A clause of training says nothing of an edge board; the profile is named that has it."""
+    """A clause of training says nothing of an edge board; the profile is named that has it. The path has its line."""
     ran = run("explain", "MAT001", "--board", BOARDS / "default_stackup", "--profile", "edge")
 
     assert ran.code == 0
     assert "Not asked of this board" in ran.out
+    assert ran.out.splitlines()[1] == str(BOARDS / "default_stackup" / "default_stackup.kicad_pcb")
     assert "It is required by inference" in ran.out
 
 

@@ -75,6 +75,18 @@ def test_the_help_of_a_command_is_plain(name: str, command: Any) -> None:
     assert not [found[0] for text in texts for found in ODD.finditer(text)]
 
 
+@pytest.mark.parametrize(("name", "command"), [pytest.param(n, c, id=n) for n, c in commands()])
+def test_help_fits_80_columns_and_its_examples_can_be_copied(name: str, command: Any) -> None:
+    """Text wraps under its column; a long command goes on behind a backslash, an option with its value."""
+    context = click.Context(command, info_name=f"stackwright {name}", terminal_width=80)
+    lines = command.get_help(context).splitlines()
+
+    assert max(map(len, lines)) <= 80
+    joined = re.sub(r" \\\n +", " ", "\n".join(lines))
+    written = [line.strip() for line in (command.epilog or "").splitlines() if line.startswith("  stackwright ")]
+    assert [line for line in written if line not in joined and "   " not in line] == []
+
+
 def test_an_option_that_commands_share_has_one_text() -> None:
     """It is declared once."""
     texts: dict[str, set[str]] = {}

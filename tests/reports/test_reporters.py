@@ -652,6 +652,34 @@ def test_rows_wrap_inside_their_column() -> None:
     assert second.startswith("         word")
 
 
+def test_the_names_of_columns_wrap_before_a_table_gets_too_wide() -> None:
+    """Nine columns of numbers under long names fit 80 columns, and no name takes a third line."""
+    names = ["layer", "in +-10 %", "dB/inch (range)", "margin dB", "Routed, mm", "Width/gap, mm", "laminations"]
+    row = ["In12.Cu", "100 %", "0.39 (0.33-0.67)", "10.25", "128.03", "0.115/0.125", "2"]
+    page = Page()
+    page.rows([Column(), *[Column(right=True)] * (len(names) - 1)], [row, row], head=names)
+
+    lines = page.text(plain_console(80)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [" ".join(line.split()) for line in lines[2:]] == [" ".join(row)] * 2
+    assert len(page.text(plain_console(120)).splitlines()) == 3
+
+
+def test_what_is_short_stays_in_one_line_next_to_a_long_column() -> None:
+    """A label is not broken to make room for a sentence; of two long columns each gets half."""
+    page = Page()
+    sentence = "a sentence of many words " * 4
+    page.rows(
+        [Column(max_width=24), Column(max_width=30), Column(wraps=True)],
+        [("high-speed layers", "2 between grounds", sentence), ("dielectric 10", sentence, sentence)],
+    )
+
+    lines = page.text(plain_console(80)).splitlines()
+    assert lines[0].startswith("  high-speed layers  2 between grounds")
+    assert any(line.startswith("  dielectric 10      a sentence") for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
 @pytest.mark.slow
 def test_same_report_same_bytes_in_any_process() -> None:
     """Hash seeds and clocks leave no trace."""

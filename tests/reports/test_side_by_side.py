@@ -456,7 +456,7 @@ def test_where_layers_are_missing_the_next_step_is_a_new_stackup() -> None:
     """No change of a stackup of 16 layers makes 24 of them; the command that looks for one is named."""
     one = next(one for one in scorecard(fitness(), {}) if one.profile == "training-b200")
 
-    assert one.next_step == "a new stackup: stackwright suggest --profile training-b200"
+    assert one.next_step == f"a new stackup: stackwright suggest {fitness().board.path} --profile training-b200"
 
 
 # --- a report in full ------------------------------------------------------------------------------------------------
@@ -606,6 +606,8 @@ def test_counts_are_said_without_what_there_is_none_of() -> None:
     """A column has little room."""
     assert Count(("a",), (), 18).in_short == "1 failed, 18 met"
     assert Count((), (), 0).in_short == "nothing judged"
+    only_warned = Count(("b",), (), 18, not_met=frozenset({"b"}))
+    assert (only_warned.in_short, only_warned.worst) == ("1 not met, 18 met", "not met")
 
 
 def test_what_is_below_an_error_is_not_met_as_check_says() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
+from stackup_lib.core.facts import MissingFact
 
 
 def spent_on(ctx: Context, one: PairSkew) -> str:
@@ -13,3 +14,11 @@ def spent_on(ctx: Context, one: PairSkew) -> str:
         parts.append(f"tracks on {ctx.board.copper_layers[one.layer].name} {one.layer_mm:+.2f} mm")
     parts += [f"{what} {ps:+.1f} ps" for what, ps in (("vias", one.vias_ps), ("package", one.package_ps)) if ps]
     return ", ".join(parts)
+
+
+def doubt(meets: str, one: PairSkew, limit: str, fix: str) -> MissingFact:
+    """Return what leaves a skew undecided: the fact that would narrow its range, else the layout that decides it."""
+    size = one.size_ps
+    what = f"whether {meets}: {size.low:.1f} to {size.high:.1f} ps, maximum {limit} ps"
+    layout = f"{fix[:1].lower()}{fix[1:]}; no data decides it"
+    return MissingFact(what, one.unsure.how_to_give if one.unsure else layout)

@@ -38,9 +38,8 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
-from drc_rules.rules.delay._skew_parts import spent_on
+from drc_rules.rules.delay._skew_parts import doubt, spent_on
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
 
 FORMULA = """
@@ -71,7 +70,8 @@ def group_skew(ctx: Context, _clause: Clause, group: SkewGroup) -> Iterator[Draf
     if worst.size_ps.against(maximum=group.limit_ps) is Standing.BEYOND:
         yield _draft(ctx, group, worst)
     elif (worst.size_ps.high if worst.unsure else worst.size_ps.nominal) > group.limit_ps:
-        raise _doubt(group, worst)
+        meets = f"{group.title} {group.name} meets its skew limit"
+        raise doubt(meets, worst, f"{group.limit_ps:g}", _fix(ctx, worst))
 
 
 def _draft(ctx: Context, group: SkewGroup, worst: PairSkew) -> DraftFinding:
@@ -84,8 +84,7 @@ def _draft(ctx: Context, group: SkewGroup, worst: PairSkew) -> DraftFinding:
             f"{group.title} {group.name}, {late} later than {early}"
         ),
         why=f"Limit{': ' if guide else ' as declared. '}{guide}Later against earlier: {spent_on(ctx, worst)}",
-        fix=f"Add {skew_ps / worst.ps_per_mm:.2f} mm to {early}, or shorten {late}"
-        + ("; or declare group_skew_ps of your controller in [[interface]]" if guide else ""),
+        fix=_fix(ctx, worst) + ("; or declare group_skew_ps of your controller in [[interface]]" if guide else ""),
         ids=(group.title, group.name),
         measured=Measured(value=round(skew_ps, 2), unit="ps"),
         limit_value=round(group.limit_ps, 2),
@@ -102,10 +101,6 @@ def _draft(ctx: Context, group: SkewGroup, worst: PairSkew) -> DraftFinding:
     )
 
 
-def _doubt(group: SkewGroup, worst: PairSkew) -> MissingFact:
-    size = worst.size_ps
-    what = (
-        f"whether {group.title} {group.name} meets its skew limit: "
-        f"{size.low:.1f} to {size.high:.1f} ps, maximum {group.limit_ps:g} ps"
-    )
-    return MissingFact(what, worst.unsure.how_to_give if worst.unsure else "match the delays of the nets")
+def _fix(ctx: Context, worst: PairSkew) -> str:
+    late, early = (ctx.board.nets[net] for net in worst.nets)
+    return f"Add {worst.size_ps.nominal / worst.ps_per_mm:.2f} mm to {early}, or shorten {late}"

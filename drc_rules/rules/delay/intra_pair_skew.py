@@ -41,9 +41,8 @@ from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import Interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
-from drc_rules.rules.delay._skew_parts import spent_on
+from drc_rules.rules.delay._skew_parts import doubt, spent_on
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
 from stackup_lib.core.record import record
 
@@ -103,7 +102,9 @@ def intra_pair_skew(ctx: Context, clause: Clause, group: HighSpeedGroup) -> Iter
         raise fact
     open_ones = [one for one in found.known if _is_open(one, limits[one])]
     if open_ones:
-        raise _doubt(group, open_ones[0], limits[open_ones[0]])
+        one = open_ones[0]
+        meets = f"{group.title} {one.name} meets its skew limit"
+        raise doubt(meets, one, f"{limits[one].ps:.1f}", _fix(ctx, one))
 
 
 def _is_open(one: PairSkew, limit: SkewLimit) -> bool:
@@ -182,11 +183,3 @@ def _fix(ctx: Context, one: PairSkew) -> str:
     add = one.size_ps.nominal / one.ps_per_mm
     net = ctx.board.nets[one.nets[1] if early == "N" else one.nets[0]]
     return f"Add {add:.2f} mm to {net}, close to where {late} gets longer, or shorten {late}"
-
-
-def _doubt(group: HighSpeedGroup, one: PairSkew, limit: SkewLimit) -> MissingFact:
-    size = one.size_ps
-    spread = f"{size.low:.1f} to {size.high:.1f} ps, maximum {limit.ps:.1f} ps"
-    what = f"whether {group.title} {one.name} meets its skew limit: {spread}"
-    how = one.unsure.how_to_give if one.unsure else "match the lengths of the two traces"
-    return MissingFact(what, how)

@@ -40,9 +40,8 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
-from drc_rules.rules.delay._skew_parts import spent_on
+from drc_rules.rules.delay._skew_parts import doubt, spent_on
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
 
 
@@ -74,7 +73,8 @@ def lane_skew(ctx: Context, _clause: Clause, port: LanePort) -> Iterator[DraftFi
     if worst.size_ps.against(maximum=port.limit_ps) is Standing.BEYOND:
         yield _draft(ctx, port, worst)
     elif _is_open(worst, port.limit_ps):
-        raise _doubt(port, worst)
+        meets = f"{port.title} {port.name} meets its lane skew limit"
+        raise doubt(meets, worst, f"{port.limit_ps:g}", _fix(ctx, worst))
 
 
 def _is_open(worst: PairSkew, limit_ps: float) -> bool:
@@ -96,7 +96,7 @@ def _draft(ctx: Context, port: LanePort, worst: PairSkew) -> DraftFinding:
             f"Limit of {port.limit.title} {_between(port)}: "
             f"{cite(Source(document=port.document))}. {_rate(port)}Later against earlier: {spent_on(ctx, worst)}"
         ),
-        fix=f"Add {skew_ps / worst.ps_per_mm:.2f} mm to both traces of {early}'s pair, or shorten that of {late}",
+        fix=_fix(ctx, worst),
         ids=(port.limit.family, port.name),
         measured=Measured(value=round(skew_ps, 2), unit="ps"),
         limit_value=round(port.limit_ps, 2),
@@ -126,10 +126,7 @@ def _rate(port: LanePort) -> str:
     return "A slower link may have more, in proportion to its bit: declare the interface if it runs at that rate. "
 
 
-def _doubt(port: LanePort, worst: PairSkew) -> MissingFact:
-    size = worst.size_ps
-    what = (
-        f"whether {port.title} {port.name} meets its lane skew limit: "
-        f"{size.low:.1f} to {size.high:.1f} ps, maximum {port.limit_ps:g} ps"
-    )
-    return MissingFact(what, worst.unsure.how_to_give if worst.unsure else "match the delays of the lanes")
+def _fix(ctx: Context, worst: PairSkew) -> str:
+    late, early = (ctx.board.nets[net] for net in worst.nets)
+    add = worst.size_ps.nominal / worst.ps_per_mm
+    return f"Add {add:.2f} mm to both traces of {early}'s pair, or shorten that of {late}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import FILE
 
 EPILOG = """
@@ -19,7 +20,7 @@ fabs. All of them only read, and only in these folders.
 """
 
 
-@click.command(short_help="Answer an assistant's questions about boards.", epilog=EPILOG)
+@click.command(cls=Command, short_help="Answer an assistant's questions about boards.", epilog=EPILOG)
 @click.option(
     "--folder",
     type=FILE,

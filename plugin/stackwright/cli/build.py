@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from stackwright.cli import names
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
     board_argument,
@@ -48,7 +49,6 @@ Examples:
   stackwright compare card.kicad_pcb fab.xlsx --reply
   stackwright compare card.kicad_pcb fab.csv --format json
 
-\b
 Columns, in any order and under their usual names: layer, type, thickness (mm, um, mil, inch), material, Dk, Df,
 copper oz; optional width, gap and impedance of the traces on a layer.
 
@@ -74,7 +74,7 @@ Exit codes:
 """
 
 
-@click.command(short_help="Apply a planned stackup to a board.", epilog=APPLY_EPILOG)
+@click.command(cls=Command, short_help="Apply a planned stackup to a board.", epilog=APPLY_EPILOG)
 @click.argument("plan", type=FILE, help="Plan file, e.g. from `stackwright stackup --format plan`.")
 @board_argument
 @click.option("--write", is_flag=True, help="Change the files; without it, only compare.")
@@ -108,7 +108,7 @@ def apply(
     return apply_plan(plan, board, parts)
 
 
-@click.command(short_help="Create a new board: stackup, net classes, rules, settings.", epilog=NEW_EPILOG)
+@click.command(cls=Command, short_help="Create a new board: stackup, net classes, rules, settings.", epilog=NEW_EPILOG)
 @click.argument("board", type=FILE, help="The .kicad_pcb file to create.")
 @click.option(
     "--profile",
@@ -188,7 +188,7 @@ def fab_pack(
     return write_fab_pack(board, output, config, verbose=verbose)
 
 
-@click.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)
+@click.command(cls=Command, short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)
 @needed_board_argument
 @click.argument(
     "table",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
     config_option,
@@ -40,7 +41,7 @@ Exit codes:
 """
 
 
-@click.command(short_help="Compare two states of a board.", epilog=DIFF_EPILOG)
+@click.command(cls=Command, short_help="Compare two states of a board.", epilog=DIFF_EPILOG)
 @click.argument("old", help="A board, or a git commit of the board.")
 @click.argument("new", required=False, help="A board, or a git commit. Default: the file on disk.")
 @click.argument("board", type=FILE, required=False, help="Board, project or folder, where OLD and NEW are commits.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from stackwright.cli import names
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
     FiniteRange,
@@ -48,7 +49,7 @@ Defaults come from [check] in stackwright.toml.
 """
 
 
-@click.command(short_help="Check boards.", epilog=CHECK_EPILOG)
+@click.command(cls=Command, short_help="Check boards.", epilog=CHECK_EPILOG)
 @boards_argument
 @profile_option
 @form_option

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from stackwright.cli import names
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     BOARD,
     FILE,
@@ -66,7 +67,7 @@ Exit codes:
 """
 
 
-@click.command(short_help="Judge a board against all workloads.", epilog=FIT_EPILOG)
+@click.command(cls=Command, short_help="Judge a board against all workloads.", epilog=FIT_EPILOG)
 @board_argument
 @click.option(
     "--profile",
@@ -121,7 +122,7 @@ def fit(
     return show_fitness(board, request)
 
 
-@click.command(short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)
+@click.command(cls=Command, short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)
 @click.argument("board", type=FILE, required=False, help=f"{BOARD} Without one, a stackup for the workload.")
 @profile_option
 @form_option

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from stackwright.cli import names
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
     all_flag,
@@ -31,7 +32,7 @@ Examples:
 """
 
 
-@click.command(short_help="Explain a rule or requirement, with the values of a board.", epilog=EPILOG)
+@click.command(cls=Command, short_help="Explain a rule or requirement, with the values of a board.", epilog=EPILOG)
 @click.argument(
     "word",
     required=True,

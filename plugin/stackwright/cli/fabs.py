@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
     config_option,
@@ -68,7 +69,7 @@ Exit codes:
 """
 
 
-@click.command(short_help="List stackups that fabs offer by name.", epilog=FABS_EPILOG)
+@click.command(cls=Command, short_help="List stackups that fabs offer by name.", epilog=FABS_EPILOG)
 @click.argument("show", nargs=-1, metavar="[show NAME]", help="Show the rows of this stackup.")
 @fab_option
 @layers_option
@@ -110,7 +111,7 @@ def fabs(
     return show_fabs(request)
 
 
-@click.command(short_help="Find the fab's stackup that a board's is nearest to.", epilog=MATCH_EPILOG)
+@click.command(cls=Command, short_help="Find the fab's stackup that a board's is nearest to.", epilog=MATCH_EPILOG)
 @needed_board_argument
 @fab_option
 @click.option("with_", "--with", metavar="NAME", help="Compare with this stackup instead of the nearest.")
@@ -144,7 +145,7 @@ def match(
     return match_board(board, request)
 
 
-@click.command(short_help="Change a board to a fab's stackup, widths with it.", epilog=RETARGET_EPILOG)
+@click.command(cls=Command, short_help="Change a board to a fab's stackup, widths with it.", epilog=RETARGET_EPILOG)
 @needed_board_argument
 @click.option("--to", required=True, metavar="NAME", help="The stackup; `stackwright fabs` lists them.")
 @fab_option

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from stackwright.cli import names
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FiniteNumber,
     FiniteRange,
@@ -38,8 +39,7 @@ Examples:
 \b
 Exit codes:
   0  every line and target was solved
-  1  a target cannot be reached, or data is missing; the output says which; or, with
-     --against-kicad, a tuning profile is off
+  1  a target cannot be reached or data is missing: the output says which; with --against-kicad: a profile is off
   2  the board cannot be read, or an option is not valid
 """
 
@@ -84,7 +84,7 @@ def stackup(
     return show_stackup(board, request, to_scale=to_scale)
 
 
-@click.command(short_help="Show impedance and loss of a board's traces.", epilog=IMPEDANCE_EPILOG)
+@click.command(cls=Command, short_help="Show impedance and loss of a board's traces.", epilog=IMPEDANCE_EPILOG)
 @board_argument
 @click.option("--layer", metavar="LAYER", help="Show only this copper layer.")
 @click.option("--width", type=FiniteNumber(), metavar="MM", help="Solve a trace of this width; needs --layer.")

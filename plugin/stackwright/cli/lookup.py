@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from stackwright.cli import names
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import verbose_option
 
 EPILOG = """
@@ -34,7 +35,7 @@ def materials(*, query: tuple[str, ...]) -> int:
     return show_material(" ".join(query)) if query else list_materials()
 
 
-@click.command(short_help="List the workloads, or find the one that suits a model.", epilog=EPILOG)
+@click.command(cls=Command, short_help="List the workloads, or find the one that suits a model.", epilog=EPILOG)
 @click.argument(
     "name",
     required=False,

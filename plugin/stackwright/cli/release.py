@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     BOARD,
     FILE,
@@ -33,7 +34,7 @@ Exit codes:
 """
 
 
-@click.command(short_help="Compare the files for the fab with the board.", epilog=RELEASE_EPILOG)
+@click.command(cls=Command, short_help="Compare the files for the fab with the board.", epilog=RELEASE_EPILOG)
 @click.argument("board", type=FILE, help=BOARD)
 @click.argument(
     "files",

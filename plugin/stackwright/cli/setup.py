@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from stackwright.cli import names
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import board_argument, form_option, output_option
 
 SCHEMA_EPILOG = """
@@ -79,7 +80,7 @@ def _refuse_with_serve(*, interactive: bool, force: bool, form: str | None) -> N
             raise OptionsError("--serve", f"and {name} exclude each other", "leave one of them out: the form asks")
 
 
-@click.command(short_help="Write the JSON schema of stackwright.toml.", epilog=SCHEMA_EPILOG)
+@click.command(cls=Command, short_help="Write the JSON schema of stackwright.toml.", epilog=SCHEMA_EPILOG)
 @output_option
 def schema(*, output: Path | None) -> int:
     """Write the JSON schema of stackwright.toml, with which editors complete and check its keys."""

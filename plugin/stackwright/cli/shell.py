@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import OneOf
 
 SHELLS = ("bash", "zsh", "fish")
@@ -18,7 +19,7 @@ Add one of these lines to the start-up file of your shell:
 """
 
 
-@click.command(short_help="Print the completion script of a shell.", epilog=EPILOG)
+@click.command(cls=Command, short_help="Print the completion script of a shell.", epilog=EPILOG)
 @click.argument("shell", type=OneOf(SHELLS), metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")
 def completion(*, shell: str) -> int:
     """Print a script with which the shell completes commands, options, workloads, form factors and rules."""

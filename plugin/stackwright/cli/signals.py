@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
     FiniteNumber,
@@ -58,8 +59,7 @@ Examples:
 \b
 Exit codes:
   0  every rail has its curve
-  1  a rail has none, and the output says what is missing; or it exceeds its target, whatever
-     is not known of its parts
+  1  a rail has none, and the output says what is missing; or it exceeds its target, whatever is not known of its parts
   2  the board cannot be read, no rail is named, or an option is not valid
 """
 
@@ -72,7 +72,7 @@ Examples:
 
 \b
 Columns: geometry, parameters, quantity, value_ohm; optional id, uncertainty_pct, completeness
-  offset_stripline,"{""w"": 0.15, ""h1"": 0.1, ""h2"": 0.2, ""t"": 0.015, ""er"": 4}",Z0,50.1
+  stripline,"{""w"": 0.15, ""b"": 0.4, ""t"": 0.015, ""er"": 4}",Z0,53.1
 Columns of skin-effect loss: geometry, parameters, mode, R_total_over_Rs_per_mm; optional R_signal..., Z_ohm
 
 \b
@@ -83,7 +83,7 @@ Exit codes:
 """
 
 
-@click.command(short_help="Show the delay of every routed link.", epilog=DELAY_EPILOG)
+@click.command(cls=Command, short_help="Show the delay of every routed link.", epilog=DELAY_EPILOG)
 @board_argument
 @config_option
 @format_option("text", "json", "csv")
@@ -106,7 +106,7 @@ def delay(
     return show_delays(board, request)
 
 
-@click.command(short_help="Write the S-parameters of routed links.", epilog=TOUCHSTONE_EPILOG)
+@click.command(cls=Command, short_help="Write the S-parameters of routed links.", epilog=TOUCHSTONE_EPILOG)
 @board_argument
 @click.option(
     "--output", "-o", type=FILE, required=True, metavar="FOLDER", help="Folder for the files; created if missing."
@@ -152,7 +152,7 @@ def touchstone(
     return write_touchstone(board, output, request)
 
 
-@click.command(short_help="Show the impedance of supply rails over frequency.", epilog=PDN_EPILOG)
+@click.command(cls=Command, short_help="Show the impedance of supply rails over frequency.", epilog=PDN_EPILOG)
 @board_argument
 @click.option(
     "--rail", multiple=True, metavar="NET", help="Net of the rail. Repeatable. Default: the rails of stackwright.toml."
@@ -197,7 +197,7 @@ def pdn(
     return show_pdn(board, request)
 
 
-@click.command(short_help="Check the field solver against your own numbers.", epilog=VALIDATE_EPILOG)
+@click.command(cls=Command, short_help="Check the field solver against your own numbers.", epilog=VALIDATE_EPILOG)
 @click.argument("cases", type=FILE, help="File of reference cases: .csv or .toml.")
 @click.option(
     "--limit-pct",

@@ -49,11 +49,12 @@ def page(view: StackupView, title: str) -> Page:
     for remark in words.remarks(view):
         out.line(styled(remark, "yellow"), indent=2)
     out.gap()
-    head = tuple(styled(word, "dim") for word in ("layer", "kind", "thickness", "material or use", "oz or Df", "foil"))
-    out.rows(
-        [Column(max_width=24), Column(), Column(right=True), Column(wraps=True), Column(), Column()],
-        [head, *(_cells(row) for row in view.rows)],
-    )
+    head = ("layer", "kind", "thickness", "material or use", "oz or Df", "foil")
+    columns = [Column(max_width=24), Column(), Column(right=True), Column(wraps=True), Column(wraps=True), Column()]
+    shown = len(head) if any(row.foil for row in view.rows) else len(head) - 1
+    out.rows(columns[:shown], [_cells(row)[:shown] for row in view.rows], head=head[:shown])
+    if shown < len(head):
+        out.line(f"foil: {words.UNDECLARED} for any layer", indent=2)
     out.heading("Vias", "" if view.spans else "none")
     for span in view.spans:
         out.line(words.via_span(span), indent=2)

@@ -36,6 +36,10 @@ FACTS = ("stackup", "vias")
 REMARK = re.compile(r" \([^()]*\)$")
 """What a missing fact says in brackets at its end: left to `-v`."""
 
+GLUE = "\N{NO-BREAK SPACE}"
+UNIT = re.compile(r"(?<=\d) (?=(?:%|mm|um|oz|ohm|dB|ps|GHz|C)(?:\W|$))")
+"""The blank between a number and its unit, which are not parted at the end of a line."""
+
 INDENT = 12
 """Columns of a label and the space before and behind it."""
 
@@ -115,13 +119,13 @@ def _head(report: Report, width: int) -> list[Text]:
 
 
 def _facts(report: Report, width: int) -> Iterator[Text]:
-    """Layers, thickness and size; materials; vias: a line each."""
+    """Layers, thickness and size; materials; vias: a line or two each."""
     first, *others = report.board.lines
-    yield _cut("board", first, width)
+    yield from _labelled("board", first, width, style="dim")
     for line in others:
         label, _, rest = line.partition(":")
         if label in FACTS:
-            yield _cut(label, rest.strip(), width)
+            yield from _labelled(label, rest.strip(), width, most=2, style="dim")
 
 
 def _interfaces(report: Report, width: int) -> list[Text]:
@@ -242,10 +246,6 @@ def _end(report: Report, width: int) -> list[Text]:
     return [*lines, Text(f"next: {clean(next_step(report))}")]
 
 
-def _cut(label: str, words: str, width: int) -> Text:
-    return _labelled(label, words, width, style="dim")[0]
-
-
 def _labelled(label: str, words: str, width: int, *, most: int = 1, style: str = "") -> list[Text]:
     lines = _wrapped(words, width, most=most, indent=INDENT)
     head = styled(f"  {label:<{INDENT - 2}}", style)
@@ -255,8 +255,8 @@ def _labelled(label: str, words: str, width: int, *, most: int = 1, style: str =
 def _wrapped(words: str, width: int, *, most: int, indent: int = 0, end: str = "") -> list[Text]:
     """Return text in at most `most` lines; `end` is always at the end, whatever is cut before it."""
     room = max(width - indent, 20)
-    text = clean(words)
+    text = UNIT.sub(GLUE, clean(words))
     lines = textwrap.wrap(text + end, room, break_on_hyphens=False) or [""]
     if len(lines) > most:
         lines = textwrap.wrap(text + end, room, max_lines=most, placeholder=f" ...{end}", break_on_hyphens=False)
-    return [styled(" " * indent + line) for line in lines]
+    return [styled(" " * indent + line.replace(GLUE, " ")) for line in lines]

@@ -181,9 +181,8 @@ def _impedances(out: Page, report: Report) -> None:
     if not report.impedances:
         return
     out.heading("Impedance as routed", "nominal, by the solver; breakouts and neck-downs do not count")
-    rows = [(styled(copper.IMPEDANCE_HEAD[0], "dim"), *(styled(word, "dim") for word in copper.IMPEDANCE_HEAD[1:]))]
     columns = [Column(max_width=24), Column(), Column(), Column(max_width=16), BODY]
-    out.rows(columns, [*rows, *copper.impedance_rows(report.impedances)])
+    out.rows(columns, copper.impedance_rows(report.impedances), head=copper.IMPEDANCE_HEAD)
 
 
 def _pairs(out: Page, report: Report, *, show_all: bool) -> None:
@@ -192,9 +191,9 @@ def _pairs(out: Page, report: Report, *, show_all: bool) -> None:
     if not shown:
         return
     out.heading("Pairs" if show_all else "Pairs not judged", f"{pairs.said(report.pairs)}; {pairs.NOTE}")
-    head = tuple(styled(word, "dim") for word in pairs.HEAD)
     columns = [Column(max_width=24), Column(), Column(right=True), Column(), Column(), Column(max_width=20), BODY]
-    out.rows(columns, [head, *(cells for row in shown for cells in pairs.cells(row, every_layer=show_all))])
+    rows = [cells for row in shown for cells in pairs.cells(row, every_layer=show_all)]
+    out.rows(columns, rows, head=pairs.HEAD)
     out.rows([LABEL, BODY], [(styled("missing", "yellow"), text) for text in pairs.missing(shown)])
     if len(report.pairs) > len(shown):
         left = len(pairs.unjudged(report.pairs)) - len(shown)
@@ -210,12 +209,11 @@ def _losses(out: Page, report: Report) -> None:
     out.heading("Loss at Nyquist", "the worst link of each interface; nominal, in brackets with what is not known")
     cells = [row for row in map(losses.interface_cells, groups_) if row]
     if cells:
-        head = tuple(styled(word, "dim") for word in losses.HEAD)
-        out.rows([Column(max_width=20), *[Column(right=True)] * 2, BODY, *[Column(right=True)] * 6], [head, *cells])
+        columns = [Column(max_width=20), *[Column(right=True)] * 2, BODY, *[Column(right=True)] * 6]
+        out.rows(columns, cells, head=losses.HEAD)
         out.gap()
-        head = tuple(styled(word, "dim") for word in losses.NEEDS_HEAD)
         columns = [Column(max_width=26), Column(max_width=22), Column(max_width=24), BODY]
-        out.rows(columns, [head, *(row for row in map(losses.needs_cells, groups_) if row)])
+        out.rows(columns, filter(None, map(losses.needs_cells, groups_)), head=losses.NEEDS_HEAD)
     if any(group.is_starred for group in groups_):
         out.line(styled(losses.ASSUMED, "dim"), indent=2)
     missing = [text for group in groups_ for text in losses.missing(group)]
@@ -227,8 +225,8 @@ def _rails(out: Page, report: Report) -> None:
     if not report.rails:
         return
     out.heading("Rails", power.NOTE)
-    head = tuple(styled(word, "dim") for word in power.SHORT_HEAD)
-    out.rows([Column(max_width=20), *[Column()] * 6, BODY], [head, *map(power.short_cells, report.rails)])
+    columns = [Column(max_width=20), *[Column()] * 6, BODY]
+    out.rows(columns, map(power.short_cells, report.rails), head=power.SHORT_HEAD)
     out.rows([LABEL, BODY], [(styled("missing", "yellow"), fact) for fact, _ in power.remarks(report.rails)])
 
 
@@ -240,8 +238,8 @@ def _backdrills(out: Page, report: Report, *, show_all: bool) -> None:
     out.heading("Backdrills", f"{count(holes, 'hole')} in {count(len(report.backdrills), 'depth group')}")
     shown = report.backdrills if show_all else report.backdrills[:SHOWN]
     if shown:
-        head = tuple(styled(word, "dim") for word in copper.BACKDRILL_SHORT)
-        out.rows([Column()] * (len(head) - 1) + [BODY], [head, *map(copper.backdrill_cells, shown)])
+        head = copper.BACKDRILL_SHORT
+        out.rows([Column()] * (len(head) - 1) + [BODY], map(copper.backdrill_cells, shown), head=head)
     if len(report.backdrills) > len(shown):
         out.line(styled(f"{count(len(report.backdrills) - len(shown), 'group')} more: --full", "dim"), indent=2)
     if any(row.is_proposed for row in shown):

@@ -42,7 +42,7 @@ def worst(row: LinkImpedance) -> str:
     if section is None:
         return _nothing_counts(row)
     gap = f"/{section.gap_mm:g}" if section.gap_mm is not None else ""
-    off = f"{section.impedance_ohm:.1f} ohm ({row.off_pct:+.0f} %)"
+    off = f"{section.impedance_ohm:.1f} ohm ({round(row.off_pct):+d} %)"
     return f"{off} on {section.layer}, {section.width_mm:g}{gap} mm for {section.length_mm:.1f} mm"
 
 

@@ -12,15 +12,15 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from stackup_lib.core.record import record
+from stackwright.text.widths import GAP, Column, column_widths
 from stackwright.text.words import clean, no_command
+
+__all__ = ["Column", "Page", "plain_console", "styled", "terminal_console"]
 
 PLAIN_WIDTH = 100
 WIDEST = 120
 NARROWEST = 40
 WIDEST_PIPE = 500
-SHORTEST_WRAP = 8
-"""Words up to this length are not broken in a column that wraps."""
 
 
 def styled(words: str, style: str = "") -> Text:
@@ -28,30 +28,45 @@ def styled(words: str, style: str = "") -> Text:
     return Text(clean(words), style=style)
 
 
-@record
-class Column:
-    """A column of `Page.rows`: as wide as its text, or, when it wraps, as wide as what is left."""
+@dataclass(frozen=True)
+class _Table:
+    """Aligned rows, laid out when the width is known."""
 
-    wraps: bool = False
-    right: bool = False
-    min_width: int | None = None
-    max_width: int | None = None
+    columns: Sequence[Column]
+    head: Sequence[str]
+    cells: Sequence[Sequence[Text]]
+    indent: int
+
+    def laid_out(self, width: int) -> tuple[Padding, int]:
+        """Return the table, and the width that it needs at least."""
+        from rich.table import Table
+
+        plain = [[cell.plain for cell in row] for row in self.cells]
+        widths = column_widths(self.columns, plain, self.head, width - self.indent)
+        grid = Table.grid(padding=(0, GAP, 0, 0))
+        for column, wide in zip(self.columns, widths, strict=True):
+            grid.add_column(width=wide, overflow="fold", justify="right" if column.right else "left")
+        if self.head:
+            grid.add_row(*(styled(name, "dim") for name in self.head))
+        for row in self.cells:
+            grid.add_row(*row)
+        return Padding(grid, (0, 0, 0, self.indent)), self.indent + sum(widths) + GAP * (len(widths) - 1)
 
 
 @dataclass
 class Page:
     """Collects blocks, renders them once."""
 
-    _blocks: list[tuple[RenderableType, bool, int]] = field(default_factory=list)
-    """What to print, whether its lines never wrap, and the width that it needs at least."""
+    _blocks: list[tuple[RenderableType | _Table, bool]] = field(default_factory=list)
+    """What to print, and whether its lines never wrap."""
 
     def line(self, *parts: str | Text, indent: int = 0) -> None:
         """Add one paragraph; long ones wrap under their own indent."""
-        self._blocks.append((Padding(_joined(parts), (0, 0, 0, indent)), False, 0))
+        self._blocks.append((Padding(_joined(parts), (0, 0, 0, indent)), False))
 
     def gap(self) -> None:
         """Add an empty line."""
-        self._blocks.append((Text(""), False, 0))
+        self._blocks.append((Text(""), False))
 
     def heading(self, title: str, remark: str = "") -> None:
         """Add an empty line and a heading."""
@@ -61,48 +76,35 @@ class Page:
     def verbatim(self, lines: Iterable[str | Text], indent: int = 2) -> None:
         """Add lines that never wrap, because users copy them."""
         for line in lines:
-            self._blocks.append((_joined([" " * indent, line]), True, 0))
+            self._blocks.append((_joined([" " * indent, line]), True))
 
-    def rows(self, columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], indent: int = 2) -> None:
-        """Add aligned rows. Those that need more than the terminal's width get it: no cell loses a letter."""
-        from rich.table import Table
+    def rows(
+        self,
+        columns: Sequence[Column],
+        rows: Iterable[Sequence[str | Text]],
+        indent: int = 2,
+        *,
+        head: Sequence[str] = (),
+    ) -> None:
+        """Add aligned rows under the names of their columns.
 
-        grid = Table.grid(padding=(0, 2, 0, 0))
+        Those that need more than the terminal's width get it: no cell loses a letter.
+        """
         cells = [[_joined([cell]) for cell in row] for row in rows]
-        least = [_least_width(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
-        for column, width in zip(columns, least, strict=True):
-            grid.add_column(
-                ratio=1 if column.wraps else None,
-                no_wrap=not column.wraps and column.max_width is None,
-                overflow="fold",
-                justify="right" if column.right else "left",
-                min_width=width,
-                max_width=column.max_width,
-            )
-        for row in cells:
-            grid.add_row(*row)
-        if grid.row_count:
-            needed = indent + sum(least) + 2 * len(least)
-            self._blocks.append((Padding(grid, (0, 0, 0, indent)), False, needed))
+        if cells:
+            self._blocks.append((_Table(columns, head, cells, indent), False))
 
     def text(self, console: Console | None = None) -> str:
         """Render the page; without a console as plain text, 100 columns wide."""
         target = console or plain_console()
         with target.capture() as capture:
             usual = target.width
-            for block, verbatim, needed in self._blocks:
+            for block, verbatim in self._blocks:
+                shown, needed = block.laid_out(usual) if isinstance(block, _Table) else (block, 0)
                 target.width = max(usual, needed)
-                target.print(block, soft_wrap=verbatim)
+                target.print(shown, soft_wrap=verbatim)
             target.width = usual
         return "\n".join(no_command(line.rstrip(" ")) for line in capture.get().split("\n"))
-
-
-def _least_width(column: Column, cells: Sequence[Text]) -> int:
-    """Return the width below which a column would lose letters; one that wraps breaks long words."""
-    if not column.wraps and column.max_width is None:
-        return max((cell.cell_len for cell in cells), default=0)
-    longest = max((len(word) for cell in cells for word in cell.plain.split()), default=0)
-    return max(min(longest, SHORTEST_WRAP, column.max_width or SHORTEST_WRAP), column.min_width or 0)
 
 
 def plain_console(width: int = PLAIN_WIDTH) -> Console:

@@ -33,9 +33,9 @@ def effects_block(page: Page, effects: Sequence[LineEffect], names: tuple[str, s
 def _block(page: Page, target: LineTarget, rows: Sequence[LineEffect]) -> None:
     nyquist = f", dB/inch at {target.nyquist_ghz:g} GHz" if target.nyquist_ghz else ""
     page.line(f"{target.title}: {target.target}{nyquist}", indent=2)
-    head = tuple(styled(word, "dim") for word in ("layer", "width/gap", "ohm", "off target", "dB/inch", "in +-10 %"))
+    head = ("layer", "width/gap", "ohm", "off target", "dB/inch", "in +-10 %")
     columns = [Column(), Column(), Column(), Column(right=True), Column(), Column()]
-    page.rows(columns, [head, *(_cells(row) for row in rows)], indent=4)
+    page.rows(columns, [_cells(row) for row in rows], indent=4, head=head)
     for row in rows:
         for problem in deltas.problems(row):
             page.line(styled(row.layer, "yellow"), f": {problem}", indent=4)
@@ -58,9 +58,7 @@ def _cells(row: LineEffect) -> tuple[str | Text, ...]:
 def planned_block(page: Page, lines: Sequence[PlannedLine]) -> None:
     """Add what the widths of the plan's rules have in the planned stackup."""
     page.heading("rules", "the plan's widths, solved in the planned stackup")
-    head = tuple(
-        styled(word, "dim") for word in ("net class", "layer", "width/gap", "ohm", "asked", "dB/inch", "in +-10 %")
-    )
+    head = ("net class", "layer", "width/gap", "ohm", "target", "dB/inch", "in +-10 %")
     rows: list[tuple[str | Text, ...]] = []
     for one in lines:
         rule, state = one.rule, one.state
@@ -69,7 +67,7 @@ def planned_block(page: Page, lines: Sequence[PlannedLine]) -> None:
         db = deltas.db_per_inch(state) if one.target and one.target.nyquist_ghz else ""
         share = deltas.share(state) if one.target else ""
         rows.append((rule.net_class, rule.layer, f"{rule.width_mm:g}{gap}", deltas.ohm(state), asked, db, share))
-    page.rows([Column(max_width=26), *[Column()] * 6], [head, *rows])
+    page.rows([Column(max_width=26), *[Column()] * 6], rows, head=head)
     for one in lines:
         if one.state.problem:
             page.line(styled(one.rule.layer, "yellow"), f": {one.state.problem}", indent=2)

@@ -19,7 +19,8 @@ _STYLE = {"error": "bold red", "warning": "yellow", "info": "dim"}
 def page(diff: BoardDiff) -> Page:
     """Lay a diff out for the terminal."""
     out = Page()
-    out.line(styled("Diff", "bold"), f"  {diff.before} -> {diff.after}")
+    out.line(styled("Diff", "bold"))
+    out.verbatim([diff.before, f"-> {diff.after}"])
     was, now = (word.upper() for word in diff.headlines)
     out.line(styled(f"{was} -> {now}" if was != now else f"{now}, as before", "bold"), indent=2)
     out.heading("Stackup", "" if diff.rows else "unchanged")

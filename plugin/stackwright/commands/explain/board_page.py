@@ -7,21 +7,22 @@ from pathlib import Path
 
 from rich.text import Text
 
-from drc_rules.explain.explain_trace import BoardTrace, CalculationStep, ClauseTrace, Decided, FactUsed
+from drc_rules.explain.explain_trace import BoardTrace, CalculationStep, ClauseTrace, Decided, FactUsed, worst_of
 from drc_rules.report.formula import Formula, Value, nominal, number
-from drc_rules.report.model import Verdict
+from drc_rules.report.model import Verdict, verdict_words
 from drc_rules.requirements.documents import cite
-from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval
 from stackwright.commands.explain.formula_steps import steps
 from stackwright.commands.explain.subject import Subject
 from stackwright.commands.lookup.shipped import shipped_clauses
+from stackwright.tables.counts import LABELS
+from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 from stackwright.text.words import number as with_unit
 
 AMISS_SHOWN, FACTS_SHOWN = 2, 8
-"""What the text shows without `--all`; of a clause whose objects all passed one. JSON has everything."""
+"""What the text shows without `-v`; of a clause whose objects all passed one. JSON has everything."""
 
 VERDICT_STYLE = {
     Verdict.FAILED: "bold red",
@@ -35,7 +36,8 @@ def board_page(path: Path, subject: Subject, found: BoardTrace, *, show_all: boo
     """Return rule, formula, each clause with its objects, and the facts that they rest on."""
     page = Page()
     rule = subject.rule
-    page.line(styled(f"{rule.code} {rule.name}" if rule else subject.clause or "", "bold"), f"  {path.as_posix()}")
+    page.line(styled(f"{rule.code} {rule.name}" if rule else subject.clause or "", "bold"))
+    page.verbatim([path.as_posix()], indent=0)
     if rule:
         page.line(rule.summary)
     where = found.profile.name if found.profile else "no workload"
@@ -49,7 +51,11 @@ def board_page(path: Path, subject: Subject, found: BoardTrace, *, show_all: boo
     _facts(page, _used(found, show_all=show_all), show_all=show_all)
     page.gap()
     word = rule.code if rule else subject.clause
-    page.line(f"next: stackwright explain {word}")
+    page.line("next:")
+    page.verbatim([f"stackwright explain {word}"])
+    if any(one.is_guess for one in found.answers):
+        purpose = ["--profile", found.profile.name] if found.profile else []
+        page.verbatim([command_line("check", str(path), *purpose, "-v")])
     return page
 
 
@@ -76,10 +82,10 @@ def _clause(page: Page, answer: ClauseTrace, *, show_all: bool) -> None:
     telling = len(_shown(answer, show_all=True))
     if telling > len(shown):
         page.gap()
-        page.line(styled(f"and {count(telling - len(shown), 'further object')}: --all shows them", "dim"), indent=2)
+        page.line(styled(f"and {count(telling - len(shown), 'further object')}: -v shows them", "dim"), indent=2)
     if shown and len(answer.objects) > telling:
         page.gap()
-        page.line(styled(f"and {count(len(answer.objects) - telling, 'object')} that passed", "dim"), indent=2)
+        page.line(styled(f"and {count(len(answer.objects) - telling, 'object')} that met it", "dim"), indent=2)
 
 
 def _shown(answer: ClauseTrace, *, show_all: bool) -> Sequence[Decided]:
@@ -90,18 +96,16 @@ def _shown(answer: ClauseTrace, *, show_all: bool) -> Sequence[Decided]:
 
 
 def _tally(answer: ClauseTrace) -> Text:
-    verdict = answer.verdict
-    guess = verdict is Verdict.PASSED and any(one.confidence is Confidence.LOW for one in answer.objects)
-    text = styled(f"{verdict.value} on a guess" if guess else verdict.value, VERDICT_STYLE[verdict])
+    text = styled(answer.words, VERDICT_STYLE[answer.verdict])
     if answer.rule is None:
         return text.append(": no rule decides it yet")
     if not answer.objects:
         return text.append(f": {_why_not(answer)}")
-    verdicts = [one.verdict for one in answer.objects]
-    if len(set(verdicts)) == 1:
-        return text.append(f": {count(len(verdicts), 'object')}{', all of them' if len(verdicts) > 1 else ''}")
-    parts = [f"{verdicts.count(one)} {one.value}" for one in Verdict if one in verdicts]
-    return text.append(f": of {count(len(verdicts), 'object')} {', '.join(parts)}")
+    words = [one.words for one in sorted(answer.objects, key=lambda one: list(Verdict).index(one.verdict))]
+    if len(set(words)) == 1:
+        return text.append(f": {count(len(words), 'object')}{', all of them' if len(words) > 1 else ''}")
+    parts = [f"{words.count(one)} {one}" for one in dict.fromkeys(words)]
+    return text.append(f": of {count(len(words), 'object')} {', '.join(parts)}")
 
 
 def _why_not(answer: ClauseTrace) -> str:
@@ -118,15 +122,14 @@ def _object(page: Page, answer: ClauseTrace, one: Decided) -> None:
     sure = styled(f", {one.confidence.value} confidence", "dim") if one.missing is None else styled("")
     if not one.steps or formula is None:
         what = one.findings[0].title if one.findings else one.missing.fact if one.missing else ""
-        page.line(_styled_verdict(one.verdict), sure, f"  {what}", indent=2)
+        page.line(_styled_verdict(one.verdict, one), sure, f"  {what}", indent=2)
     for working in one.steps if formula else ():
-        page.line(
-            _styled_verdict(_verdict_of(formula, one, working)), sure, "  ", styled(working.what, "bold"), indent=2
-        )
+        verdict = _styled_verdict(_verdict_of(formula, one, working), one)
+        page.line(verdict, sure, "  ", styled(working.what, "bold"), indent=2)
         _working(page, formula, working)
     for finding in one.findings:
         if one.steps and formula:
-            page.line(f"{finding.severity.value}: {finding.title}", indent=4)
+            page.line(f"{LABELS[finding.severity]}: {finding.title}", indent=4)
         elif finding.measured and finding.limit and finding.limit.value is not None:
             measured, limit = (with_unit(one.value, one.unit) for one in (finding.measured, finding.limit))
             page.line(f"found {measured}, required {limit}", indent=4)
@@ -134,12 +137,12 @@ def _object(page: Page, answer: ClauseTrace, one: Decided) -> None:
     if one.missing:
         if one.steps and formula:
             page.line(f"not known: {one.missing.fact}", indent=4)
-        page.line("to decide it, give:", indent=4)
+        page.line("to decide it:", indent=4)
         page.verbatim(one.missing.how_to_give.splitlines(), indent=6)
 
 
-def _styled_verdict(verdict: Verdict) -> Text:
-    return styled(verdict.value, VERDICT_STYLE[verdict])
+def _styled_verdict(verdict: Verdict, one: Decided) -> Text:
+    return styled(verdict_words(verdict, worst_of(one.findings)), VERDICT_STYLE[verdict])
 
 
 def _verdict_of(formula: Formula | None, one: Decided, working: CalculationStep) -> Verdict:
@@ -191,7 +194,7 @@ def _facts(page: Page, known: Sequence[FactUsed], *, show_all: bool) -> None:
     ]
     page.rows([Column(max_width=38), Column(max_width=18), Column(wraps=True)], rows)
     if len(known) > len(shown):
-        page.line(styled(f"and {count(len(known) - len(shown), 'further fact')}: --all shows them", "dim"), indent=2)
+        page.line(styled(f"and {count(len(known) - len(shown), 'further fact')}: -v shows them", "dim"), indent=2)
 
 
 def _not_required(page: Page, subject: Subject, found: BoardTrace) -> None:

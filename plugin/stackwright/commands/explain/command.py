@@ -86,7 +86,8 @@ def _rule(page: Page, rule: Rule) -> None:
         )
     page.gap()
     example = own[0].clause.id if own else rule.code
-    page.line(f"next: stackwright explain {example}, or stackwright explain {rule.code} --board BOARD")
+    page.line("next:")
+    page.verbatim([f"stackwright explain {example}", f"stackwright explain {rule.code} --board BOARD"])
 
 
 def formula_rows(page: Page, formula: Formula) -> None:

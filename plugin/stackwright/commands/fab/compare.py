@@ -136,12 +136,12 @@ def _page(
     page = Page()
     page.line(styled("Fab's stackup", "bold"), f"  {where} compared with {name}")
     page.gap()
-    head = tuple(styled(word, "dim") for word in ("layer", "", "figure", "board", "fab", ""))
+    head = ("layer", "", "figure", "board", "fab", "")
     columns = [
         Column(max_width=20), Column(), Column(), Column(max_width=22), Column(max_width=22), Column(wraps=True)
     ]  # fmt: skip
     rows = [cells for names, odd in alike_rows(matched.layers) for cells in _layer(names, odd)]
-    page.rows(columns, [head, *rows] if rows else [])
+    page.rows(columns, rows, head=head)
     accepted = [m.layer for m in matched.layers if m.outcome is CompareOutcome.ACCEPT]
     silent = [m.layer for m in matched.layers if not m.figures]
     page.line(f"{count(len(accepted), 'row')} of {len(matched.layers)} as the board states them", indent=2)
@@ -168,7 +168,7 @@ def _figure(layer: str, one: Compared) -> tuple[str | Text, ...]:
 
 def _widths(page: Page, widths: tuple[WidthJudged, ...]) -> None:
     page.heading("the fab's lines", "solved in the fab's stackup; widths taken at the base of the trace")
-    head = tuple(styled(word, "dim") for word in ("layer", "", "width/gap", "fab says", "we solve", "known to"))
+    head = ("layer", "", "width/gap", "fab says", "we solve", "known to")
     rows = []
     for one in widths:
         gap = "" if one.gap_mm is None else f"/{one.gap_mm:.4g}"
@@ -177,4 +177,4 @@ def _widths(page: Page, widths: tuple[WidthJudged, ...]) -> None:
         known = "" if one.model_pct is None else f"+-{one.model_pct:.1f} %"
         verdict = styled(one.outcome.value, _STYLE[one.outcome])
         rows.append((one.layer, verdict, f"{one.width_mm:.4g}{gap}", stated, solved, known))
-    page.rows([Column(), Column(), Column(), Column(), Column(wraps=True), Column()], [head, *rows])
+    page.rows([Column(), Column(), Column(), Column(), Column(wraps=True), Column()], rows, head=head)

@@ -179,7 +179,7 @@ def _fabs_page() -> Page:
     page, known = Page(), _summaries()
     total = sum(one.stackups for one in known)
     page.line(styled("Fab stackups", "bold"), f"  {total} by name; fabs change them: check the date, then ask")
-    head = tuple(styled(word, "dim") for word in ("fab", "--fab", "date", "stackups", "layers", ""))
+    head = ("fab", "--fab", "date", "stackups", "layers", "")
     rows = [
         (
             one.title,
@@ -191,7 +191,7 @@ def _fabs_page() -> Page:
         )
         for one in known
     ]
-    page.rows([Column(), Column(), Column(), Column(right=True), Column(), Column()], [head, *rows])
+    page.rows([Column(), Column(), Column(), Column(right=True), Column(), Column()], rows, head=head)
     page.gap()
     page.line("next:")
     page.verbatim(
@@ -211,7 +211,7 @@ def _list_page(stackups: Sequence[NamedStackup], request: FabsRequest) -> Page:
     for edition, group in groupby(stackups, key=lambda one: one.edition):
         mine = list(group)
         page.heading(edition.title, f"of {edition.date.isoformat()}; {count(len(mine), 'stackup')}")
-        page.rows([Column()] * 6, [_LIST_HEAD, *(_listed(one) for one in mine[: None if request.verbose else SHOWN])])
+        page.rows([Column()] * 6, [_listed(one) for one in mine[: None if request.verbose else SHOWN]], head=_LIST_HEAD)
         if len(mine) > SHOWN and not request.verbose:
             page.line(f"and {len(mine) - SHOWN} more: -v shows all", indent=2)
     if not stackups:
@@ -219,7 +219,7 @@ def _list_page(stackups: Sequence[NamedStackup], request: FabsRequest) -> Page:
     return page
 
 
-_LIST_HEAD = tuple(styled(word, "dim") for word in ("stackup", "layers", "mm", "oz", "below the outer copper", ""))
+_LIST_HEAD = ("stackup", "layers", "mm", "oz", "below the outer copper", "")
 
 
 def _listed(one: NamedStackup) -> tuple[str | Text, ...]:
@@ -240,7 +240,7 @@ def _options_page(request: FabsRequest, among: Sequence[NamedStackup], fitting: 
     offered = fitting or among
     which = "stackups have this name" if fitting else "of this name fit; offered are"
     page.line(styled(name, "bold"), f"  {len(fitting) or 'none'} {which}")
-    page.rows([Column()] * 6, [_LIST_HEAD, *(_listed(one) for one in offered[: None if request.verbose else SHOWN])])
+    page.rows([Column()] * 6, [_listed(one) for one in offered[: None if request.verbose else SHOWN]], head=_LIST_HEAD)
     if len(offered) > SHOWN and not request.verbose:
         page.line(f"and {len(offered) - SHOWN} more: -v shows all", indent=2)
     one = offered[0]
@@ -262,8 +262,7 @@ def _stackup_page(one: NamedStackup) -> Page:
         page.line(styled(f"{misfit.what}: {misfit.reason}", "yellow"), indent=2)
     page.gap()
     words = ("layer", "type", "mm", "material", "glass", "resin", "Dk", "Df", "Tg")
-    head = tuple(styled(word, "dim") for word in words)
-    page.rows([*[Column()] * 3, Column(max_width=20), *[Column()] * 5], [head, *_rows(one)])
+    page.rows([*[Column()] * 3, Column(max_width=20), *[Column()] * 5], _rows(one), head=words)
     page.gap()
     page.line(f"source: {edition.source} ({edition.trust}, {edition.licence})")
     for remark in edition.remarks:

@@ -149,8 +149,8 @@ def _page(
     verdict = f"is {names}" if same else "is none of the named stackups"
     page.line(styled(name, "bold"), f"  {verdict}; {count(len(found), 'stackup')} of its layer count compared")
     page.gap()
-    head = tuple(styled(word, "dim") for word in ("nearest", "fab", "date", "mm", "oz", "rows that differ"))
-    page.rows([Column()] * 6, [head, *(_nearby(one) for one in found[:SHOWN])])
+    head = ("nearest", "fab", "date", "mm", "oz", "rows that differ")
+    page.rows([Column()] * 6, [_nearby(one) for one in found[:SHOWN]], head=head)
     _next_to(page, first, verbose=verbose)
     if not first.is_same:
         effects_block(page, effects, ("board", first.stackup.name))
@@ -186,9 +186,9 @@ def _next_to(page: Page, match: NamedMatch, *, verbose: bool) -> None:
     if not shown:
         return
     page.heading("row by row", f"the board's stackup and {match.stackup.name}")
-    head = tuple(styled(word, "dim") for word in ("row", "board", "", "", "fab", "", ""))
+    head = ("row", "board", "", "", "fab", "", "")
     rows = [_row(row) for row in shown]
-    page.rows([*[Column()] * 3, Column(max_width=18), *[Column()] * 2, Column(max_width=18)], [head, *rows])
+    page.rows([*[Column()] * 3, Column(max_width=18), *[Column()] * 2, Column(max_width=18)], rows, head=head)
     left = len(match.rows) - len(shown)
     if left:
         page.line(f"{count(left, 'other row')} the same: -v shows all", indent=2)

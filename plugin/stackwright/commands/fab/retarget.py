@@ -248,7 +248,7 @@ def _stackup_block(page: Page, proposal: Proposal, *, verbose: bool) -> None:
 
 def _sizes(page: Page, lines: RetargetedLines) -> None:
     page.heading("widths and gaps", "for net classes, design rules and tuning profiles")
-    head = tuple(styled(word, "dim") for word in ("target", "layer", "width/gap mm", "ohm", "known to"))
+    head = ("target", "layer", "width/gap mm", "ohm", "known to")
     rows: list[tuple[str | Text, ...]] = []
     for row in lines.rows:
         if row.width_mm is None or row.impedance_ohm is None:
@@ -257,7 +257,7 @@ def _sizes(page: Page, lines: RetargetedLines) -> None:
         known = "" if row.model_pct is None else f"+-{row.model_pct:.1f} %"
         size = size_text(row.width_mm, row.gap_mm)
         rows.append((row.target.title, row.layer, size, f"{row.impedance_ohm:.1f}", known))
-    page.rows([Column(max_width=30), *[Column()] * 4], [head, *rows] if rows else [])
+    page.rows([Column(max_width=30), *[Column()] * 4], rows, head=head)
     if not rows:
         page.line("no net has a target impedance: give one with [[impedance]] in stackwright.toml", indent=2)
     problems = dict.fromkeys(f"{row.layer}: {row.problem}" for row in lines.rows if row.problem)
@@ -274,9 +274,9 @@ def _reroute(page: Page, lines: RetargetedLines) -> None:
         return
     total = sum(one.length_mm for one in lines.reroute)
     page.heading("reroute", f"{total:.0f} mm of copper off its target in the new stackup")
-    head = tuple(styled(word, "dim") for word in ("target", "layer", "mm", "is", "ohm", "becomes"))
+    head = ("target", "layer", "mm", "is", "ohm", "becomes")
     rows = [_rerouted(one) for one in lines.reroute]
-    page.rows([Column(max_width=26), Column(), Column(right=True), *[Column()] * 3], [head, *rows])
+    page.rows([Column(max_width=26), Column(), Column(right=True), *[Column()] * 3], rows, head=head)
 
 
 def _rerouted(one: Reroute) -> Sequence[str]:

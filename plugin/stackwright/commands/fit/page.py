@@ -89,7 +89,7 @@ def _forms(page: Page, report: FitnessReport) -> None:
 def _scorecard(page: Page, report: FitnessReport, *, every: bool) -> None:
     page.heading("Workloads", "best first; a failed requirement decides, missing data leaves it not proven")
     head = ("", "workload", "form", "fails", "open", "warn", "what is between")
-    rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in head)]
+    rows: list[Sequence[str | Text]] = []
     far = [row for row in report.rows if row.headline is Headline.NOT_FIT and not row.is_declared][NEAR:]
     hidden = [] if every else far
     for row in report.rows:
@@ -107,7 +107,7 @@ def _scorecard(page: Page, report: FitnessReport, *, every: bool) -> None:
             )
         )
     right = Column(right=True)
-    page.rows([Column(), Column(), Column(), right, right, right, Column(wraps=True)], rows)
+    page.rows([Column(), Column(), Column(), right, right, right, Column(wraps=True)], rows, head=head)
     if hidden:
         page.line(styled(f"{len(hidden)} more, not fit: -v", "dim"), indent=2)
     if any(row.is_declared for row in report.rows):

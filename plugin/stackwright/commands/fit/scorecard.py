@@ -11,12 +11,13 @@ from stackwright.commands.fit.changes import LAYERS, Way
 from stackwright.commands.fit.words import to_go
 from stackwright.commands.suggest.words import what_changes
 from stackwright.results.full import ScoreRow
+from stackwright.text.command_line import command_line
 from stackwright.text.words import count
 
 
 def scorecard(report: FitnessReport, ways: Mapping[str, Way], *, anchors: bool = False) -> tuple[ScoreRow, ...]:
     """Return the rows, best first; with `anchors` each links to the section of its workload."""
-    return tuple(_row(row, ways.get(row.profile), anchors=anchors) for row in report.rows)
+    return tuple(_row(row, ways.get(row.profile), report.board.path, anchors=anchors) for row in report.rows)
 
 
 def anchor(row: Fitness) -> str:
@@ -24,7 +25,7 @@ def anchor(row: Fitness) -> str:
     return "workload-" + "".join(char if char.isalnum() else "-" for char in row.profile)
 
 
-def _row(row: Fitness, way: Way | None, *, anchors: bool) -> ScoreRow:
+def _row(row: Fitness, way: Way | None, board: str, *, anchors: bool) -> ScoreRow:
     return ScoreRow(
         profile=row.profile,
         form=row.form or "any form",
@@ -35,13 +36,13 @@ def _row(row: Fitness, way: Way | None, *, anchors: bool) -> ScoreRow:
         warns=row.count(Severity.WARNING),
         met=row.passed,
         between=to_go(row),
-        next_step=_next_step(row, way),
+        next_step=_next_step(row, way, board),
         then=way.then.value if way and way.then else "",
         anchor=anchor(row) if anchors else "",
     )
 
 
-def _next_step(row: Fitness, way: Way | None) -> str:
+def _next_step(row: Fitness, way: Way | None, board: str) -> str:
     if row.headline is Headline.FIT:
         return ""
     if row.headline is Headline.NOT_PROVEN:
@@ -55,7 +56,7 @@ def _next_step(row: Fitness, way: Way | None) -> str:
         return f"{what}{'; '.join(what_changes(way.words) or way.words)}{price}{left}"
     failing = [one for one in row.short if one.severity is Severity.ERROR]
     if (way and way.needs_new) or any(one.kind in LAYERS for one in failing):
-        return f"a new stackup: stackwright suggest --profile {row.profile}"
+        return f"a new stackup: {command_line('suggest', board, '--profile', row.profile)}"
     if way and way.why_none:
         if way.how_to_give:
             return f"state {way.why_none.removesuffix(' is not known')}"

@@ -122,15 +122,15 @@ def _page(
     page.line(styled(typed.name, "bold"), f"  KiCad's impedances against the field solver; off from {FAR_PCT:g} % on")
     page.heading("tuning profiles", _summary(len(off), len(profiles), "row"))
     if off:
-        head = tuple(styled(word, "dim") for word in ("profile", "layer", "ohm", "KiCad's mm", "has", "", "right mm"))
-        page.rows([Column(max_width=24), *[Column()] * 6], [head, *(_profile(one) for one in off)])
+        head = ("profile", "layer", "ohm", "KiCad's mm", "has", "", "right mm")
+        page.rows([Column(max_width=24), *[Column()] * 6], [_profile(one) for one in off], head=head)
     for problem in dict.fromkeys(f"{one.profile} on {one.layer}: {one.problem}" for one in profiles if one.problem):
         page.line(styled(problem, "yellow"), indent=2)
     wrong = [one for one in calculator if is_off(one.off_pct)]
     page.heading("closed forms of KiCad's calculator", _summary(len(wrong), len(calculator), "line"))
     if wrong:
-        head = tuple(styled(word, "dim") for word in ("layer", "mm", "solver", "form", "", "closed form"))
-        page.rows([*[Column()] * 5, Column(wraps=True)], [head, *(_formula(one) for one in wrong)])
+        names = ("layer", "mm", "solver", "form", "", "closed form")
+        page.rows([*[Column()] * 5, Column(wraps=True)], [_formula(one) for one in wrong], head=names)
         page.line("as published; they know one Dk, no solder mask and no etching (KiCad issue 9077)", indent=2)
     page.gap()
     written_block(page, written)

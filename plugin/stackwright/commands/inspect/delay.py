@@ -128,7 +128,7 @@ def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
     earliest = min((one.delay_ps.nominal for one in group.links), default=0.0)
     head = ["link", "tracks mm", "KiCad mm", "ps", "late", "P-N", "vias"]
     more = ["+-", "lines", "vias", "package"] if request.verbose else []
-    rows: list[tuple[str, ...]] = [(*head, *more, "layers")]
+    rows: list[tuple[str, ...]] = []
     shown = group.links
     if not request.verbose and len(shown) > SHOWN:
         shown = (*shown[: SHOWN - 1], shown[-1])
@@ -140,8 +140,9 @@ def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
         if request.verbose:
             cells += [f"{figure:.1f}" for figure in (_half(one), one.lines_ps, one.vias_ps, one.package_ps)]
         rows.append((*cells, some([name for name, _ in one.layers], 3)))
-    numbers = [Column(right=True)] * (len(rows[0]) - 2)
-    page.rows([Column(max_width=30), *numbers, Column(wraps=True)], rows)
+    names = [*head, *more, "layers"]
+    numbers = [Column(right=True)] * (len(names) - 2)
+    page.rows([Column(max_width=30), *numbers, Column(wraps=True)], rows, head=names)
     if len(shown) < len(group.links):
         page.line(f"{len(group.links) - len(shown)} more between the last two", indent=2)
 

@@ -217,15 +217,15 @@ def _target_block(page: Page, target: LineTarget, rows: Sequence[ImpedanceRow]) 
     page.heading(f"{target.title}: {target.target}{nyquist}", target.source)
     solved = [row for row in rows if row.width_mm is not None]
     routed = any(row.routed for row in rows)
-    header = ["layer", "planes", "width", "gap", "ohm", "in +-10 %", "dB/inch", "(range)"]
-    columns = [Column(), Column(max_width=18), *(Column(right=True) for _ in range(5)), Column()]
+    header = ["layer", "planes", "width", "gap", "ohm", "in +-10 %", "dB/inch (range)"]
+    columns = [Column(), Column(max_width=18), *[Column(right=True)] * 4, Column(wraps=True)]
     if routed:
-        header, columns = [*header, "as routed"], [*columns, Column()]
+        header, columns = [*header, "as routed"], [*columns, Column(wraps=True)]
     cells = [_cells(row, routed=routed) for row in solved]
     told = [k for k in range(len(header)) if any(str(row[k]) for row in cells)]
     if solved:
-        every = (tuple(styled(word, "dim") for word in header), *cells)
-        page.rows([columns[k] for k in told], [[row[k] for k in told] for row in every])
+        rows_told = [[row[k] for k in told] for row in cells]
+        page.rows([columns[k] for k in told], rows_told, head=[header[k] for k in told])
     if any(row.loss and not row.loss.is_quasi_static for row in solved):
         page.line("* beyond the range of a quasi-static answer", indent=2)
     for row in rows:
@@ -245,8 +245,7 @@ def _cells(row: ImpedanceRow, *, routed: bool) -> tuple[str | Text, ...]:
         gap,
         f"{row.impedance_ohm:.1f}",
         f"{row.yield_10_pct:.0f} %" if row.yield_10_pct is not None else "",
-        f"{total.nominal:.2f}{beyond}" if total else "",
-        _range(total),
+        f"{total.nominal:.2f}{beyond} ({_range(total)})" if total else "",
     )
     return (*cells, _routed_cell(row)) if routed else cells
 
@@ -283,7 +282,8 @@ def _line_page(report: LineReport, process: ProcessView | None, request: Impedan
     page.heading("loss", "dB/inch; low to high is what Df and foil leave open")
     _losses(page, report)
     page.heading("production", f"{report.process} process; the fab's own figures are better")
-    page.rows([Column(), Column(right=True), Column(right=True), Column(right=True)], _effects(report))
+    head = ("what varies", "nominal", "limit", "moves Z by")
+    page.rows([Column(), *[Column(right=True)] * 3], _effects(report), head=head)
     _process(page, process)
     if report.assumptions:
         page.heading("assumed", "because no file states it")
@@ -334,9 +334,8 @@ def _dielectrics(report: LineReport) -> list[tuple[str, ...]]:
 
 
 def _losses(page: Page, report: LineReport) -> None:
-    rows: list[tuple[str | Text, ...]] = [
-        tuple(styled(word, "dim") for word in ("GHz", "total", "low to high", "dielectric", "copper", "roughness"))
-    ]
+    head = ("GHz", "total", "low to high", "dielectric", "copper", "roughness")
+    rows: list[tuple[str, ...]] = []
     for row in report.losses:
         if row.loss is None:
             continue
@@ -351,8 +350,7 @@ def _losses(page: Page, report: LineReport) -> None:
                 *(f"{part * MM_PER_INCH:.3f}" for part in parts),
             )
         )
-    if len(rows) > 1:
-        page.rows([Column(right=True)] * 6, rows)
+    page.rows([Column(right=True)] * 6, rows, head=head)
     if any(row.loss and not row.loss.is_quasi_static for row in report.losses):
         page.line("* beyond the range of a quasi-static answer", indent=2)
     problems: dict[tuple[str, str], list[str]] = {}
@@ -365,12 +363,9 @@ def _losses(page: Page, report: LineReport) -> None:
         page.verbatim((styled(text, "dim") for text in cure.split("\n")), indent=4)
 
 
-def _effects(report: LineReport) -> list[tuple[str | Text, ...]]:
-    header = tuple(styled(word, "dim") for word in ("what varies", "nominal", "limit", "moves Z by"))
-    rows: list[tuple[str | Text, ...]] = [header]
-    for effect in sorted(report.spread.effects, key=lambda e: -e.at_limit_pct):
-        if effect.at_limit_pct >= 0.1:
-            rows.append(
-                (effect.name, f"{effect.nominal:.4g}", f"+-{effect.limit_pct:.3g} %", f"{effect.at_limit_pct:.1f} %")
-            )
-    return rows
+def _effects(report: LineReport) -> list[tuple[str, ...]]:
+    return [
+        (effect.name, f"{effect.nominal:.4g}", f"+-{effect.limit_pct:.3g} %", f"{effect.at_limit_pct:.1f} %")
+        for effect in sorted(report.spread.effects, key=lambda e: -e.at_limit_pct)
+        if effect.at_limit_pct >= 0.1
+    ]

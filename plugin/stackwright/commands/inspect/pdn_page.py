@@ -98,7 +98,7 @@ def _standing(row: PdnRow) -> str:
 def _table(page: Page, row: PdnRow) -> None:
     head = ("frequency", "|Z| mOhm", "lowest", "highest", "")
     columns = [Column(right=True)] * 4 + [Column(wraps=True)]
-    page.rows(columns, [tuple(styled(word, "dim") for word in head), *(_line(row, point) for point in decades(row))])
+    page.rows(columns, [_line(row, point) for point in decades(row)], head=head)
 
 
 def _line(row: PdnRow, point: PdnPoint) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ def _peaks(page: Page, row: PdnRow) -> None:
     head = ("peak", "|Z| mOhm", "range", "made by")
     columns = [Column(right=True), Column(right=True), Column(), Column(wraps=True)]
     lines = [_peak(one) for one in sorted(shown, key=lambda one: one.hz)]
-    page.rows(columns, [tuple(styled(word, "dim") for word in head), *lines])
+    page.rows(columns, lines, head=head)
 
 
 def _peak(one: PdnPeak) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def _capacitors(page: Page, row: PdnRow) -> None:
         for one in row.capacitors
     ]
     columns = [Column()] * 3 + [Column(right=True)] * 4 + [Column(wraps=True)]
-    page.rows(columns, [tuple(styled(word, "dim") for word in head), *lines])
+    page.rows(columns, lines, head=head)
     page.line("data of ESR and ESL: measured parts of the size, or the band of parts of the size", indent=2)
     for bias in dict.fromkeys(one.bias for one in row.capacitors):
         names = [one.reference for one in row.capacitors if one.bias == bias]

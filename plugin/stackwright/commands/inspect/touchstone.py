@@ -178,9 +178,9 @@ def _page(
     page = Page()
     page.line(styled("S-parameters", "bold"), f"  of {board.name}: {count(len(written), 'file')} in {folder}")
     page.gap()
-    head = tuple(styled(word, "dim") for word in ("file", "at GHz", "loss dB", "return dB", "ohm on the way"))
+    head = ("file", "at GHz", "loss dB", "return dB", "ohm on the way")
     columns = [Column(wraps=True), Column(right=True), Column(right=True), Column(right=True), Column()]
-    page.rows(columns, [head, *(_row(network, name) for network, name in written)] if written else [])
+    page.rows(columns, (_row(network, name) for network, name in written), head=head)
     if written:
         page.line("loss and worst return loss up to Nyquist, between ports of the interface's impedance;", indent=2)
         page.line("ohm on the way: minimum and maximum that a step sees, differential for a pair", indent=2)

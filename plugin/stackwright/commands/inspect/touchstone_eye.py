@@ -62,9 +62,9 @@ class Eyes:
         """Add the table and what it assumes."""
         if self._found:
             page.heading("eye, before any equaliser")
-            head = tuple(styled(word, "dim") for word in ("file", "GBd", "levels", "height %", "width UI"))
+            head = ("file", "GBd", "levels", "height %", "width UI")
             columns = [Column(wraps=True), *(Column(right=True) for _ in head[1:])]
-            page.rows(columns, [head, *(_row(name, one) for name, one in self._found)])
+            page.rows(columns, [_row(name, one) for name, one in self._found], head=head)
             edges = " or ".join(sorted({f"{one.edge_ui:.2f}" for _, one in self._found}))
             for line in ASSUMED:
                 page.line(line.format(edges=edges), indent=2)
@@ -76,10 +76,9 @@ class Eyes:
         for title in dict.fromkeys(one.reference.title for _, one in self._margins):
             found = [(name, one) for name, one in self._margins if one.reference.title == title]
             page.heading(f"as a channel of {title}")
-            words = ("file", "COM dB", "eye mV", "width UI", "CTLE dB", "c(-1)", "c(1)", "package mm", "link")
-            head = tuple(styled(word, "dim") for word in words)
-            columns = [Column(wraps=True), *(Column(right=True) for _ in words[2:]), Column()]
-            page.rows(columns, [head, *(_margin_row(name, one) for name, one in found)])
+            head = ("file", "COM dB", "eye mV", "width UI", "CTLE dB", "c(-1)", "c(1)", "package mm", "link")
+            columns = [Column(wraps=True), *(Column(right=True) for _ in head[2:]), Column()]
+            page.rows(columns, [_margin_row(name, one) for name, one in found], head=head)
             for line in OF_A_CHANNEL:
                 page.line(line.format(least=found[0][1].reference.least_com_db), indent=2)
             if any(one.is_part for _, one in found):
@@ -91,11 +90,10 @@ class Eyes:
         if not found:
             return
         page.heading(f"as a channel of {found[0][1].reference.title}, with the pairs next to it")
-        words = ("file", "COM dB", "neighbour", "end", "mm", "gap mm", "takes dB")
-        head = tuple(styled(word, "dim") for word in words)
+        head = ("file", "COM dB", "neighbour", "end", "mm", "gap mm", "takes dB")
         right = Column(right=True)
         columns = [Column(wraps=True), right, Column(wraps=True), Column(), right, right, right]
-        page.rows(columns, [head, *(row for name, one in found for row in _crowd_rows(name, one))])
+        page.rows(columns, [row for name, one in found for row in _crowd_rows(name, one)], head=head)
         for line in OF_A_CROWD:
             page.line(line, indent=2)
 

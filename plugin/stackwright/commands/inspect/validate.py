@@ -67,9 +67,8 @@ def _page(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary) -> Page
     page.line(styled("Validation", "bold"), f"  {path.name}: {summary.rows} values, limit {summary.limit_pct:g} %")
     page.gap()
     header = ("case", "quantity", "value", "reference", "diff %", "+- ref %", "own est. %", "ms", "verdict")
-    cells: list[tuple[str | Text, ...]] = [tuple(styled(word, "dim") for word in header)]
-    cells += [_cells(outcome) for outcome in outcomes if outcome.verdict != "skipped"]
-    page.rows([Column(max_width=18), Column(max_width=14), *(Column(right=True) for _ in range(6)), Column()], cells)
+    columns = [Column(max_width=18), Column(max_width=14), *[Column(right=True)] * 6, Column()]
+    page.rows(columns, [_cells(outcome) for outcome in outcomes if outcome.verdict != "skipped"], head=header)
     for outcome in outcomes:
         if outcome.reason and outcome.verdict != "skipped":
             page.line(styled(f"{outcome.id} {outcome.quantity}: ", "bold"), outcome.reason, indent=2)

@@ -166,9 +166,8 @@ def _devices(page: Page, memory: ModelMemory, found: tuple[tuple[Accelerator, in
         return
     room = "for KV" if memory.cache_gb is None else "left"
     header = ("device", "GB", "x", room, "W", "core A", "form", "cooling")
-    rows = [header, *(_device(memory, device, count) for device, count in found)]
-    numeric = Column(right=True)
-    page.rows([Column(), numeric, numeric, numeric, numeric, numeric, Column(), Column(wraps=True)], rows)
+    rows = [_device(memory, device, count) for device, count in found]
+    page.rows([Column(), *[Column(right=True)] * 5, Column(), Column(wraps=True)], rows, head=header)
     if any(device.fit(memory, count) is MemoryFit.MARGINAL for device, count in found):
         page.line(f"* marginal: the KV cache has less than {CACHE_ROOM:.0%} of the memory", indent=2)
     low_v, high_v = CORE_V

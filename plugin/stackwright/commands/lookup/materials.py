@@ -59,14 +59,14 @@ def show_material(text: str) -> int:
 
 
 def _table(page: Page, laminates: Iterable[Laminate]) -> None:
-    rows: list[tuple[str, ...]] = [("laminate", "maker", "loss class", "Dk", "Df", "Tg (method)")]
+    rows: list[tuple[str, ...]] = []
     for laminate in laminates:
         label = laminate.loss_class.label if laminate.loss_class else "?"
         dk, df = _plain(laminate.dk_at(10.0)), _plain(laminate.df_at(10.0), digits=3)
         last = _tg(laminate.tg_fact()) if laminate.has_values or laminate.generic else NO_VALUES
         rows.append((laminate.family, laminate.maker, label, dk, df, last))
     columns = [Column(max_width=26), Column(max_width=18), Column(), Column(), Column(), Column()]
-    page.rows(columns, rows)
+    page.rows(columns, rows, head=("laminate", "maker", "loss class", "Dk", "Df", "Tg (method)"))
 
 
 def _resolved(page: Page, match: Match, laminate: Laminate) -> None:

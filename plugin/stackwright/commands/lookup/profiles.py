@@ -29,7 +29,8 @@ def list_profiles() -> int:
     page.heading("Form factors")
     page.rows([Column(), Column(wraps=True)], [(styled(f.name, "bold"), f.title) for f in forms().values()])
     page.gap()
-    page.line(f"next: stackwright profiles {profile_names()[-1]}, or stackwright check BOARD --profile NAME")
+    page.line("next:")
+    page.verbatim([f"stackwright profiles {profile_names()[-1]}", "stackwright check BOARD --profile NAME"])
     show(page.text(terminal_console()))
     return 0
 
@@ -61,7 +62,8 @@ def show_profile(name: str, *, verbose: bool = False) -> int:
         general = count(len(clauses) - len(shown), "requirement holds", "requirements hold")
         page.line(styled(f"{general} for any board, too: -v lists them, with ids and sources", "dim"), indent=2)
     page.gap()
-    page.line(f"next: stackwright check BOARD --profile {name}; stackwright explain {ordered[0].id}")
+    page.line("next:")
+    page.verbatim([f"stackwright check BOARD --profile {name}", f"stackwright explain {ordered[0].id}"])
     show(page.text(terminal_console()))
     return 0
 

@@ -129,41 +129,42 @@ def _partial(page: Page, result: Suggested) -> None:
 
 
 def _answers(page: Page, result: Suggested) -> None:
-    page.heading("answers", "loss at the highest Nyquist frequency, typical; cost against the cheapest")
     margins = [one.least_margin_db for one in result.entries]
-    with_margin = any(margin is not None for margin in margins)
-    words = ["", "laminates", "dB/inch", "margin dB", "cost", "mm", "laminations", "aspect", "backdrill"]
-    right = Column(right=True)
-    columns = [right, Column(wraps=True), right, right, Column(), right, right, right, Column()]
-    rows: list[Sequence[str | Text]] = [[styled(word, "dim") for word in words]]
+    laminations = sorted({one.laminations for one in result.entries})
+    alike = f"; {count(laminations[0], 'lamination')}" if len(laminations) == 1 else ""
+    page.heading("answers", f"loss at the highest Nyquist frequency, typical; cost against the cheapest{alike}")
+    right, wraps = Column(right=True), Column(wraps=True)
+    columns = {"": right, "laminates": wraps, "dB/inch": right, "margin dB": right, "cost": wraps, "mm": right}
+    columns |= {"laminations": right, "aspect": right, "backdrill": Column()}
+    if alike:
+        del columns["laminations"]
+    if all(margin is None for margin in margins):
+        del columns["margin dB"]
+    rows: list[list[str | Text]] = []
     for index, (one, margin) in enumerate(zip(result.entries, margins, strict=True), start=1):
         loss = one.worst_loss_db_per_inch
-        rows.append(
-            [
-                styled(f"{index}", "bold"),
-                " + ".join(one.candidate.laminates),
-                f"{loss:.2f}" if loss else "-",
-                "-" if margin is None else f"{margin:.2f}",
-                cost_words(one, result) or f"{one.cost.index:.0f}",
-                f"{one.candidate.thickness_mm:.2f}",
-                f"{one.laminations}",
-                f"{one.aspect_ratio:.1f}",
-                count(len(one.backdrilled), "layer") if one.backdrilled else "none",
-            ]
-        )
-    if not with_margin:
-        at = words.index("margin dB")
-        columns, rows = columns[:at] + columns[at + 1 :], [[*row[:at], *row[at + 1 :]] for row in rows]
-    page.rows(columns, rows)
+        cells: dict[str, str | Text] = {
+            "": styled(f"{index}", "bold"),
+            "laminates": " + ".join(one.candidate.laminates),
+            "dB/inch": f"{loss:.2f}" if loss else "-",
+            "margin dB": "-" if margin is None else f"{margin:.2f}",
+            "cost": cost_words(one, result) or f"{one.cost.index:.0f}",
+            "mm": f"{one.candidate.thickness_mm:.2f}",
+            "laminations": f"{one.laminations}",
+            "aspect": f"{one.aspect_ratio:.1f}",
+            "backdrill": count(len(one.backdrilled), "layer") if one.backdrilled else "none",
+        }
+        rows.append([cells[name] for name in columns])
+    page.rows(list(columns.values()), rows, head=list(columns))
     if ranked := rank_words(result):
         page.line(styled(ranked, "dim"), indent=2)
 
 
 def _stackup(page: Page, one: Evaluated, index: int, *, verbose: bool) -> None:
     page.heading(f"stackup {index}", f"{one.candidate.thickness_mm:.3f} mm, {one.candidate.hdi_class}")
-    head = tuple(styled(word, "dim") for word in ("layer", "kind", "mm", "material or use", "oz or Df", "foil"))
+    head = ("layer", "kind", "mm", "material or use", "oz or Df", "foil")
     columns = [Column(), Column(), Column(right=True), Column(wraps=True), Column(), Column()]
-    page.rows(columns, [head, *(_cells(row) for row in one.candidate.rows)])
+    page.rows(columns, [_cells(row) for row in one.candidate.rows], head=head)
     if verbose:
         page.line(f"cost {one.cost.index:.0f}: {', '.join(one.cost.drivers)}", indent=2)
         page.line(styled(f"({one.cost.basis})", "dim"), indent=2)
