@@ -17,9 +17,7 @@ from drc_rules.analysis.thermal.hot_parts import (
     hot_parts,
     required_hot_parts,
 )
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Basis, Clause, Severity, Source
 from drc_rules.rules.thermal._thermal_path import connected_layers, describe, heat_path
 from drc_rules.settings.config import parse_config
@@ -32,7 +30,7 @@ from stackup_lib.thermal.via_array import (
     barrel_range_k_per_w,
     cell_k_per_w,
 )
-from tests.support.mini import mini_board
+from tests.support.mini import mini_context
 
 CASES = Path(__file__).parents[4] / "fixtures" / "rules" / "thermal" / "open_thermal_vias.toml"
 CLAUSE = Clause(
@@ -46,8 +44,7 @@ def context(folder: Path, **changes: object) -> Context:
     """The board of the rule's cases with nine vias in its thermal pad, unless changed."""
     base = tomllib.loads(CASES.read_text(encoding="utf-8"))["base"]["qfn"]
     data = {**base, "vias": [NINE], "config": HOT, **changes}
-    config = parse_config(str(data["config"]))
-    return prepare(mini_board(folder, data), config, Overrides())[0]
+    return mini_context(folder, data, str(data["config"]))
 
 
 def only(ctx: Context) -> HotPartOnBoard:
