@@ -43,7 +43,7 @@ NOT_CHECKED = "not checked"
 
 
 class VerdictChange(Frozen):
-    """A clause whose verdict is another one; None where it was not checked.
+    """A clause whose verdict is another one, in words at least; None where it was not checked.
 
     Attributes:
         before_words, after_words: the verdicts as reports say them: `met`, `failed`, `not met`, `not checked`.
@@ -64,7 +64,8 @@ class BoardDiff(Frozen):
         rows: of the stackup, top to bottom.
         lines: what the old board's routed geometries have in both stackups.
         links: those whose mean impedance moved.
-        new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed.
+        new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed, what became more
+            severe is new.
     """
 
     before: str
@@ -82,8 +83,8 @@ class BoardDiff(Frozen):
 def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
     """Compare two checked states of a board."""
     old, new = before.report, after.report
-    keys = {finding.key for finding in _all(old)}
-    came = tuple(finding for finding in new.findings if finding.key not in keys)
+    known = {finding.key: finding.severity.rank for finding in _all(old)}
+    came = tuple(finding for finding in new.findings if finding.severity.rank > known.get(finding.key, -1))
     return BoardDiff(
         before=old.board.path,
         after=new.board.path,
@@ -123,7 +124,7 @@ def _verdicts(old: Report, new: Report) -> Iterator[VerdictChange]:
     for clause in dict.fromkeys([*now, *was]):
         a, b = was.get(clause), now.get(clause)
         titled = b or a
-        if titled and (a is None or b is None or a.verdict is not b.verdict):
+        if titled and (a is None or b is None or a.words != b.words):
             yield VerdictChange(
                 clause=clause,
                 title=titled.clause.title,

@@ -20,6 +20,7 @@ from stackwright.run.git import GitError
 from stackwright.run.revisions import board_at
 from tests.support.boards import BOARDS, board_file
 from tests.support.git import git
+from tests.support.mini import mini_file
 from tests.support.remembered import equal_boards_checked_once
 
 ROOT = Path(__file__).parents[2]
@@ -246,3 +247,15 @@ def test_a_changed_figure_is_told_with_both_values() -> None:
     assert [(f.what, f.before, f.after) for f in stated.figures] == [("material", "", "370HR")]
     assert list(row_changes(view(core(1, "A")), view(core(1, "A")))) == []
     assert [one.kind for one in row_changes(None, view(copper("F.Cu")))] == ["added"]
+
+
+def test_a_remark_that_becomes_an_error_is_another_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both are findings of one clause: the pads of a closed jumper overlap, then those of a resistor."""
+    pads = [{"number": str(k), "net": f"/{k}", "at_mm": [k, 0], "size_mm": [1.2, 0.6]} for k in (1, 2)]
+    old, new = (
+        mini_file(tmp_path / name, {"copper_layers": 2, "parts": [{"reference": name, "at_mm": [5, 5], "pads": pads}]})
+        for name in ("JP1", "R1")
+    )
+
+    assert run(["diff", str(old), str(new)]) == 1
+    assert "no short circuits remark -> failed" in " ".join(capsys.readouterr().out.split())
