@@ -172,6 +172,7 @@ def test_a_pull_request_gets_deltas_first_and_the_cross_section_last(
     ("words", "says"),
     [
         (["diff", "nope", "hardware"], "neither a file nor a commit"),
+        (["diff", "nope.kicad_pcb", "other.kicad_pcb"], "nope.kicad_pcb: no such file; give two boards"),
         (["diff", "HEAD~9", CARD], "neither a file nor a commit"),
         (["diff", "--", "-x", CARD], "neither a file nor a commit"),
         (["check", CARD, "--against", "nope"], "no commit that git knows"),

@@ -125,7 +125,11 @@ def test_a_board_without_stackup_names_what_is_missing(capsys: pytest.CaptureFix
     [
         (["--width", "0.1"], "--layer"),
         (["--layer", "In77.Cu", "--width", "0.1"], "did you mean"),
-        (["--layer", "In2.Cu", "--width", "0"], "under 1 um"),
+        (["--layer", "In2.Cu", "--width", "0"], "--width: 0 mm is no width on a board"),
+        (["--layer", "In2.Cu", "--width", "1e308"], "--width: 1e+308 mm is no width on a board"),
+        (["--layer", "In2.Cu", "--width", "0.1", "--gap", "1e308"], "--gap: 1e+308 mm is no gap on a board"),
+        (["--layer", "In2.Cu", "--width", "0.1", "--coplanar-gap", "1e300"], "mm is no coplanar gap on a board"),
+        (["--target-diff", "85", "--gap", "0"], "--gap: 0 mm is no gap on a board"),
         (["--layer", "In2.Cu", "--width", "0.1", "--gap", "0.0001"], "gap"),
         (["--layer", "In2.Cu", "--target-se", "-5"], "positive"),
         (["--reference", "In1.Cu", "--target-se", "50"], "--layer"),

@@ -90,6 +90,11 @@ def states(old: str, new: str | None, typed: Path | None) -> tuple[State, State]
         StackwrightError: a word is neither, or no board is named.
     """
     paths = [Path(word) for word in (old, new) if word is not None and Path(word).exists()]
+    missing = [
+        word for word in (old, new) if word is not None and word.endswith(".kicad_pcb") and Path(word) not in paths
+    ]
+    if missing:
+        raise DiffError(missing[0], "no such file", "give two boards, or OLD NEW BOARD")
     named = find_board(typed or (paths[-1] if paths else Path()))
     return _state(old, named), (State(named) if new is None else _state(new, named))
 

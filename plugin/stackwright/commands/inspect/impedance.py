@@ -1,7 +1,6 @@
 """`stackwright impedance`: the impedance of a width on a board's stackup, and the width that a target needs."""
 
 import hashlib
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -34,6 +33,8 @@ from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled, terminal_console
 
 MM_PER_INCH = 25.4
+WIDEST_MM = 100.0
+"""Widths and gaps above this are slips of the keyboard."""
 CLEAN, FOUND = 0, 1
 
 
@@ -60,9 +61,11 @@ def show_impedance(typed: Path, request: ImpedanceRequest) -> int:
     """
     board_path = find_board(typed)
     request.check_file(typed, board_path)
-    for option, gap_mm in (("--gap", request.gap_mm), ("--coplanar-gap", request.coplanar_gap_mm)):
-        if gap_mm is not None and not 0 <= gap_mm < math.inf:
-            raise ConfigError(option, f"{gap_mm:g} mm is no gap", "give millimetres, e.g. 0.15")
+    sizes = {"--width": request.width_mm, "--gap": request.gap_mm, "--coplanar-gap": request.coplanar_gap_mm}
+    for option, size_mm in sizes.items():
+        if size_mm is not None and not 0 < size_mm <= WIDEST_MM:
+            what = f"{size_mm:g} mm is no {option.lstrip('-').replace('-', ' ')} on a board"
+            raise ConfigError(option, what, f"give millimetres up to {WIDEST_MM:g}, e.g. 0.15")
     context = request.context_of(board_path)
     lines = Lines(context)
     if request.width_mm is not None:
