@@ -43,7 +43,7 @@ NOT_CHECKED = "not checked"
 
 
 class VerdictChange(Frozen):
-    """A clause whose verdict is another one, in words at least; None where it was not checked.
+    """A clause whose verdict, or what reports call it, is another one; None where it was not checked.
 
     Attributes:
         before_words, after_words: the verdicts as reports say them: `met`, `failed`, `not met`, `not checked`.
