@@ -254,6 +254,9 @@ def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand
     assert (found.is_change, found.then) == (False, None)
     assert run(["fit", str(board), "--no-suggest"]) == 0
     assert "change" not in capsys.readouterr().out
+    assert run(["fit", str(board)]) == 0
+    command = f"    stackwright fit {board} --profile inference-workstation --suggest"
+    assert command in capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.slow

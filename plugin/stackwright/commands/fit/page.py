@@ -56,7 +56,7 @@ def page_of(
     _scorecard(page, report, every=every)
     told: set[str] = set()
     for row in shown:
-        _details(page, row, ways.get(row.profile), told, asked=asked)
+        _details(page, row, ways.get(row.profile), told, board=board, asked=asked)
     _end(page, shown, board)
     return page
 
@@ -118,7 +118,7 @@ def _figure(value: int) -> str:
     return f"{value}" if value else "-"
 
 
-def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, asked: bool) -> None:
+def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, board: Path, asked: bool) -> None:
     page.heading(row.profile, f"{row.title}, {form_words(row)}")
     page.line(styled(WORD[row.headline], HEADLINE_STYLE[row.headline]), f"  {row.why}", indent=2)
     least = Severity.INFO if asked else Severity.WARNING
@@ -130,7 +130,7 @@ def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, asked
     if len(every) > len(shown):
         rest = count(len(every) - len(shown), "more clause")
         page.line(styled(f"and {rest}: --profile {row.profile} shows all", "dim"), indent=2)
-    _way(page, row, way)
+    _way(page, row, way, board)
     _questions(page, row, told, asked=asked)
 
 
@@ -142,11 +142,12 @@ def _line(one: Shortfall) -> Iterator[tuple[Text, Text, str | Text]]:
         yield styled(""), styled(""), styled(f"fix: {one.fix}", "dim")
 
 
-def _way(page: Page, row: Fitness, way: Way | None) -> None:
+def _way(page: Page, row: Fitness, way: Way | None, board: Path) -> None:
     if way is None:
         return
     if way.needs_new:
-        page.line("no small change of the stackup will do; ", f"--profile {row.profile} --suggest searches", indent=2)
+        page.line("no small change of the stackup will do; this searches a new one:", indent=2)
+        page.verbatim([command_line("fit", str(board), "--profile", row.profile, "--suggest")], indent=4)
         return
     if way.why_none:
         page.line(styled("no stackup can be worked out: ", "yellow"), way.why_none, indent=2)
