@@ -29,9 +29,13 @@ PAGES: Mapping[str, tuple[list[str], str]] = {
     "report": (["check", LOSSY], ""),
     "board_view": (["check", NO_BACKDRILL], "document.querySelector('.board-view').scrollIntoView()"),
     "stackups": (["suggest", LOSSY], "document.querySelector('.choices').scrollIntoView()"),
+    "stackup_fix": (["suggest", LOSSY], "document.querySelector('.choices').scrollIntoView()"),
     "diff": (["diff", FIT, LOSSY], "document.querySelector('#stackup').scrollIntoView()"),
 }
 """By the picture's name: the command that writes the page, and what is done in it before the picture is taken."""
+
+CLIPS: Mapping[str, tuple[int, int, int, int]] = {"stackup_fix": (12, 50, 640, 650)}
+"""By the picture's name: left, top, right and bottom of the part that is kept, in pixels."""
 
 WALKS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "form": ("tests/browser/test_form_in_browser.py", {"form.png": "form"}),
@@ -58,6 +62,10 @@ def page(name: str) -> None:
             tab.wait_for("document.readyState === 'complete' && !!document.querySelector('.board')")
             _show(tab, action)
             tab.picture(PICTURES / f"{name}.png")
+    if name in CLIPS:
+        from PIL import Image  # noqa: PLC0415 - of the development environment alone
+
+        Image.open(PICTURES / f"{name}.png").crop(CLIPS[name]).save(PICTURES / f"{name}.png", optimize=True)
 
 
 def _show(tab: Tab, action: str) -> None:

@@ -15,6 +15,7 @@ class Count:
         rules_out: ids of the clauses that are more than information, and that the user has not decided otherwise.
         not_met: ids of the failed clauses whose severity is warning: they are said not to be met, as `check` says.
         remarks: ids of those that are information.
+        faulty: rows of the stackup at which one fails or is not met: the place that a finding names first.
     """
 
     failed: tuple[str, ...]
@@ -23,6 +24,7 @@ class Count:
     rules_out: frozenset[str] = frozenset()
     not_met: frozenset[str] = frozenset()
     remarks: frozenset[str] = frozenset()
+    faulty: frozenset[str] = frozenset()
 
     @property
     def describe(self) -> str:

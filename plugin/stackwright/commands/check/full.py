@@ -45,7 +45,7 @@ def in_full(
         why_none = _why_no_search(checked.report)
         found, failure = (None, "") if why_none else _suggested(board_path, checked, project)
         ways = _ways(fitness, found, board_path, project)
-        stackups = side_by_side(found, project, _faulty(checked.report)) if found else None
+        stackups = side_by_side(found, project) if found else None
     return Full(scorecard(fitness, ways), stackups, why_none or failure)
 
 
@@ -53,26 +53,16 @@ def _why_no_search(report: Report) -> str:
     """Return why no stackup is looked for; "" where one is."""
     if report.profile is None:
         return "No workload is stated, so nothing is known that a stackup should meet: --profile names one."
-    if not _fixes(report):
+    if not _stackup_fails(report):
         return "No requirement fails that another stackup would meet."
     return ""
 
 
-def _fixes(report: Report) -> set[str]:
-    """Return the clauses that fail and that a stackup decides."""
-    return {
-        verdict.clause.id
+def _stackup_fails(report: Report) -> bool:
+    """Tell whether a clause fails that a stackup decides."""
+    return any(
+        verdict.verdict is Verdict.FAILED and verdict.clause.kind in DECIDED and verdict.worst is not Severity.INFO
         for verdict in report.verdicts
-        if verdict.verdict is Verdict.FAILED and verdict.clause.kind in DECIDED and verdict.worst is not Severity.INFO
-    }
-
-
-def _faulty(report: Report) -> frozenset[str]:
-    """Return the rows at which those clauses fail: the place that a finding names first."""
-    clauses = _fixes(report)
-    found = [*report.findings, *(one.finding for one in report.accepted)]
-    return frozenset(
-        one.places[0].layer for one in found if one.clause in clauses and one.places and one.places[0].layer
     )
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
+from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
@@ -151,7 +152,15 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
         frozenset(one.clause.id for one in failed if one.worst is severity)
         for severity in (Severity.WARNING, Severity.INFO)
     )
-    return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts, not_met, remarks)
+    faulty = frozenset(
+        finding.places[0].layer
+        for one in failed
+        if one.clause.kind in DECIDED and one.worst is not Severity.INFO
+        for finding in of_clause(one, stackup.outcome.findings)
+        if finding.places and finding.places[0].layer
+    )
+    met = len(ids(Verdict.PASSED))
+    return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), met, counts, not_met, remarks, faulty)
 
 
 def least_changes(selection: Selection, found: GoalsFound, project: BoardProject, board_path: Path) -> LeastFound:

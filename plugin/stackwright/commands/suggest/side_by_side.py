@@ -37,13 +37,12 @@ ROLES: dict[Use, LayerRole] = {
 }
 
 
-def side_by_side(result: Suggested, project: BoardProject | None, faulty: frozenset[str] = frozenset()) -> SideBySide:
+def side_by_side(result: Suggested, project: BoardProject | None) -> SideBySide:
     """Lay answers out next to the board's own stackup, where there is a board.
 
     Args:
         result: the answers.
         project: the board that they are for.
-        faulty: rows of its stackup that are at fault.
 
     Raises:
         StackwrightError: the board cannot be read again.
@@ -53,7 +52,7 @@ def side_by_side(result: Suggested, project: BoardProject | None, faulty: frozen
     choices: list[StackupChoice] = []
     if project is not None:
         view = stackup_view(project.context)
-        choices.append(_now(result, project, view, faulty))
+        choices.append(_now(result, project, view))
         choices += _changes(result, project, view)
     new = result.answers.ranked[: MOST - len(choices)]
     several = len(new) > 1
@@ -65,7 +64,7 @@ def side_by_side(result: Suggested, project: BoardProject | None, faulty: frozen
     return SideBySide(asked, tuple(choices), tuple(_remarks(result)), to_state, basis)
 
 
-def _now(result: Suggested, project: BoardProject, view: StackupView, faulty: frozenset[str]) -> StackupChoice:
+def _now(result: Suggested, project: BoardProject, view: StackupView) -> StackupChoice:
     figures: tuple[tuple[str, str], ...] = (("thickness", _mm(view.thickness_mm)),)
     why: tuple[str, ...] = ()
     try:
@@ -77,7 +76,7 @@ def _now(result: Suggested, project: BoardProject, view: StackupView, faulty: fr
     now = result.checked_now
     return StackupChoice(
         "As it is",
-        columns.plain(view.rows, faulty),
+        columns.plain(view.rows, now.faulty if now else frozenset()),
         says=tuple(_misses(result, now)) if now else (),
         figures=figures,
         checked=now,
