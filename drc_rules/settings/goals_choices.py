@@ -21,7 +21,7 @@ class GoalChoices(Frozen):
         hdi: False excludes build-ups, with a text that a fab reads; build-ups are requested with `build_ups`.
     """
 
-    layers: int | None = Field(default=None, ge=4, le=40)
+    layers: int | None = Field(default=None, ge=4, le=32)
     thickness_mm: float | None = Field(default=None, gt=0.1, lt=20)
     laminates: tuple[str, ...] = ()
     excluded_laminates: tuple[str, ...] = ()

@@ -196,6 +196,8 @@ def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board:
         (["chek", "."], ["chek", "stackwright --help"]),
         (["explain", "VIAA001"], ['did you mean "VIA001"']),
         (["profiles", "inferense"], ['did you mean "inference"']),
+        (["check", ".", "--form", "nope"], ["is not known", "`stackwright profiles` lists them"]),
+        (["suggest", "--profile", "edge", "--layers", "100000"], ["cannot be 100000", "at most 32"]),
     ],
     ids=lambda value: " ".join(value)[:40],
 )
@@ -678,6 +680,7 @@ def test_materials_say_what_a_name_is_taken_for() -> None:
     vague = run("materials", "megtron")
     assert vague.code == 1
     assert "Megtron 7(N)" in vague.out
+    assert run("materials", "Foo", "Bar").out.count("is not in the catalogue") == 1
     assert "370HR" in run("materials").out
     assert "TU-872 LK data sheet DS1801019B, 31 January 2018" in run("materials", "TU-872", "LK").out
 

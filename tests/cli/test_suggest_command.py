@@ -141,7 +141,7 @@ def test_what_the_fab_is_to_be_asked_is_on_the_page_and_the_rest_is_counted(caps
 
 def test_more_layers_than_kicad_takes_are_refused() -> None:
     """Before anything is searched, with the number that is possible."""
-    with pytest.raises(StackwrightError, match="34 layers; give an even number from 4 to 32"):
+    with pytest.raises(StackwrightError, match="--layers: cannot be 34; give at most 32"):
         run(["suggest", "--profile", "training", "--layers", "34"])
 
 

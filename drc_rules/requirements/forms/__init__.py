@@ -117,5 +117,7 @@ def load_form(name: str) -> Form:
         ConfigError: there is none of that name; says which is nearest.
     """
     if name not in forms():
-        raise ConfigError(f'form factor "{name}"', "is not known", did_you_mean(name, forms()))
+        raise ConfigError(
+            f'form factor "{name}"', "is not known", f"{did_you_mean(name, forms())}; `stackwright profiles` lists them"
+        )
     return forms()[name]

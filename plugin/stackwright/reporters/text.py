@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from rich.text import Text
@@ -186,9 +187,9 @@ def _others(report: Report, width: int) -> Iterator[Text]:
         )
         yield from _labelled("KiCad DRC", words, width, most=3, style="yellow")
     suppressed = sum(one.by == "suppression" for one in report.accepted)
-    known = len(report.accepted) - suppressed
     parts = [f"{suppressed} suppressed"] if suppressed else []
-    parts += [f"{known} in the baseline"] if known else []
+    known = Counter(one.reason for one in report.accepted if one.by != "suppression")
+    parts += [f"{many} {reason}" for reason, many in known.items()]
     parts += [f"{len(report.fixed)} fixed since the baseline"] if report.fixed else []
     if parts:
         yield from _labelled("accepted", ", ".join(parts), width, style="dim")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable
@@ -112,9 +113,8 @@ def find_board(typed: Path) -> Path:
             raise BoardFileError(str(typed), "no such file", _nearest(typed))
         refuse_unplain(typed)
     except OSError as error:
-        raise BoardFileError(
-            str(typed), f"cannot be read ({error.strerror})", "check the path and its rights"
-        ) from error
+        fix = "save the board as a file" if error.errno == errno.EINVAL else "check the path and its rights"
+        raise BoardFileError(str(typed), f"cannot be read ({error.strerror})", fix) from error
     return as_stored(typed)
 
 

@@ -155,7 +155,7 @@ def _construction(match: Match) -> str:
 def _unresolved(page: Page, match: Match) -> None:
     word = {"ambiguous": "may mean several laminates", "style only": "names a glass style, no laminate"}
     page.line(styled(match.text, "bold"), f"  {word.get(match.status, 'is not in the catalogue')}")
-    if match.note:
+    if match.note and not match.note.endswith(" is not in the catalogue."):
         page.line(match.note, indent=2)
     near = catalogue().search(match.text)[:10] if match.status != "style only" else []
     if near:

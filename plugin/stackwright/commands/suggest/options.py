@@ -10,6 +10,14 @@ from drc_rules.requirements.interfaces import interface
 from drc_rules.stackup_design.goals import GoalChoices
 from stackup_lib.core.errors import ConfigError
 
+LIMITS = {
+    "greater_than": "more than",
+    "greater_than_equal": "at least",
+    "less_than": "less than",
+    "less_than_equal": "at most",
+}
+"""How to say a limit of a number, by Pydantic's name of the miss."""
+
 
 def choices_of(
     *, interfaces: Iterable[str] | None = None, lengths: Iterable[str] | None = None, **others: object
@@ -31,6 +39,9 @@ def choices_of(
     except ValidationError as error:
         first = error.errors()[0]
         name = "--" + str(first["loc"][0]).replace("_", "-") if first["loc"] else "the options"
+        if first["type"] in LIMITS:
+            (limit,) = first["ctx"].values()
+            raise ConfigError(name, f"cannot be {first['input']}", f"give {LIMITS[first['type']]} {limit:g}") from None
         raise ConfigError(name, first["msg"].removeprefix("Value error, "), f"not {first['input']}") from None
 
 
