@@ -161,11 +161,11 @@ def test_the_plan_of_retarget_does_the_same(tmp_path: Path, capsys: pytest.Captu
     """`apply` with the plan leaves the files that `retarget --write` leaves; what must be rerouted is listed."""
     one, other = board(tmp_path / "one"), board(tmp_path / "other")
     plan = tmp_path / "a.stackwright-plan.toml"
-    assert run(["retarget", str(one), "--to", "JLC061611-7628A", "--plan", str(plan)]) == 0
+    assert run(["retarget", str(one), "--to", "JLC061611-1080A", "--plan", str(plan)]) == 0
     text = capsys.readouterr().out
-    assert "586 mm of copper off its target" in text
+    assert "781 mm of copper off its target" in text
     assert run(["apply", str(plan), str(one), "--write", "--change-stackup", "--classes", "--rules"]) == 0
-    assert run(["retarget", str(other), "--to", "JLC061611-7628A", "--write"]) == 0
+    assert run(["retarget", str(other), "--to", "JLC061611-1080A", "--write"]) == 0
     for suffix in (".kicad_pcb", ".kicad_pro", ".kicad_dru"):
         assert one.with_suffix(suffix).read_bytes() == other.with_suffix(suffix).read_bytes()
     assert (one.parent / "stackwright.toml").read_bytes() == (other.parent / "stackwright.toml").read_bytes()

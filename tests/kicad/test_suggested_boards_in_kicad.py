@@ -81,7 +81,7 @@ def test_every_suggestion_opens_and_fails_no_clause(name: str, tmp_path: Path, k
 def test_a_board_of_every_profile_opens_and_its_rules_are_read(
     profile: str, tmp_path: Path, kicad_cli: KicadCli
 ) -> None:
-    """Saved as it is, without a violation; where it carries interfaces, a track off the first rule is reported."""
+    """Saved as it is, without a violation; where it carries interfaces, tracks off the first rule are reported."""
     board = tmp_path / "board.kicad_pcb"
     new_board(board, NewRequest(profile))
     assert all_violations(board, kicad_cli) == []
@@ -98,13 +98,18 @@ def test_a_board_of_every_profile_opens_and_its_rules_are_read(
     first, *_ = parse_design_rules(rules_file.read_text(encoding="utf-8")).rules
     project = board.with_suffix(".kicad_pro")
     net_class = first.name.removeprefix("stackwright: ").rpartition(", ")[0]
-    planned = PlannedClass(name=net_class, patterns=("/TX",))
+    planned = PlannedClass(name=net_class, patterns=("/TX*",))
     project.write_bytes(set_net_classes(project.read_bytes(), [planned]).content)
-    track = segment("/TX", first.layer or "", 60, 0.999).encode()
-    board.write_bytes(saved.replace(b"\t(embedded_fonts no)", track + b"\t(embedded_fonts no)"))
+    gap_mm = next((one.opt_mm for one in first.constraints if one.kind == "diff_pair_gap"), None)
+    tracks = (
+        segment("/TX", first.layer or "", 60, 0.999)
+        if gap_mm is None
+        else pair("TX", first.layer or "", 60, 0.999, gap_mm)
+    ).encode()
+    board.write_bytes(saved.replace(b"\t(embedded_fonts no)", tracks + b"\t(embedded_fonts no)"))
     found = violations(board, kicad_cli)
-    assert [kind for kind, _ in found] == ["track_width"]
-    assert f"stackwright: {net_class}, " in found[0][1]
+    assert {kind for kind, _ in found} == {"track_width"}
+    assert all(f"stackwright: {net_class}, " in words for _, words in found)
 
 
 @pytest.mark.parametrize("name", CASES)

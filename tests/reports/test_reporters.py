@@ -652,6 +652,16 @@ def test_rows_wrap_inside_their_column() -> None:
     assert second.startswith("         word")
 
 
+def test_sentences_wrap_in_any_column() -> None:
+    """Two columns of sentences share the width; one that was not meant to wrap leaves room for the other."""
+    page = Page()
+    page.rows([Column(), Column(), Column(wraps=True)], [("ranked by", "least loss " * 8, "usual for inference " * 2)])
+
+    lines = page.text(plain_console(100)).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 3
+
+
 def test_the_names_of_columns_wrap_before_a_table_gets_too_wide() -> None:
     """Nine columns of numbers under long names fit 80 columns, and no name takes a third line."""
     names = ["layer", "in +-10 %", "dB/inch (range)", "margin dB", "Routed, mm", "Width/gap, mm", "laminations"]

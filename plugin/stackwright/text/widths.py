@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 
@@ -42,6 +43,7 @@ def column_widths(
         room: columns of the terminal, without indent. Cells that cannot be broken may need more.
     """
     texts = [[row[k] for row in cells] for k in range(len(columns))]
+    columns = [_wrapped_if_long(column, text, room) for column, text in zip(columns, texts, strict=True)]
     names = head or [""] * len(columns)
     widths = [_least(*of_column) for of_column in zip(columns, texts, names, strict=True)]
     left = room - GAP * (len(columns) - 1) - sum(widths)
@@ -56,6 +58,14 @@ def column_widths(
             widths[min(short, key=lambda k: widths[k])] += 1  # what is short stays in one line
             left -= 1
     return widths
+
+
+def _wrapped_if_long(column: Column, cells: Sequence[str], room: int) -> Column:
+    """Return the column as one that wraps where sentences would fill half of the room or more."""
+    is_long = max(map(cell_len, cells), default=0) >= room // 2
+    if column.may_wrap or not is_long or max(map(_longest_word, cells)) >= room // 4:
+        return column
+    return replace(column, wraps=True)
 
 
 def _least(column: Column, cells: Sequence[str], name: str) -> int:

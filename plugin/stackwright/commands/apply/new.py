@@ -189,7 +189,7 @@ def _assumptions(page: Page, begun: Begun) -> None:
     assumed = [(r.goal, r.value, r.source) for r in begun.reasons if r.origin is From.ASSUMPTION]
     if assumed:
         page.heading("assumed", "not specified")
-        page.rows([Column(), Column(), Column(wraps=True)], assumed)
+        page.rows([Column(max_width=22), Column(max_width=34), Column(wraps=True)], assumed)
 
 
 def _classes(page: Page, plan: Plan) -> None:
