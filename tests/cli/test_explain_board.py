@@ -220,7 +220,7 @@ def test_the_page_shows_the_numbers_step_by_step() -> None:
     assert "fails where |p| > p_tol + u" in ran.out
     assert "verdict   met: 9 objects, all of them" in ran.out
     assert "stackup row dielectric 3, line 96" in ran.out
-    assert max(len(line) for line in ran.out.splitlines() if line != str(LOSSY)) <= 100
+    assert max(len(line) for line in ran.out.replace(f"{LOSSY}/", "").splitlines()) <= 100  # however deep it lies
 
 
 @pytest.mark.slow
