@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, pair_traces, prepare_traces, usual_ps_per_mm
 from drc_rules.analysis.nets.board_links import board_links
-from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
+from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, interface_groups
 from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces import Interface, family
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
@@ -18,6 +19,9 @@ from stackup_lib.nets.links import Link
 
 LEAST_MM = 0.001
 """Lengths that differ by less are equal: KiCad's grid and the rounding of widths."""
+
+HARMLESS_SHARE = 0.02
+"""Of the unit interval: a skew below it costs a receiver nothing that it could measure."""
 
 
 @record
@@ -63,6 +67,20 @@ class GroupSkews:
     missing: tuple[MissingFact, ...]
 
 
+def unit_interval_ps(one: Interface) -> float:
+    """Half a period of Nyquist: of NRZ a bit, of PAM4 a symbol."""
+    return 500 / (one.nyquist_ghz or 1.0)
+
+
+def skew_groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
+    """Return the groups of which pairs are judged: fast ones, and slow ones with a limit that matters at their rate."""
+    return tuple(group for group in ctx.get(interface_groups) if family(group.family).fast or _has_limit(group))
+
+
+def _has_limit(group: HighSpeedGroup) -> bool:
+    return any((one.skew_ps or 0.0) >= HARMLESS_SHARE * unit_interval_ps(one) for one in group.choices)
+
+
 def skews_of(ctx: Context, group: HighSpeedGroup) -> GroupSkews:
     """Return the skew of every routed pair of a group."""
     return ctx.get(_skews_of, group.id)
@@ -81,8 +99,8 @@ def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
 
 
 def _pairs_by_group(ctx: Context) -> dict[str, list[tuple[Link, Link]]]:
-    """Return the routed pairs of every high-speed group."""
-    found = {group.id: list(routed_pairs(ctx, group)) for group in ReturnPaths(ctx).groups}
+    """Return the routed pairs of every group that is judged."""
+    found = {group.id: list(routed_pairs(ctx, group)) for group in ctx.get(skew_groups)}
     prepare_traces(ctx, [trace for pairs in found.values() for traces in pairs for trace in traces])
     return found
 

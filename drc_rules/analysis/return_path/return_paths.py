@@ -215,9 +215,14 @@ def _paths(ctx: Context) -> ReturnPath:
 
 
 def _groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
+    return tuple(group for group in ctx.get(interface_groups) if family(group.family).fast)
+
+
+def interface_groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
+    """Return the nets of every interface, fast or slow, in the order of ids, without those of no Nyquist frequency."""
     found: dict[tuple[str, str, bool], list[int]] = {}
     for net, role in enumerate(ctx.assignment.roles):
-        if role is not None and family(role.family).fast:
+        if role is not None:
             key = role.family, role.interface or "", ctx.assignment.is_declared(net)
             found.setdefault(key, []).append(net)
     groups = (

@@ -6,6 +6,9 @@ from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 
+SLOWER = "A slower link may have more, in proportion to its bit: declare the interface if it runs at that rate. "
+"""Where a limit is that of one rate and the rate of the link is not declared."""
+
 
 def spent_on(ctx: Context, one: PairSkew) -> str:
     """Return where the difference is: `tracks on In2.Cu +3.10 mm, vias +0.2 ps, package +1.0 ps`."""

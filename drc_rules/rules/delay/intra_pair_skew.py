@@ -2,12 +2,12 @@
 
 What it checks
 --------------
-Every routed pair of a high-speed interface, from end to end through its coupling capacitors, tuning patterns as drawn.
-Each section counts with the delay of its own cross section from the field solver, each via with the height that the
-signal climbs, each package with the pad-to-die length or delay stored at the pads. The difference between the two
-traces is compared with the limit that a document states for the interface; where none does, with 15 % of the unit
-interval. Where the generation is not known, the widest limit of the family holds. A difference below 2 % of the unit
-interval is information.
+Every routed pair of a high-speed interface or of MIPI D-PHY, from end to end through its coupling capacitors, tuning
+patterns as drawn. Each section counts with the delay of its own cross section from the field solver, each via with the
+height that the signal climbs, each package with the pad-to-die length or delay stored at the pads. The difference
+between the two traces is compared with the limit that a document states for the interface; where none does, with 15 %
+of the unit interval. Where the generation is not known, the widest limit of the family holds. A difference below 2 % of
+the unit interval is information; so is one of D-PHY lanes that are not declared: their limit is that of 2.5 Gb/s.
 
 Why it matters
 --------------
@@ -33,21 +33,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
-from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
+from drc_rules.analysis.delay.pair_skew import HARMLESS_SHARE, PairSkew, skew_groups, skews_of, unit_interval_ps
+from drc_rules.analysis.return_path.return_paths import HighSpeedGroup
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
-from drc_rules.requirements.interfaces import Interface
+from drc_rules.requirements.interfaces import Interface, family
 from drc_rules.requirements.interfaces.model import ENGINEERING
-from drc_rules.rules.delay._skew_parts import doubt, spent_on
+from drc_rules.rules.delay._skew_parts import SLOWER, doubt, spent_on
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.interval import Standing
 from stackup_lib.core.record import record
-
-HARMLESS_SHARE = 0.02
-"""Of the unit interval: less is information, whatever a document states."""
 
 PLACES_SHOWN = 20
 
@@ -67,7 +64,7 @@ def _groups(ctx: Context, _clause: Clause) -> Iterator[HighSpeedGroup]:
 
 def _with_pairs(ctx: Context) -> tuple[HighSpeedGroup, ...]:
     """Groups of which at least one pair leads somewhere."""
-    return tuple(group for group in ReturnPaths(ctx).groups if (found := skews_of(ctx, group)).known or found.missing)
+    return tuple(group for group in ctx.get(skew_groups) if (found := skews_of(ctx, group)).known or found.missing)
 
 
 FORMULA = """
@@ -113,11 +110,14 @@ def _is_open(one: PairSkew, limit: SkewLimit) -> bool:
 
 
 def _limit(group: HighSpeedGroup, one: PairSkew, share: float) -> SkewLimit:
-    """Return the widest limit of the generations that a pair may be of."""
-    return max((_limit_of(choice, one, share) for choice in group.choices), key=lambda limit: limit.ps)
+    """Return the widest limit of the generations that a pair may be of; of a slow family only documents have one."""
+    stated = [limit for choice in group.choices if (limit := _stated_limit(choice, one))]
+    of_share = [_share_limit(choice, share) for choice in group.choices if _stated_limit(choice, one) is None]
+    return max(stated + (of_share if family(group.family).fast else []), key=lambda limit: limit.ps)
 
 
-def _limit_of(choice: Interface, one: PairSkew, share: float) -> SkewLimit:
+def _stated_limit(choice: Interface, one: PairSkew) -> SkewLimit | None:
+    """Return the limit that a document states for a generation."""
     for field, value, factor, unit in (
         ("skew_ps", choice.skew_ps, 1.0, "ps"),
         ("skew_mm", choice.skew_mm, one.ps_per_mm, "mm"),
@@ -125,12 +125,11 @@ def _limit_of(choice: Interface, one: PairSkew, share: float) -> SkewLimit:
         document = choice.document_of(field)
         if value is not None and document != ENGINEERING:
             return SkewLimit(value * factor, f"{value:g} {unit}", document)
-    return SkewLimit(share * _unit_interval_ps(choice), f"{100 * share:g} % of the unit interval", ENGINEERING)
+    return None
 
 
-def _unit_interval_ps(choice: Interface) -> float:
-    """Half a period of Nyquist: of NRZ a bit, of PAM4 a symbol."""
-    return 500 / (choice.nyquist_ghz or 1.0)
+def _share_limit(choice: Interface, share: float) -> SkewLimit:
+    return SkewLimit(share * unit_interval_ps(choice), f"{100 * share:g} % of the unit interval", ENGINEERING)
 
 
 def _draft(
@@ -139,7 +138,8 @@ def _draft(
     worst = over[0]
     limit, skew = limits[worst], worst.size_ps.nominal
     slowest = group.choices[0]
-    harmless = max(one.size_ps.nominal for one in over) < HARMLESS_SHARE * _unit_interval_ps(slowest)
+    harmless = max(one.size_ps.nominal for one in over) < HARMLESS_SHARE * unit_interval_ps(slowest)
+    any_rate = not (group.declared or family(group.family).fast)
     more = f" (and {len(over) - 1} more)" if len(over) > 1 else ""
     at_least = "" if len(group.choices) == 1 else ", widest limit of the family"
     return DraftFinding(
@@ -148,8 +148,9 @@ def _draft(
             f"{group.title}, {worst.name}{more}"
         ),
         why=(
-            f"{100 * skew / _unit_interval_ps(slowest):.0f} % of the unit interval of {slowest.title}. "
-            f"Limit {limit.stated}{at_least}: {_source(limit)}. P against N: {spent_on(ctx, worst)}"
+            f"{100 * skew / unit_interval_ps(slowest):.0f} % of the unit interval of {slowest.title}. "
+            f"Limit {limit.stated}{at_least}: {_source(limit)}. {SLOWER if any_rate else ''}"
+            f"P against N: {spent_on(ctx, worst)}"
         ),
         fix=_fix(ctx, worst),
         ids=(group.id,),
@@ -162,7 +163,7 @@ def _draft(
             for one in over[:PLACES_SHOWN]
             for net in one.nets
         ),
-        severity=Severity.INFO if harmless else None,
+        severity=Severity.INFO if harmless or any_rate else None,
         inferred=not group.declared,
     )
 

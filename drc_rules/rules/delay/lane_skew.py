@@ -40,7 +40,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
-from drc_rules.rules.delay._skew_parts import doubt, spent_on
+from drc_rules.rules.delay._skew_parts import SLOWER, doubt, spent_on
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.interval import Standing
 
@@ -123,7 +123,7 @@ def _rate(port: LanePort) -> str:
         return "Faster generations have no limit. "
     if not port.to_clock or port.declared:
         return ""
-    return "A slower link may have more, in proportion to its bit: declare the interface if it runs at that rate. "
+    return SLOWER
 
 
 def _fix(ctx: Context, worst: PairSkew) -> str:
