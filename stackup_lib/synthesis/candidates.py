@@ -78,10 +78,10 @@ class CandidateStackup(Frozen):
 
     @property
     def hdi_class(self) -> str:
-        """`through`, `1+N+1` and so on, or `any-layer`."""
+        """`through`, `1-N-1` and so on, or `any-layer`."""
         if not self.order.build_ups:
             return "through"
-        return "any-layer" if self.is_any_layer else f"{self.order.build_ups}+N+{self.order.build_ups}"
+        return "any-layer" if self.is_any_layer else f"{self.order.build_ups}-N-{self.order.build_ups}"
 
     @property
     def copper(self) -> tuple[CandidateRow, ...]:

@@ -107,7 +107,7 @@ class Goals(Frozen):
             where a loss budget decides, else nothing is said.
         hybrids: low loss only where a high-speed layer touches it is allowed.
         build: foil builds (prepreg under the outer foils), core builds, or either; build-ups are foil builds.
-        build_ups: HDI layers on either side, each one lamination more (1 is 1+N+1).
+        build_ups: HDI layers on either side, each one lamination more (1 is 1-N-1).
         max_laminations: maximum lamination cycles.
         drill_mm: of the smallest through via.
         microvia_drill_mm: of the vias through a build-up; a fab's usual 0.1 to 0.15.

@@ -86,10 +86,15 @@ def test_links_of_unknown_generation_are_told_with_what_they_lack(tmp_path: Path
     board = mini_file(tmp_path, {"size_mm": [80, 40], "copper_layers": 2, "pairs": pairs})
 
     told = run_here("touchstone", board, "--output", "links", cwd=tmp_path)
+    named = run_here("touchstone", board, "--interface", "pcie3", "--output", "links", cwd=tmp_path)
     other = run_here("touchstone", board, "--net", "SATA", "--output", "links", cwd=tmp_path)
+    absent = run_here("touchstone", board, "--interface", "sata3", "--output", "links", cwd=tmp_path)
 
-    assert told.code == 1
-    assert "/PCIE_TX0_P: generation of PCI Express is not known: declare it" in " ".join(told.out.split())
+    for one in (told, named):
+        assert one.code == 1
+        assert "/PCIE_TX0_P: generation of PCI Express is not known: declare it" in " ".join(one.out.split())
+        assert f"  stackwright init {board}" in one.out.splitlines()
+    assert (absent.code, "has no routed link of that interface" in " ".join(absent.err.split())) == (2, True)
     assert (other.code, "has no routed link of that name" in " ".join(other.err.split())) == (2, True)
 
 

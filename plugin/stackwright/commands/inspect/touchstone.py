@@ -37,6 +37,8 @@ MOST_GHZ = 200.0
 REACH = 2.0
 """Times Nyquist, by default."""
 
+DECLARE = "declare it in the settings file"
+
 
 @dataclass(frozen=True, kw_only=True)
 class TouchstoneRequest(BoardRequest):
@@ -131,20 +133,21 @@ def _asked_for(ctx: Context, request: TouchstoneRequest) -> tuple[list[LinkLoss]
             for nets, fact in found.missing:
                 if _is_named(ctx, nets, request.nets):
                     missing.append((ctx.board.nets[nets[0]], reason(fact)))
-    if not request.interfaces:
-        missing += _without_generation(ctx, request.nets)
+    families = {interface(name).family for name in request.interfaces}
+    missing += _without_generation(ctx, request.nets, families)
     return links, missing
 
 
-def _without_generation(ctx: Context, wanted: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the first net of each high-speed family of unknown generation: it has no Nyquist frequency."""
+def _without_generation(ctx: Context, wanted: tuple[str, ...], families: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the first net of each such family (empty: any) of unknown generation: it has no Nyquist frequency."""
     for family_id in ctx.assignment.families_without_generation():
+        if families and family_id not in families:
+            continue
         roles = enumerate(ctx.assignment.roles)
         nets = [net for net, role in roles if role and role.family == family_id and role.interface is None]
         named = next((net for net in nets if _is_named(ctx, (net,), wanted)), None)
         if named is not None:
-            said = f"{reason(generation_of(ctx, family_id))}: declare it, `stackwright init` writes the lines"
-            yield ctx.board.nets[named], said
+            yield ctx.board.nets[named], f"{reason(generation_of(ctx, family_id))}: {DECLARE}"
 
 
 def _is_named(ctx: Context, nets: tuple[int, ...], wanted: tuple[str, ...]) -> bool:
@@ -194,6 +197,9 @@ def _page(
         reasons.setdefault(why, []).append(name)
     for why, names in reasons.items():
         page.line(styled("no file", "yellow"), f"  {some(names)}: {why}", indent=2)
+    if any(why.endswith(DECLARE) for why in reasons):
+        page.line("Lines to declare it with:")
+        page.verbatim([command_line("init", str(board))])
     if written and not verbose:
         page.line("-v shows the elements of every link and what is left out", indent=2)
     return page

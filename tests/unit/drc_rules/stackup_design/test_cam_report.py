@@ -281,7 +281,7 @@ def test_more_laminations_and_stacked_microvias_than_usual_are_asked() -> None:
 
 
 def test_the_layer_below_the_build_ups_may_be_plated() -> None:
-    """Buried vias of the inner package plate its outer layers: In1.Cu and In4.Cu of 1+N+1; through boards have none."""
+    """Buried vias of the inner package plate its outer layers: In1.Cu and In4.Cu of 1-N-1; through boards have none."""
     assert [one.where for one in asked(stackup(build_ups=1), "buried vias")] == [("In1.Cu", "In4.Cu")]
     assert items(stackup(), "buried vias") == []
 

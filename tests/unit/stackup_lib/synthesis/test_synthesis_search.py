@@ -224,7 +224,7 @@ def test_build_ups_are_counted_as_presses(layers: int, build_ups: int, presses: 
 
 @pytest.mark.parametrize(
     ("thickness_mm", "layers", "build_ups", "hdi_class"),
-    [(None, 12, 0, "through"), (None, 12, 1, "1+N+1"), (0.65, 8, 3, "any-layer"), (1.6, 8, 3, "3+N+3")],
+    [(None, 12, 0, "through"), (None, 12, 1, "1-N-1"), (0.65, 8, 3, "any-layer"), (1.6, 8, 3, "3-N-3")],
 )
 def test_a_thick_core_makes_no_any_layer_board(
     thickness_mm: float | None, layers: int, build_ups: int, hdi_class: str
