@@ -101,6 +101,13 @@ class Declarations:
             how_to_give=STALE_FIX if self.stale else "",
         )
 
+    def copper_weight(self, layer: str) -> Fact[float] | None:
+        """Return the declared ounces of a copper layer, None where none are."""
+        row = self.config.declared.copper.get(layer)
+        return self.of_stackup(
+            f"copper weight of {layer}", row.copper_oz if row else None, f'copper."{layer}".copper_oz'
+        )
+
 
 STALE_FIX = (
     f"{FILE_NAME} declares it for another stackup: check the value, then set declared.stackup_hash to the new hash"

@@ -101,6 +101,22 @@ def test_the_view_says_of_each_row_what_a_person_reads_off_the_board() -> None:
     assert [(one.interface, one.nets, one.inferred) for one in fast.carries] == [("nvlink5", 4, False)]
 
 
+@pytest.mark.parametrize(("declared", "said"), [("foil = 'VLP'", "between oz classes"), ("copper_oz = 0.5", "0.5 oz")])
+def test_the_declared_weight_of_a_foil_goes_before_its_thickness(declared: str, said: str, tmp_path: Path) -> None:
+    """43 um of plated outer copper are of no class: half an ounce and plating, say."""
+    text = board_file("no_stackup").read_text(encoding="utf-8")
+    rows = (("F.Cu", "copper", 0.043), ("dielectric 1", "prepreg", 0.1), ("B.Cu", "copper", 0.043))
+    stackup = "".join(f'(layer "{name}" (type "{kind}") (thickness {mm}))' for name, kind, mm in rows)
+    board = tmp_path / "plated.kicad_pcb"
+    board.write_text(text.replace("(setup", f"(setup (stackup {stackup})", 1), encoding="utf-8")
+    (tmp_path / "stackwright.toml").write_text(f'[declared.copper."F.Cu"]\n{declared}\n', encoding="utf-8")
+
+    view = check_board(board).stackup
+
+    assert view is not None
+    assert words.copper_weight(next(row for row in view.rows if row.name == "F.Cu")) == said
+
+
 def test_sublayers_are_rows_of_their_own() -> None:
     """KiCad's plies of one dielectric may be of different materials."""
     names = [row.name for row in view_of("edge_jetson_carrier_fit").rows]

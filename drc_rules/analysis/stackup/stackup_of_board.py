@@ -78,6 +78,9 @@ def _copper_row(
         return StackupRow(name=name, kind=LayerKind.COPPER)
     thickness_mm, foil, use = _stated_copper_mm(ctx, name), ctx.foil(index), uses.get(name)
     outer = index in (0, ctx.board.layer_count - 1)
+    weight = ctx.declarations.copper_weight(name)
+    if thickness_mm and (weight is None or not weight.known):
+        weight = ounce_class(thickness_mm, outer=outer)
     grade = (
         RowFoil(grade=foil.value.value, origin=foil.origin, source=foil.source) if foil.known and foil.value else None
     )
@@ -86,7 +89,7 @@ def _copper_row(
         user_name=ctx.board.copper_layers[index].user_name,
         kind=LayerKind.COPPER,
         thickness_mm=thickness_mm,
-        copper_oz=_figure(ounce_class(thickness_mm, outer=outer)) if thickness_mm else None,
+        copper_oz=_figure(weight) if weight else None,
         foil=grade,
         role=use.role if use else None,
         main_net=use.main_net if use else "",

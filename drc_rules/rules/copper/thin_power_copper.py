@@ -83,12 +83,10 @@ class _Planes:
 
 
 def _weight(ctx: Context, name: str) -> Fact[float]:
+    declared = ctx.declarations.copper_weight(name)
+    if declared:
+        return declared
     index = ctx.board.layer_index[name]
-    declared = ctx.declarations.config.declared.copper.get(name)
-    if declared and declared.copper_oz:
-        fact = ctx.declarations.of_stackup(f"copper weight of {name}", declared.copper_oz, f'copper."{name}".copper_oz')
-        if fact:
-            return fact
     outer = index in (0, ctx.board.layer_count - 1)
     return ounce_class(ctx.need(ctx.copper_thickness_mm(index)), outer=outer)
 
