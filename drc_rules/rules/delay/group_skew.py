@@ -24,8 +24,9 @@ bits swapped between bytes, the clock of RGMII, which one end may delay on purpo
 
 Sources
 -------
-AMD UG583: DDR4 within 10 ps, LPDDR4 within 100 ps. RGMII v2.0, as in table 7-1 of Microchip's KSZ9031RNX data sheet,
-leaves 200 ps to the board. Less is wanted by TI SPRAD06C, 2 ps for DDR4, and its DP83867 data sheet, 11 ps for RGMII.
+AMD UG583: DDR4 within 10 ps, LPDDR4 within 100 ps; AMD UG863: DDR5 within 50 ps. RGMII v2.0, as in table 7-1 of
+Microchip's KSZ9031RNX data sheet, leaves 200 ps to the board. Less is wanted by TI SPRAD06C, 2 ps for DDR4, and its
+DP83867 data sheet, 11 ps for RGMII.
 """
 
 from __future__ import annotations

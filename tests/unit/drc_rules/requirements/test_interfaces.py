@@ -104,7 +104,7 @@ def test_the_ids_that_profiles_and_users_write_are_all_there() -> None:
         *("nvlink2", "nvlink3", "nvlink4", "nvlink5", "nvlink-c2c", "base-t", "mipi-dphy", "mipi-cphy"),
         *("eth10g-kr", "eth25g", "eth56g", "eth112g", "eth224g", "usb2", "usb3.2gen1", "usb3.2gen2"),
         *("usb4gen3", "usb4gen4", "dp-hbr3", "dp-uhbr20", "hdmi2.0", "hdmi2.1"),
-        *("ddr4", "ddr5", "lpddr4", "lpddr5", "gddr6", "gddr7"),
+        *("ddr3", "lpddr3", "ddr4", "ddr5", "lpddr4", "lpddr5", "gddr6", "gddr7"),
     }
     assert promised <= set(interface_ids())
 
