@@ -26,6 +26,7 @@ from drc_rules.settings.net_selection import nets_line, toml_value
 from stackup_lib.board.board import Board, Ints, Stackup
 from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.board.layer_roles import LayerUse, layer_uses
+from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.stale_fills import REFILL, fills_out_of_date, need_true_fills
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
@@ -337,7 +338,7 @@ def _plies(ctx: Context) -> tuple[DielectricPly, ...]:
 
 
 def _uses(ctx: Context) -> tuple[LayerUse, ...]:
-    return layer_uses(ctx.board)
+    return layer_uses(ctx.board, board_area_mm2(ctx.board))
 
 
 def _copper(ctx: Context) -> CopperMap:

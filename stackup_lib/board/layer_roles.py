@@ -84,22 +84,8 @@ def polygon_areas_mm2(x_mm: Floats, y_mm: Floats, start: Floats | np.ndarray) ->
     return np.asarray(np.abs(np.add.reduceat(cross, first)) / 2.0, dtype=np.float64)
 
 
-def board_area_mm2(board: Board) -> float | None:
-    """Return the area of the outline's bounding box, else that of all copper; None for an empty board."""
-    size = board.outline.size_mm
-    if size is not None and size[0] > 0 and size[1] > 0:
-        return size[0] * size[1]
-    xs = np.concatenate([board.tracks.start_x_mm, board.tracks.end_x_mm, board.zones.fill_x_mm])
-    ys = np.concatenate([board.tracks.start_y_mm, board.tracks.end_y_mm, board.zones.fill_y_mm])
-    if not len(xs):
-        return None
-    area = float(np.ptp(xs) * np.ptp(ys))
-    return area if area > 0 else None
-
-
-def layer_uses(board: Board) -> tuple[LayerUse, ...]:
-    """Return what each copper layer is used for, top to bottom."""
-    area = board_area_mm2(board)
+def layer_uses(board: Board, area: float | None) -> tuple[LayerUse, ...]:
+    """Return what each copper layer of a board of some area in mm2 is used for, top to bottom."""
     zones, tracks = board.zones, board.tracks
     areas = polygon_areas_mm2(zones.fill_x_mm, zones.fill_y_mm, zones.fill_start)
     fill_net = zones.net[zones.fill_zone] if len(areas) else np.zeros(0, dtype=np.int64)

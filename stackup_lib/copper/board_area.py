@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stackup_lib.board.board import Outline
+from stackup_lib.board.board import Board, Outline
 from stackup_lib.copper.fill_edges import Complexes, xy_of
 from stackup_lib.copper.shapes import Mask
 
@@ -46,6 +46,21 @@ def board_area(outline: Outline) -> Geometry | None:
         return None
     shapely.prepare(area)
     return area
+
+
+def board_area_mm2(board: Board) -> float | None:
+    """Return how much the outline encloses; where it is open that of its bounding box, or of that of all copper.
+
+    None for an empty board.
+    """
+    if (area := board_area(board.outline)) is not None:
+        return float(area.area)
+    size = board.outline.size_mm
+    if size is not None and size[0] > 0 and size[1] > 0:
+        return size[0] * size[1]
+    xs = np.concatenate([board.tracks.start_x_mm, board.tracks.end_x_mm, board.zones.fill_x_mm])
+    ys = np.concatenate([board.tracks.start_y_mm, board.tracks.end_y_mm, board.zones.fill_y_mm])
+    return (float(np.ptp(xs) * np.ptp(ys)) or None) if len(xs) else None
 
 
 def are_outside(area: Geometry, points: Complexes) -> Mask:

@@ -17,8 +17,9 @@ Mirror planes against planes and signal layers against signal layers, or fill th
 
 What it cannot see
 ------------------
-One share per layer hides local differences: layers full on opposite halves pass and bow. The board is its bounding box.
-Custom pads count by their anchor, copper graphics not at all. Copper thieving by the fab is unknown.
+One share per layer hides local differences: layers full on opposite halves pass and bow. Where the outline is open,
+the board is its bounding box. Custom pads count by their anchor, copper graphics not at all. Copper thieving by the fab
+is unknown.
 
 Sources
 -------
@@ -34,7 +35,8 @@ from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.board.layer_roles import LayerUse, board_area_mm2
+from stackup_lib.board.layer_roles import LayerUse
+from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.pad_copper import pads_outside_fills_mm2
 from stackup_lib.core.facts import MissingFact

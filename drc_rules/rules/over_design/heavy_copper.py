@@ -40,7 +40,8 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import demands
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
-from stackup_lib.board.layer_roles import board_area_mm2, is_ground
+from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.materials import copper_weights, ounce_class

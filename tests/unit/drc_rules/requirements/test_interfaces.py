@@ -11,7 +11,13 @@ import pytest
 from drc_rules.facts.net_interfaces import Assignment, assign_nets
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.interfaces import Interface, families, family, interface, interface_ids
-from drc_rules.requirements.interfaces.names import complements, family_by_class, family_by_name, normalise
+from drc_rules.requirements.interfaces.names import (
+    complements,
+    family_by_class,
+    family_by_name,
+    normalise,
+    spelled_generation,
+)
 from drc_rules.requirements.profiles.profile import assemble, load_profile
 from drc_rules.settings.config import Config, parse_config
 from drc_rules.settings.net_selection import nets_line
@@ -429,6 +435,25 @@ def test_a_lane_is_no_lan(net: str, found: str | None) -> None:
 def test_a_class_name_reads_as_its_family(net_class: str, found: str | None) -> None:
     """`USB` alone says neither 2.0 nor 3."""
     assert family_by_class(net_class) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("DDR4_BYTE0", "ddr4"),
+        ("/ddr4/DQ0", "ddr4"),
+        ("PS-DDR5", "ddr5"),
+        ("LPDDR4X", "lpddr4"),
+        ("/ddr/DRAM_ADDR4", None),
+        ("/ddr/DRAM_ADDR5", None),
+        ("DDR_50OHM", None),
+        ("DDR40", None),
+        ("LPDDR_48R", None),
+    ],
+)
+def test_a_name_spells_out_the_generation_of_a_memory(text: str, found: str | None) -> None:
+    """Address 4 (`ADDR4`) and 40 ohm tell no generation."""
+    assert spelled_generation("ddr", text) == found
 
 
 def test_pairs_are_found_by_their_names() -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stackup_lib.board.board import Board
+from stackup_lib.board.board import Board, Outline
 from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.board.layer_roles import LayerRole, is_ground, layer_uses, polygon_areas_mm2
+from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.vias.plated_holes import copper_heights_mm, plated_holes, stubs
 from tests.support.mini import mini_board
 
@@ -47,12 +49,30 @@ def test_planes_are_told_by_filled_copper_and_net_not_by_kicads_type(tmp_path: P
     """KiCad's type says signal everywhere; the fills say what the layers are."""
     board = mini(tmp_path, 'planes = { "In1.Cu" = "GND", "In2.Cu" = "+12V" }\n')
 
-    roles = {use.name: use.role for use in layer_uses(board)}
+    roles = {use.name: use.role for use in layer_uses(board, board_area_mm2(board))}
 
     assert roles["In1.Cu"] is LayerRole.GROUND
     assert roles["In2.Cu"] is LayerRole.POWER
     assert roles["B.Cu"] is LayerRole.EMPTY
     assert {layer.kicad_type for layer in board.copper_layers} == {"signal"}
+
+
+@pytest.mark.parametrize(("is_closed", "role"), [(True, LayerRole.GROUND), (False, LayerRole.SIGNAL)])
+def test_a_plane_is_compared_with_what_the_outline_encloses_and_not_with_its_bounding_box(
+    tmp_path: Path, is_closed: bool, role: LayerRole
+) -> None:
+    """A board 60 x 40 mm with an arm of 1 mm to the side: the box around both is nine times as large."""
+    board = mini(tmp_path, 'planes = { "In1.Cu" = "GND" }\n')
+    x, y = float(board.outline.x_mm.min()), float(board.outline.y_mm.min())
+    arm = [(0, 0), (60, 0), (60, 20), (180, 20), (180, 120), (179, 120), (179, 21), (60, 21), (60, 40), (0, 40), (0, 0)]
+    points = np.array(arm if is_closed else arm[:-1], dtype=np.float64)
+    outline = Outline(np.array([0, len(points)]), points[:, 0] + x, points[:, 1] + y)
+    around = dataclasses.replace(board, outline=outline)
+
+    use = layer_uses(around, board_area_mm2(around))[1]
+
+    assert use.ground_share == pytest.approx(59 * 39 / (60 * 40 + 219 if is_closed else 180 * 120), abs=0.01)
+    assert use.role is role
 
 
 def test_a_plane_with_many_tracks_is_mixed_and_few_tracks_leave_it_a_plane(tmp_path: Path) -> None:
@@ -64,8 +84,8 @@ def test_a_plane_with_many_tracks_is_mixed_and_few_tracks_leave_it_a_plane(tmp_p
     )
     planes = 'planes = { "In1.Cu" = "GND" }\n'
 
-    few = layer_uses(mini(tmp_path / "few", planes + one))[1]
-    many = layer_uses(mini(tmp_path / "many", planes + f"tracks = [{rows}]\n"))[1]
+    few = layer_uses(mini(tmp_path / "few", planes + one), 60 * 40)[1]
+    many = layer_uses(mini(tmp_path / "many", planes + f"tracks = [{rows}]\n"), 60 * 40)[1]
 
     assert few.role is LayerRole.GROUND
     assert many.role is LayerRole.MIXED
