@@ -150,8 +150,12 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
     links = find_links(board, with_fills=False)  # what a net is hangs on no fill that may be stale
     roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
-    pins = pin_evidence(board, links, {n: role.family for n, role in enumerate(roles) if role and n not in loose})
-    roles = _with_pins(pins, roles, loose, expected)
+    named = {n: role.family for n, role in enumerate(roles) if role and n not in loose}
+    pins = pin_evidence(board, links, named)
+    apart = {n for n in named if _is_by_class_alone(board.nets[n], roles[n]) and pins.held_apart(n, named[n])}
+    if apart:
+        pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
+    roles = _with_pins(pins, roles, loose | apart, expected)
     notes += [*_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     notes += backdrill_notes(board, config.backdrill)
     return Assignment(_name_groups(roles, board.nets), tuple(notes))
@@ -251,6 +255,11 @@ def _is_lone(board: Board, links: Links, net: int, role: NetRole) -> bool:
 def _is_loose(net: str, role: NetRole) -> bool:
     """True for a role by a name that says little: what the net ends at decides before it."""
     return role.origin is Origin.INFERRED and not role.group and is_generic(net, family(role.family))
+
+
+def _is_by_class_alone(net: str, role: NetRole | None) -> bool:
+    """True for a role that a net class tells and the name does not."""
+    return role is not None and role.origin is Origin.INFERRED and bool(role.group) and family_by_name(net) is None
 
 
 def _with_pins(

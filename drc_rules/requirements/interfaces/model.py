@@ -224,6 +224,7 @@ class Family(Frozen):
         single_ended: its nets are not all pairs.
         general: pins for any use: other evidence goes before, and what runs on its pairs stays an open question.
         class_words: expressions for words of a net class name.
+        class_holds: slower families on the same connectors, whose pairs a class of this name often holds too.
         bus: what names tell only together, where they do not name the interface.
         swap: the document by which every receiver corrects a pair whose traces are swapped, "forbidden" where none
             does, "" where it hangs on the parts.
@@ -237,6 +238,7 @@ class Family(Frozen):
     single_ended: bool = False
     general: bool = False
     class_words: tuple[str, ...] = ()
+    class_holds: tuple[str, ...] = ()
     never: str = ""
     pattern: tuple[Pattern, ...] = ()
     bus: Bus | None = None
