@@ -5,7 +5,8 @@ What it checks
 The barrel that is left beyond the last layer with copper of the net, at both ends of every via and plated pad of a
 high-speed interface, less what KiCad 10's own and declared backdrills remove. Its quarter-wave resonance, with the
 laminate's Dk and the load of barrel, pads and planes, against a multiple of the interface's Nyquist frequency; of the
-slowest generation where it is unknown (the remark of ten times apart).
+slowest generation where it is unknown (the remark of ten times apart). At the pin of a part, a stub that only its worst
+case speaks against is information: the part brings its hole with it, and no drill shortens a soldered pin.
 
 Why it matters
 --------------
@@ -122,6 +123,7 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
     factor = clause.limit.min or 0.0
     names = [layer.name for layer in ctx.board.copper_layers]
     stub = group.stubs[0]
+    is_pin = not any(hole.is_via for hole in group.holes)
     left = "left by the backdrill" if group.drill else "not backdrilled"
     return DraftFinding(
         title=(
@@ -138,5 +140,6 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
         measured=Measured(value=round(shown, 1), unit="GHz"),
         limit_value=round(factor * nyquist, 1),
         places=places_of(ctx, group),
+        severity=Severity.INFO if is_worst and is_pin and resonance.nominal >= factor * nyquist else None,
         inferred=is_inferred(ctx, group),
     )

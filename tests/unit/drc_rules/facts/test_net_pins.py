@@ -163,7 +163,7 @@ def test_usb_pins_of_a_microcontroller_contradict_no_name(tmp_path: Path) -> Non
 def test_pins_of_usb_2_part_from_a_class_of_usb_3_what_its_name_does_not_claim(
     tmp_path: Path, net_class: str, nets: tuple[str, str], found: str
 ) -> None:
-    """A class for all pairs of a USB 3 socket holds D+ and D- too; a slot on a USB cable carries PCIe on the same pins."""
+    """A class for all pairs of a USB 3 socket holds D+ and D- too; PCIe over a USB cable runs on the same pins."""
     ends = part("J1", "USB_A_Stewart", ("3", "D+", nets[0]), ("2", "D-", nets[1]))
     classes = f'[[net_classes]]\nname = "{net_class}"\nnets = ["{nets[0]}", "{nets[1]}"]\n'
     resistors = "".join(two_pads(f"R{k}", "22", 20, 10 * k, net, f"Net-(R{k}-Pad2)") for k, net in enumerate(nets, 1))
