@@ -390,16 +390,31 @@ def test_ordinary_names_are_no_high_speed_nets(net: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("net", "found"),
+    [
+        *((net, "low-speed") for net in ("BAT+", "/VBAT-", "BATT_P", "FAN1-", "/power/FAN_POS", "LED+", "MOTOR_L+")),
+        *((net, "low-speed") for net in ("SPK_L_P", "SPKR-", "/Audio/MICIN1N", "MIC_P", "LINE_OUT_R+", "HPOUTL_N")),
+        *((net, "low-speed") for net in ("VCCINT_SENSE_P", "USB_SENSE_N", "NTC-", "SHUNT0_P")),
+        *((net, None) for net in ("FANOUT_CLK_P", "MICRO_TX_P", "LEDGE_P", "HP0_X_P", "SENSOR_D0_P", "BATCH+", "FAN+12V")),
+        *((net, "mipi") for net in ("LED_CSI_D0_P", "SENSE_CSI_D0_N")),
+    ],
+)
+def test_leads_of_batteries_fans_and_speakers_are_slow(net: str, found: str | None) -> None:
+    """Plus and minus make no high-speed pair of them; a word at the front of a longer name says nothing."""
+    assert family_by_name(net) == found
+
+
+@pytest.mark.parametrize(
     "net",
     [
         *("/DRAM_DQ0", "/DRAM_A0", "/DRAM_CAS", "RAM1_DQ3", "SD_DQ0"),
-        *("USB_PWR_P", "USB_SENSE_N", "USB_EN_N", "USB_XI", "USB_FB_P"),
+        *("USB_PWR_P", "USB_EN_N", "USB_XI", "USB_FB_P"),
         *("/gpdi/GPDI_ETH+", "/usb/FPD+", "RMII_TXD0", "ETH_TXD0", "PW+", "CLK_HDMI_OUT_P", "HDMI_OUT_EN", "SGMII_TXD"),
         "TRAFO1_P",
     ],
 )
 def test_names_that_tell_no_interface_read_as_none(net: str) -> None:
-    """SDRAM without strobes, supplies and current sensing of USB, MII and RMII, pairs of other uses."""
+    """SDRAM without strobes, supplies of USB, MII and RMII, pairs of other uses."""
     assert family_by_name(net) is None
 
 
