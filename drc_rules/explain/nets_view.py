@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-from drc_rules.analysis.nets.board_links import counted_in, title_of
+from drc_rules.analysis.nets.board_links import counted_in, is_partly_routed, title_of
 from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
@@ -31,9 +31,11 @@ class NetGroup(Frozen):
         links: how many are counted here: those of which most nets are in this group.
         links_elsewhere: those that it has a net on, and that another group counts.
         unrouted: links counted here without any track.
-        routed_mm: shortest and longest link, all its copper counted; None when nothing is routed.
+        partly: links counted here whose tracks do not lead from end to end.
+        routed_mm: shortest and longest link, all its copper counted; of those routed from end to end, where there are
+            any; None when nothing is routed.
         layers: copper layers with routed length, longest first.
-        vias: fewest and most on a routed link.
+        vias: fewest and most on one of these links.
         doubts: what the links' notes say, each once.
         names: the nets.
     """
@@ -51,6 +53,7 @@ class NetGroup(Frozen):
     links: int
     links_elsewhere: int
     unrouted: int
+    partly: int
     routed_mm: tuple[float, float] | None
     layers: tuple[str, ...]
     vias: tuple[int, int]
@@ -157,6 +160,9 @@ def _group(board: Board, links: Links, role: NetRole, nets: list[int], counted_i
     own = [link for link in found if counted_in[link.index] == role]
     pairs = {pair for net in nets if (pair := links.pairs.pair_of(net)) is not None}
     drawn = [link for link in found if link.length_mm > 0]
+    links.prepare(drawn)
+    partly = {link.index for link in drawn if is_partly_routed(links, link)}
+    drawn = [link for link in drawn if link.index not in partly] or drawn
     routed, vias = [link.length_mm for link in drawn], [link.via_count for link in drawn]
     return NetGroup(
         family=role.family,
@@ -172,6 +178,7 @@ def _group(board: Board, links: Links, role: NetRole, nets: list[int], counted_i
         links=len(own),
         links_elsewhere=len(found) - len(own),
         unrouted=sum(not link.length_mm for link in own),
+        partly=sum(link.index in partly for link in own),
         routed_mm=(min(routed), max(routed)) if routed else None,
         layers=layers_of(board, found),
         vias=(min(vias, default=0), max(vias, default=0)),

@@ -91,6 +91,51 @@ def test_links_without_tracks_are_counted_apart(tmp_path: Path) -> None:
     assert group.routed_mm == pytest.approx((12.0, 12.0))
 
 
+@pytest.mark.parametrize(
+    ("n_ends_at", "zone", "words", "lengths"),
+    [
+        (30, "", "a link is 20.0 mm long, 0 vias; on F.Cu", (20.0, 20.0)),
+        (12, "", "a link is 20.0 mm long, 0 vias; on F.Cu; 1 link routed in part", (20.0, 20.0)),
+        (12, "yes", "a link is 2.0 to 20.0 mm long, 0 vias; on F.Cu", (2.0, 20.0)),
+    ],
+    ids=["whole", "a fan-out", "a zone may join"],
+)
+def test_the_length_of_a_fan_out_is_not_that_of_a_link(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    n_ends_at: int,
+    zone: str,
+    words: str,
+    lengths: tuple[float, float],
+) -> None:
+    """Of a pair from chip to connector, one trace ends after 2 mm."""
+    p, n = "/PCIE0_TX0_P", "/PCIE0_TX0_N"
+    text = (
+        chip("U1", 10, p, n) + chip("J1", 30, p, n) + track(p, (10, 10), (30, 10)) + track(n, (10, 11), (n_ends_at, 11))
+    )
+    if zone:
+        text += f'[[zones]]\nnet = "{n}"\nlayer = "F.Cu"\nrect_mm = [9, 10.8, 31, 11.2]\n'
+    path = board_file(tmp_path, text)
+
+    (group,) = viewed(path).groups
+    assert group.routed_mm == pytest.approx(lengths)
+    assert run(["nets", str(path)]) == 0
+    assert f"{words}\n" in capsys.readouterr().out
+
+
+def test_a_board_with_fan_outs_alone_has_no_link_from_end_to_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    p, n = "/PCIE0_TX0_P", "/PCIE0_TX0_N"
+    text = chip("U1", 10, p, n) + chip("J1", 30, p, n) + track(p, (10, 10), (12, 10))
+
+    assert run(["nets", str(board_file(tmp_path, text))]) == 0
+    assert "no link is routed from end to end: 2.0 mm of tracks, 0 vias; on F.Cu; 1 link not routed\n" in (
+        capsys.readouterr().out
+    )
+
+
 def test_every_net_is_counted_once(tmp_path: Path) -> None:
     """Groups, rails, sidebands, others and unconnected pins add up to all nets but "no net"."""
     path = everything(tmp_path)

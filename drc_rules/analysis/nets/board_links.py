@@ -24,12 +24,25 @@ def complete_routes(ctx: Context, link: Link) -> tuple[Route, ...]:
     links = ctx.get(board_links)
     routes = links.routes(link)
     for route in routes:
-        open_ends = [row for row in route.unreached_pads if links.pad_role[row] <= PadRole.SERIES]
-        if route.start_pad is None or open_ends:
+        if not _is_through(links, route):
             raise MissingFact(
                 f"the whole route of {ctx.board.nets[route.net]}", "route it from pad to pad, then check again"
             )
     return routes
+
+
+def _is_through(links: Links, route: Route) -> bool:
+    """Tell whether the tracks of a net join its ends and series parts."""
+    return route.start_pad is not None and not any(
+        links.pad_role[row] <= PadRole.SERIES for row in route.unreached_pads
+    )
+
+
+def is_partly_routed(links: Links, link: Link) -> bool:
+    """Tell whether a link has tracks that do not lead from end to end, and no zone that could."""
+    if not link.length_mm or any(net in link.nets for net in links.board.zones.net.tolist()):
+        return False
+    return not all(_is_through(links, route) for route in links.routes(link))
 
 
 def counted_in(links: Links, by_role: dict[NetRole, list[int]]) -> dict[int, NetRole]:

@@ -140,8 +140,12 @@ def _routed_words(group: NetGroup) -> str:
     lengths = f"{high} mm" if low == high else f"{low} to {high} mm"
     least, most = group.vias
     vias = count(most, "via") if least == most else f"{least} to {most} vias"
+    on = f"{vias}; on {some(group.layers, 6)}"
     missing = f"; {count(group.unrouted, 'link')} not routed" if group.unrouted else ""
-    return f"a link is {lengths} long, {vias}; on {some(group.layers, 6)}{missing}"
+    if group.partly and group.partly == group.links - group.unrouted:
+        return f"no link is routed from end to end: {lengths} of tracks, {on}{missing}"
+    missing += f"; {count(group.partly, 'link')} routed in part" if group.partly else ""
+    return f"a link is {lengths} long, {on}{missing}"
 
 
 def _rails(page: Page, rails: tuple[NetRail, ...]) -> None:

@@ -395,7 +395,10 @@ def test_ordinary_names_are_no_high_speed_nets(net: str) -> None:
         *((net, "low-speed") for net in ("BAT+", "/VBAT-", "BATT_P", "FAN1-", "/power/FAN_POS", "LED+", "MOTOR_L+")),
         *((net, "low-speed") for net in ("SPK_L_P", "SPKR-", "/Audio/MICIN1N", "MIC_P", "LINE_OUT_R+", "HPOUTL_N")),
         *((net, "low-speed") for net in ("VCCINT_SENSE_P", "USB_SENSE_N", "NTC-", "SHUNT0_P")),
-        *((net, None) for net in ("FANOUT_CLK_P", "MICRO_TX_P", "LEDGE_P", "HP0_X_P", "SENSOR_D0_P", "BATCH+", "FAN+12V")),
+        *(
+            (net, None)
+            for net in ("FANOUT_CLK_P", "MICRO_TX_P", "LEDGE_P", "HP0_X_P", "SENSOR_D0_P", "BATCH+", "FAN+12V")
+        ),
         *((net, "mipi") for net in ("LED_CSI_D0_P", "SENSE_CSI_D0_N")),
     ],
 )
