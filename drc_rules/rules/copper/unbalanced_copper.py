@@ -17,9 +17,8 @@ Mirror planes against planes and signal layers against signal layers, or fill th
 
 What it cannot see
 ------------------
-One share per layer hides local differences: layers full on opposite halves pass and bow. Where the outline is open,
-the board is its bounding box. Custom pads count by their anchor, copper graphics not at all. Copper thieving by the fab
-is unknown.
+One share per layer hides local differences: layers full on opposite halves pass and bow. A board with an open outline
+is its bounding box. Custom pads count by their anchor, copper graphics not at all. Copper thieving is unknown.
 
 Sources
 -------
