@@ -468,6 +468,8 @@ def test_a_class_name_reads_as_its_family(net_class: str, found: str | None) -> 
         ("DDR_34R", None),
         ("/ddr/DRAM_ADDR4", None),
         ("/ddr/DRAM_ADDR5", None),
+        ("/ddr/DRAM_ADDR3", None),
+        ("DDR3L_CK", "ddr3"),
         ("DDR_50OHM", None),
         ("DDR40", None),
         ("LPDDR_48R", None),
