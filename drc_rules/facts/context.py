@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,8 +21,10 @@ from drc_rules.facts.row_faults import copper_fault
 from drc_rules.facts.used import Used
 from drc_rules.report.formula import Value
 from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.interfaces import family
+from drc_rules.requirements.interfaces.names import is_sideband
 from drc_rules.requirements.profiles.profile import load_profile
-from drc_rules.settings.net_selection import nets_line, toml_value
+from drc_rules.settings.net_selection import chosen_nets, nets_line, toml_value
 from stackup_lib.board.board import Board, Ints, Stackup
 from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.board.layer_roles import LayerUse, layer_uses
@@ -311,11 +313,27 @@ class Context:
         loose: list[int] = []
         for net in nets:
             named = board.project.net_classes_of.get(board.nets[net], ())
-            mine = [c for c in named if f"net class {c}" == getattr(roles[net], "group", "")]
+            mine = [
+                c for c in named if f"net class {c}" == getattr(roles[net], "group", "") and self._holds(c, family_id)
+            ]
             classes.update(mine)
             loose += [] if mine else [net]
         lines = [f"net_classes = {toml_value(sorted(classes))}"] if classes else []
         return "\n".join([*lines, *([nets_line(board, loose)] if loose else [])])
+
+    def choosing_line(self, group: str, family_id: str, nets: Iterable[int]) -> str:
+        """Return the line that declares the nets of a group: by its net class where that takes no others with it."""
+        kind, _, name = group.partition("net class ")
+        if name and not kind and self._holds(name, family_id):
+            return f"net_classes = {toml_value([name])}"
+        return nets_line(self.board, nets)
+
+    def _holds(self, net_class: str, family_id: str) -> bool:
+        """True for a net class whose declaration takes only nets that are of the family already."""
+        roles, nets = self.assignment.role_of, self.board.nets
+        found = chosen_nets(self.board, (net_class,), ())
+        taken = [net for net in found if not is_sideband(nets[net], family(family_id))]
+        return all((role := roles(net)) is not None and role.family == family_id for net in taken)
 
 
 def _is_default_stackup(ctx: Context) -> bool:

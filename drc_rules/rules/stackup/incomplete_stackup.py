@@ -38,6 +38,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind, StackupLayer
 from stackup_lib.core.record import record
+from stackup_lib.core.words import listed
 
 DK_AT_GHZ = 1.0
 """Frequency at which the catalogue gives a Dk."""
@@ -61,24 +62,35 @@ def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Itera
     """Yield one finding per row with something missing."""
     row, below = found.row, found.below
     declared = None if ctx.declarations.stale else ctx.declarations.config.declared.dielectric.get(row.name)
-    lacks = []
-    if any(not ply.thickness_mm for ply in row.plies):
+    lacks, without = [], set[int]()
+    if thin := {k for k, ply in enumerate(row.plies, 1) if not ply.thickness_mm}:
         lacks.append("thickness")
-    if row.is_dielectric and any(not ply.material for ply in row.plies) and not (declared and declared.material):
+        without |= thin
+    unnamed = {k for k, ply in enumerate(row.plies, 1) if not ply.material} if row.is_dielectric else set[int]()
+    if unnamed and not (declared and declared.material):
         lacks.append("material")
+        without |= unnamed
     if below is not None and row.kind is below.kind is LayerKind.COPPER:
         lacks.append(f"dielectric between it and {below.name}")
     lacks_dk = _lacks_dk(ctx, row)
     if lacks or lacks_dk:
         words = [*lacks, *(["Dk, and the catalogue has none"] if lacks_dk else [])]
         yield DraftFinding(
-            title=f"{row.name} states no {' and no '.join(words)}",
+            title=f"{_who_states(row, without)} no {' and no '.join(words)}",
             why="Without it, impedance and loss of the adjacent layers cannot be computed",
             fix=f"Fill in {row.name} under File > Board Setup > Physical Stackup and save",
             ids=(row.name, *(lacks or ["Dk"])),
             severity=None if lacks else Severity.INFO,
             places=(Location(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
         )
+
+
+def _who_states(row: StackupLayer, without: set[int]) -> str:
+    """The row, or its plies without what others of it state, and the verb."""
+    if not without or len(without) == len(row.plies):
+        return f"{row.name} states"
+    plies = listed([str(k) for k in sorted(without)])
+    return f"{row.name}, ply {plies} states" if len(without) == 1 else f"{row.name}, plies {plies} state"
 
 
 def _lacks_dk(ctx: Context, row: StackupLayer) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from drc_rules.engine.check import prepare
 from drc_rules.explain.net_explained import ExplainedLink, ExplainedNet, ExplainedVia, RoutedNet, explain_net
 from drc_rules.explain.nets_view import NetGroup, NetRail, NetsView, OtherPair, find_net, nets_view
+from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family
 from stackup_lib.kicad import read_board
 from stackup_lib.nets.links import find_links
@@ -58,7 +59,7 @@ def show_nets(typed: Path, request: NetsRequest) -> int:
             page, data = _net_page(told), {"net": told.model_dump(mode="json")}
         else:
             view = nets_view(context, links)
-            page, data = _view_page(view, board_path), {"nets": view.model_dump(mode="json")}
+            page, data = _view_page(view, board_path, context), {"nets": view.model_dump(mode="json")}
     request.deliver(_json(board_path, data) if request.format == JSON else request.laid_out(page), "nets")
     return 0
 
@@ -73,7 +74,7 @@ def _json(board: Path, data: dict[str, dict[str, object]]) -> str:
 # ---------------------------------------------------------------------------------------------- all nets
 
 
-def _view_page(view: NetsView, path: Path) -> Page:
+def _view_page(view: NetsView, path: Path, context: Context) -> Page:
     page = Page()
     page.line(styled("Nets of ", "bold"), styled(path.name, "bold"))
     for heading, fast in (("High-speed interfaces", True), ("Other interfaces", False)):
@@ -104,7 +105,7 @@ def _view_page(view: NetsView, path: Path) -> Page:
     for note in view.notes:
         page.gap()
         page.line(styled("note: ", "yellow"), note)
-    _next(page, view, path)
+    _next(page, view, path, context)
     return page
 
 
@@ -169,14 +170,16 @@ def _pairs(page: Page, heading: str, words: str, pairs: tuple[OtherPair, ...]) -
         page.line(f"and {len(pairs) - PAIRS_SHOWN} more; --format json lists them all", indent=2)
 
 
-def _next(page: Page, view: NetsView, path: Path) -> None:
+def _next(page: Page, view: NetsView, path: Path, context: Context) -> None:
     """Say how to make sure of what was guessed, and how to ask about one net."""
     page.gap()
     inferred = next((group for group in view.groups if group.fast and group.origin.value != "declared"), None)
     if inferred is not None and inferred.by.startswith("net class "):
         page.line("next: what is only inferred never makes an error; declare it in stackwright.toml, for example")
-        net_class = json.dumps(inferred.by.removeprefix("net class "), ensure_ascii=False)
-        page.verbatim(["[[interface]]", _is(inferred), f"net_classes = [{net_class}]"], indent=4)
+        nets = [context.board.nets.index(name) for name in inferred.names]
+        page.verbatim(
+            ["[[interface]]", _is(inferred), context.choosing_line(inferred.by, inferred.family, nets)], indent=4
+        )
         return
     names = [name for group in ([inferred] if inferred else view.groups) for name in group.names]
     names += [*view.other_pairs, *(rail.net for rail in view.rails), "NET"]

@@ -14,7 +14,7 @@ from drc_rules.requirements.fabs.presets import presets
 from drc_rules.requirements.interfaces import family
 from drc_rules.settings.config import parse_config
 from drc_rules.settings.declaration import PLACEHOLDER
-from drc_rules.settings.net_selection import nets_line, toml_value
+from drc_rules.settings.net_selection import toml_value
 from stackup_lib.core.record import record
 from stackwright.commands.setup.toml_blocks import blocks_of, put_in
 from stackwright.text.words import clean, count
@@ -247,12 +247,9 @@ def _rails(context: Context) -> Iterator[str]:
 
 def _chosen(context: Context, group: str, of: str, generation: str) -> str:
     """Return the line that chooses the nets of a group: its net class, or what their names begin with."""
-    kind, _, name = group.partition("net class ")
-    if name and not kind:
-        return f"net_classes = [{_value(name)}]"
     roles = enumerate(context.assignment.roles)
     same = [n for n, r in roles if r and (r.group, r.family, r.interface or "") == (group, of, generation)]
-    return nets_line(context.board, same)
+    return context.choosing_line(group, of, same)
 
 
 def _value(value: str | float | None) -> str:

@@ -115,6 +115,20 @@ def test_nets_of_an_unsaid_generation_are_chosen_by_their_class_and_others_by_na
     assert lines == 'net_classes = ["PCIE"]\nnets = ["/PCIE_TX1_*"]'
 
 
+def test_a_class_that_holds_other_nets_too_chooses_nothing(tmp_path: Path) -> None:
+    """`net_classes = ["PCIE"]` would make a PCIe net of the LED and of the supply; a reset is left out anyway."""
+    lanes = ["/PCIE_TX0_P", "/PCIE_TX0_N", "/PCIE_TX1_P", "/PCIE_TX1_N"]
+    (tmp_path / "mixed").mkdir()
+    (tmp_path / "pure").mkdir()
+    mixed = with_nets(tmp_path / "mixed", [{"name": "PCIE", "nets": [*lanes, "/LED"]}])
+    pure = with_nets(tmp_path / "pure", [{"name": "PCIE", "nets": [*lanes, "/PCIE_PERST"]}])
+
+    assert mixed.assignment_lines("pcie") == 'nets = ["/PCIE_TX*"]'
+    assert mixed.choosing_line("net class PCIE", "pcie", mixed.nets_of("pcie").tolist()) == 'nets = ["/PCIE_TX*"]'
+    assert pure.assignment_lines("pcie") == 'net_classes = ["PCIE"]'
+    assert pure.choosing_line("net class PCIE", "pcie", pure.nets_of("pcie").tolist()) == 'net_classes = ["PCIE"]'
+
+
 def test_without_a_class_only_names_choose_and_of_other_families_nothing_does(tmp_path: Path) -> None:
     """All four nets begin alike and no other does."""
     ctx = with_nets(tmp_path, [])
