@@ -7,7 +7,8 @@ pads overlap others by 0.001 mm or more: curves and turned corners are not exact
 KiCad's net-tie pad groups join the nets (up to KiCad 6 a footprint whose tags begin with "net tie"), and there only
 within the hull of the group's pads. Pads of one number of a part are one pin. Where only pads of one part
 with two or three pads overlap, as in a closed jumper or a resistor of 0 ohm, or both nets are unnamed and have one pad
-each, it is information. The finding names the widest overlap of each pair of nets and lists every place.
+each, it is information. Copper of one net on a pin that the schematic leaves open joins no two nets: a warning. The
+finding names the widest overlap of each pair of nets and lists every place.
 
 Why it matters
 --------------
@@ -30,6 +31,7 @@ Geometry of the drawing; the net ties are those of KiCad's file format. `kicad-c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -61,6 +63,8 @@ GENERATED = ("unconnected-(", "Net-(")
 """How KiCad begins the name of a net that has none in the schematic."""
 
 WHY = "The nets are joined on the finished board"
+OPEN_WHY = "The finished board joins the pin to the net; the schematic does not. Of an output it is a fault"
+OPEN_FIX = "Join them in the schematic too and update the board, or move the copper off the pin"
 FIX = "Move or remove one of the two, give both the same net, or join the nets with a net tie"
 
 
@@ -87,11 +91,20 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         for row in range(len(shorts)):
             one, other = sorted(ctx.board.nets[int(piece.net[row])] for piece in (shorts.one, shorts.other))
             by_nets.setdefault((one, other), []).append((shorts, row))
+    met = Counter(net for nets in by_nets for net in nets)
+    left_open = {net for net, times in met.items() if times == 1 and _is_left_open(ctx.board, net)}
     pairs = sorted(by_nets, key=lambda nets: (min(float(s.gap_mm[row]) for s, row in by_nets[nets]), nets))
-    for nets in pairs[:MOST_FINDINGS]:
+    on_open_pins = [
+        pair for pair in pairs if not left_open.isdisjoint(pair) and not _harmless(ctx.board, by_nets[pair])
+    ]
+    pairs = [pair for pair in pairs if pair not in on_open_pins]
+    for nets in (*pairs[:MOST_FINDINGS], *on_open_pins[:1]):
         wide = -min(float(shorts.gap_mm[row]) for shorts, row in by_nets[nets])
         ctx.shows(" and ".join(nets), o=wide, t=TOUCH_MM if wide >= TOUCH_MM else 0.0)
+    for nets in pairs[:MOST_FINDINGS]:
         yield _draft(ctx.board, nets, by_nets[nets])
+    if on_open_pins:
+        yield _of_open_pins(ctx.board, [by_nets[nets] for nets in on_open_pins])
     if len(pairs) > MOST_FINDINGS:
         more = [by_nets[nets][0] for nets in pairs[MOST_FINDINGS:]]
         yield DraftFinding(
@@ -103,17 +116,43 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         )
 
 
-def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]]) -> DraftFinding:
-    found = sorted(found, key=lambda where: round(float(where[0].gap_mm[where[1]]), 5))
-    shorts, row = found[0]
+def _of_open_pins(board: Board, by_pin: list[list[tuple[Spaces, int]]]) -> DraftFinding:
+    """One finding for all pins that the schematic leaves open and that copper of another net lies on."""
+    pins = [_widest_first(found) for found in by_pin]
+    what, wide = _overlap(board, *pins[0][0])
+    more = f" (and {len(pins) - 1} more)" if len(pins) > 1 else ""
+    return DraftFinding(
+        title=f"{what}: a pin that the schematic leaves open{more}",
+        why=OPEN_WHY,
+        fix=OPEN_FIX,
+        ids=("open pins",),
+        severity=Severity.WARNING,
+        measured=Measured(value=round(wide, 4), unit="mm"),
+        limit_value=0.0,
+        places=tuple(_place(board, *found[0]) for found in pins[:PLACES_SHOWN]),
+    )
+
+
+def _widest_first(found: list[tuple[Spaces, int]]) -> list[tuple[Spaces, int]]:
+    return sorted(found, key=lambda where: round(float(where[0].gap_mm[where[1]]), 5))
+
+
+def _overlap(board: Board, shorts: Spaces, row: int) -> tuple[str, float]:
+    """What overlaps what, as text, and how far."""
     wide, name = -float(shorts.gap_mm[row]), board.copper_layers[shorts.layer].name
     one, other = sorted((_words(board, side, row) for side in (shorts.one, shorts.other)), reverse=True)
     how = f"overlaps {other} by {wide:.3f} mm" if wide >= TOUCH_MM / 2 else f"touches {other}"
+    return f"{one} {how} on {name}", wide
+
+
+def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]]) -> DraftFinding:
+    found = _widest_first(found)
+    what, wide = _overlap(board, *found[0])
     more = len(found) - 1
     places = f", and at {more} more place{'' if more == 1 else 's'}" if more else ""
     harmless = _harmless(board, found)
     return DraftFinding(
-        title=f"{'' if harmless else 'short: '}{one} {how} on {name}{places}{harmless and f': {harmless}'}",
+        title=f"{'' if harmless else 'short: '}{what}{places}{harmless and f': {harmless}'}",
         why=WHY,
         fix="Nothing if it is meant; a net tie says so to KiCad" if harmless else FIX,
         ids=nets,
@@ -142,6 +181,15 @@ def _harmless(board: Board, found: list[tuple[Spaces, int]]) -> str:
     if all(board.nets[net].startswith(GENERATED) and np.count_nonzero(board.pads.net == net) == 1 for net in nets):
         return "two pins that join nothing else"
     return ""
+
+
+def _is_left_open(board: Board, name: str) -> bool:
+    """Tell whether a net is but a pin: unnamed, with one pad, and nothing routed to it."""
+    if not name.startswith(GENERATED):
+        return False
+    net = board.nets.index(name)
+    pads = np.count_nonzero(board.pads.net == net)
+    return bool(pads == 1 and not np.any(board.tracks.net == net) and not np.any(board.vias.net == net))
 
 
 def _has_few_pads(board: Board, footprint: int) -> bool:

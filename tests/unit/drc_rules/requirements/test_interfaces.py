@@ -260,6 +260,7 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("DVI_D0_P", "hdmi"),
         ("DSI-CKN", "mipi"),
         ("CSI0_LN0_P", "mipi"),
+        ("MIPI0_CL_P", "mipi"),
         ("HS_CSI_C_D0_P", "mipi"),
         ("CSI_LP_C_CLK_N", "low-speed"),
         ("MIPI_LP0_P", "low-speed"),
@@ -268,6 +269,9 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("EDP_TX0_DP", "displayport"),
         ("MGT_RX_0_N", "ethernet-serdes"),
         ("MDI[0]+", "base-t"),
+        ("/ETH/BI_DA+", "base-t"),
+        ("BI_DD_N", "base-t"),
+        ("BI_DIR_P", None),
         ("MDI0+", "base-t"),
         ("/HDMI out/D0_P", "hdmi"),
         ("/pcie/connector/TX0+", "pcie"),
@@ -394,7 +398,7 @@ def test_ordinary_names_are_no_high_speed_nets(net: str) -> None:
     [
         *((net, "low-speed") for net in ("BAT+", "/VBAT-", "BATT_P", "FAN1-", "/power/FAN_POS", "LED+", "MOTOR_L+")),
         *((net, "low-speed") for net in ("SPK_L_P", "SPKR-", "/Audio/MICIN1N", "MIC_P", "LINE_OUT_R+", "HPOUTL_N")),
-        *((net, "low-speed") for net in ("VCCINT_SENSE_P", "USB_SENSE_N", "NTC-", "SHUNT0_P")),
+        *((net, "low-speed") for net in ("VCCINT_SENSE_P", "USB_SENSE_N", "NTC-", "SHUNT0_P", "PoE_IN_A+", "POE-")),
         *(
             (net, None)
             for net in ("FANOUT_CLK_P", "MICRO_TX_P", "LEDGE_P", "HP0_X_P", "SENSOR_D0_P", "BATCH+", "FAN+12V")
