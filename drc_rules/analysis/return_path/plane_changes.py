@@ -27,7 +27,7 @@ def plane_changes(ctx: Context, group: HighSpeedGroup) -> tuple[LayerChange, ...
     """Return the layer changes of a group's nets between layers on which they are routed, not only broken out.
 
     Raises:
-        MissingFact: fills are missing or stale, or the stackup does not tell the distance to the planes.
+        MissingFact: fills are missing or stale, or the stackup does not tell which of two planes is nearer.
     """
     planes = _planes(ctx, group)
     alike: dict[tuple[tuple[int, tuple[int, ...]], ...], list[Crossing]] = {}
@@ -44,8 +44,8 @@ def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], tuple[
     for part in ReturnPaths(ctx).referenced:
         if part.group == group:
             ReturnPaths(ctx).need_fills(part)
-            shares = tuple(ReturnPaths(ctx).shares(part))
-            found |= dict.fromkeys(((net, part.layer) for net in part.nets), shares)
+            planes = part.planes if len(part.planes) < 2 else tuple(ReturnPaths(ctx).shares(part))
+            found |= dict.fromkeys(((net, part.layer) for net in part.nets), planes)
     return found
 
 
