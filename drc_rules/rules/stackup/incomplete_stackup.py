@@ -89,8 +89,8 @@ def _who_states(row: StackupLayer, without: set[int]) -> str:
     """The row, or its plies without what others of it state, and the verb."""
     if not without or len(without) == len(row.plies):
         return f"{row.name} states"
-    plies = listed([str(k) for k in sorted(without)])
-    return f"{row.name}, ply {plies} states" if len(without) == 1 else f"{row.name}, plies {plies} state"
+    which = listed([f"ply {k}" for k in sorted(without)])
+    return f"{row.name}, {which} {'states' if len(without) == 1 else 'state'}"
 
 
 def _lacks_dk(ctx: Context, row: StackupLayer) -> bool:
