@@ -6,7 +6,8 @@ The barrel that is left beyond the last layer with copper of the net, at both en
 high-speed interface, less what KiCad 10's own and declared backdrills remove. Its quarter-wave resonance, with the
 laminate's Dk and the load of barrel, pads and planes, against a multiple of the interface's Nyquist frequency; of the
 slowest generation where it is unknown (the remark of ten times apart). At the pin of a part, a stub that only its worst
-case speaks against is information: the part brings its hole with it, and no drill shortens a soldered pin.
+case speaks against is information: the part brings its hole with it, and no drill shortens a soldered pin. A stub that
+fails nominally has one finding, which speaks for the worst case and the remark as well.
 
 Why it matters
 --------------
@@ -57,6 +58,7 @@ from drc_rules.requirements.interfaces import Interface
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.light import LIGHT_MM_GHZ
 
+CODE = "VIA002"
 WORST = "stub_resonance_worst"
 
 FORMULA = """
@@ -77,7 +79,7 @@ def _groups(ctx: Context, _clause: Clause) -> tuple[StubGroup, ...]:
     return tuple(group for group in ctx.get(grouped_stubs) if any(one.nyquist_ghz for one in group.choices))
 
 
-@rule("VIA002", kinds=("stub_resonance", WORST), over=_groups, formula=FORMULA, reads_fills=True)
+@rule(CODE, kinds=("stub_resonance", WORST), over=_groups, formula=FORMULA, reads_fills=True)
 def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftFinding]:
     """Yield a finding when the group's stubs resonate below the clause's multiple of Nyquist."""
     ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))
@@ -142,4 +144,5 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
         places=places_of(ctx, group),
         severity=Severity.INFO if is_worst and is_pin and resonance.nominal >= factor * nyquist else None,
         inferred=is_inferred(ctx, group),
+        left_to=(CODE, ids_of(ctx, group)) if is_worst or clause.severity is Severity.INFO else None,
     )
