@@ -5,9 +5,17 @@ What both traces have in common cancels: the range of the skew is that of the di
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, pair_traces, prepare_traces, usual_ps_per_mm
+from drc_rules.analysis.delay.trace_delay import (
+    any_delay,
+    climb_ps,
+    delay_ps_per_mm,
+    pair_traces,
+    prepare_traces,
+    usual_ps_per_mm,
+)
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, interface_groups
 from drc_rules.facts.context import Context
@@ -130,6 +138,9 @@ def skew_between(ctx: Context, positive: Link, negative: Link) -> PairSkew:
         MissingFact: one of them is not routed from end to end, or the height of their vias is not known.
     """
     first, second = ctx.get(pair_traces, positive.index, negative.index)
+    untrue = ctx.get(_untrue_fills)
+    if untrue and Counter(first.climbs) != Counter(second.climbs):
+        raise untrue
     nominal, spread, unsure = 0.0, 0.0, None
     by_layer: dict[int, float] = {}
     for key in dict.fromkeys((*first.lines_mm, *second.lines_mm)):
@@ -137,13 +148,13 @@ def skew_between(ctx: Context, positive: Link, negative: Link) -> PairSkew:
         by_layer[key[0]] = by_layer.get(key[0], 0.0) + apart_mm
         if abs(apart_mm) < LEAST_MM:
             continue
-        delay, fact = delay_ps_per_mm(ctx, key)
+        delay, fact = (any_delay(), untrue) if untrue else delay_ps_per_mm(ctx, key)
         unsure = unsure or fact
         nominal += apart_mm * delay.nominal
         spread += abs(apart_mm) * (delay.high - delay.low) / 2
     vias = climb_ps(ctx, first.climbs, second.climbs)
     die_mm = first.die_mm - second.die_mm
-    ps_per_mm = usual_ps_per_mm(ctx, first)
+    ps_per_mm = any_delay().nominal if untrue else usual_ps_per_mm(ctx, first)
     package = first.die_ps - second.die_ps + die_mm * ps_per_mm  # KiCad counts a pad-to-die length as so much track
     layer = max(by_layer, key=lambda k: abs(by_layer[k]), default=None)
     is_apart = layer is not None and abs(by_layer[layer]) >= LEAST_MM
@@ -164,6 +175,15 @@ def skew_between(ctx: Context, positive: Link, negative: Link) -> PairSkew:
         ps_per_mm=ps_per_mm,
         unsure=unsure,
     )
+
+
+def _untrue_fills(ctx: Context) -> MissingFact | None:
+    """Return what is missing where fills are out of date: no plane of a line is known then, and its delay is any."""
+    try:
+        ctx.need_true_fills()
+    except MissingFact as fact:
+        return fact
+    return None
 
 
 def pair_name(ctx: Context, link: Link) -> str:

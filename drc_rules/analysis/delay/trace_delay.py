@@ -153,13 +153,14 @@ def _ps_per_mm(
     try:
         value = Lines(ctx).solved(layer, width_mm, gap_mm, references).delay_ps_per_mm
     except MissingFact as fact:
-        return _any_delay(), fact
+        return any_delay(), fact
     except StackwrightError as error:
-        return _any_delay(), MissingFact(f"the delay of a line ({error.what})", error.next_step)
+        return any_delay(), MissingFact(f"the delay of a line ({error.what})", error.next_step)
     return Interval(low=value * (1 - DELAY_SPREAD), nominal=value, high=value * (1 + DELAY_SPREAD)), None
 
 
-def _any_delay() -> Interval:
+def any_delay() -> Interval:
+    """Return the delay per length of any line on any board."""
     low, high = (1000 * math.sqrt(dk) / LIGHT_MM_GHZ for dk in ANY_DK)
     return Interval(low=low, nominal=(low + high) / 2, high=high)
 
@@ -167,7 +168,7 @@ def _any_delay() -> Interval:
 def usual_ps_per_mm(ctx: Context, trace: TraceRoute) -> float:
     """Return the delay of the cross section in which most of a trace runs."""
     longest = max(trace.lines_mm, key=lambda key: trace.lines_mm[key], default=None)
-    return _any_delay().nominal if longest is None else delay_ps_per_mm(ctx, longest)[0].nominal
+    return any_delay().nominal if longest is None else delay_ps_per_mm(ctx, longest)[0].nominal
 
 
 def climb_ps(ctx: Context, climbs: Sequence[Climb], others: Sequence[Climb] = ()) -> Interval:
