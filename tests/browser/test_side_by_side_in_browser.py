@@ -60,6 +60,7 @@ def test_columns_are_reached_by_keyboard_and_stay_inside_a_narrow_page(pages: di
             tab.wait_for(f"location.pathname.endsWith('{name}.html') && document.readyState === 'complete'")
             tab.narrow(420)
             assert tab.ask(OUTSIDE) == []
+        tab.narrow(900)
         tab.ask("document.querySelector('[aria-label=\"Stackups side by side\"]').focus()")
         assert tab.ask("document.activeElement.scrollWidth > document.activeElement.clientWidth")
         assert tab.console == []
@@ -71,3 +72,40 @@ def test_columns_are_reached_by_keyboard_and_stay_inside_a_narrow_page(pages: di
         before, after = tab.ask(heights)
         assert before == after
         assert tab.console == []
+
+
+def test_stackups_stand_below_each_other_on_a_telephone(pages: dict[str, Path], tmp_path: Path) -> None:
+    """None is out of sight, and no box is higher than what it holds."""
+    empty = (
+        "[...document.querySelectorAll('.choice')].map((one) =>"
+        " Math.round(one.getBoundingClientRect().bottom - one.lastElementChild.getBoundingClientRect().bottom))"
+    )
+    with driven(tmp_path / "chromium") as tab:
+        tab.narrow(400)
+        tab.open(pages["full"].as_uri())
+        tab.wait_for("location.pathname.endsWith('full.html') && document.readyState === 'complete'")
+
+        assert tab.ask("document.querySelectorAll('.choice').length") > 1
+        assert max(tab.ask(empty)) < 20
+        assert not tab.ask(
+            "[...document.querySelectorAll('.choices')].some((one) => one.scrollWidth > one.clientWidth)"
+        )
+
+
+@pytest.mark.parametrize("width_px", [400, 800, 1366])
+def test_a_link_shows_the_head_of_what_it_leads_to(pages: dict[str, Path], tmp_path: Path, width_px: int) -> None:
+    """Also where the links of the navigation take several lines, which stay in view above the text."""
+    hidden = (
+        "[...document.querySelectorAll('nav a, .reasons a')].slice(1).filter((link) => {"
+        " link.click();"
+        " const head = document.querySelector(link.getAttribute('href')).getBoundingClientRect();"
+        " return head.top < document.querySelector('nav').getBoundingClientRect().bottom;"
+        "}).map((link) => link.textContent)"
+    )
+    with driven(tmp_path / "chromium") as tab:
+        tab.narrow(width_px)
+        tab.open(pages["full"].as_uri())
+        tab.wait_for("location.pathname.endsWith('full.html') && document.readyState === 'complete'")
+        tab.wait_for("new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(() => then(true))))")
+
+        assert tab.ask(hidden) == []

@@ -161,7 +161,7 @@ def _suggested(copy: Path, profile: str | None) -> tuple[BoardProject, Suggested
         step = "`stackwright suggest` looks for a new stackup"
         raise StackwrightError(where, f"cannot be changed so that it fits ({why})", step)
     if found.changes[0].words[0].startswith(NO_ROW):
-        raise StackwrightError(where, "has not to change", "see the findings for what else has")
+        raise StackwrightError(where, "needs no change", "see the findings for what else has to change")
     return project, found
 
 

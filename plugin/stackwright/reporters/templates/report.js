@@ -50,6 +50,13 @@ const showReport = (() => {
       addEventListener("scroll", later, { passive: true, signal });
       document.addEventListener("toggle", later, { capture: true, signal });
       later();
+
+      // Where a link scrolls to follows from its height: its links wrap.
+      const measure = () => document.documentElement.style.setProperty("--nav", `${nav.offsetHeight}px`);
+      const observer = new ResizeObserver(measure);
+      observer.observe(nav);
+      signal.addEventListener("abort", () => observer.disconnect());
+      measure();
     }
 
     // Hover, focus or a tap on a row of the cross-section shows what the table of rows says of it. Where the screen is
