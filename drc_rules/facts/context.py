@@ -330,10 +330,14 @@ class Context:
 
     def _holds(self, net_class: str, family_id: str) -> bool:
         """True for a net class whose declaration takes only nets that are of the family already."""
-        roles, nets = self.assignment.role_of, self.board.nets
-        found = chosen_nets(self.board, (net_class,), ())
-        taken = [net for net in found if not is_sideband(nets[net], family(family_id))]
-        return all((role := roles(net)) is not None and role.family == family_id for net in taken)
+        return self.get(_holds_only, net_class, family_id)
+
+
+def _holds_only(ctx: Context, net_class: str, family_id: str) -> bool:
+    roles, nets = ctx.assignment.role_of, ctx.board.nets
+    found = chosen_nets(ctx.board, (net_class,), ())
+    taken = [net for net in found if not is_sideband(nets[net], family(family_id))]
+    return all((role := roles(net)) is not None and role.family == family_id for net in taken)
 
 
 def _is_default_stackup(ctx: Context) -> bool:
