@@ -70,6 +70,10 @@ class Tab:
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self._call("Emulation.setEmulatedMedia", features=[feature])
 
+    def print(self) -> None:
+        """Show the page as it is printed."""
+        self._call("Emulation.setEmulatedMedia", media="print")
+
     def narrow(self, width_px: int) -> None:
         """Show the page on a screen of this width."""
         self._call("Emulation.setDeviceMetricsOverride", width=width_px, height=900, deviceScaleFactor=1, mobile=False)

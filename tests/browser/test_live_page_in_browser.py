@@ -87,6 +87,22 @@ def test_the_first_page_offers_a_workload_and_shows_what_ci_would_run(
     assert tab.console == []
 
 
+def test_a_workload_that_the_settings_say_is_not_called_none(tab: Tab, board: Played) -> None:
+    """The choice says what the board is judged against, so does the way to a change; the panel keeps off the edges."""
+    assert tab.ask("$('profile').options[0].textContent") == "no workload"
+    assert tab.ask("$('fix').hidden") is True
+    board.path.with_name("stackwright.toml").write_text('profile = "edge"\n')
+    tab.ask("document.activeElement.blur()")
+    tab.press("r")
+    tab.wait_for(DONE.format(run=2))
+
+    assert tab.ask("$('profile').value") == ""
+    assert tab.ask("$('profile').options[0].textContent") == "as the settings or the board say: edge"
+    assert tab.ask("$('fix').hidden") is False
+    tab.narrow(800)
+    assert tab.ask("$('offer').getBoundingClientRect().left") >= 14
+
+
 def test_a_refusal_stands_in_the_page(tab: Tab, board: Played) -> None:
     """What happened and what to do; the report stays, and the next click works."""
     path, board.path = board.path, board.path.with_name("other.kicad_pcb")

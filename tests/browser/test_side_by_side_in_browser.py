@@ -91,6 +91,9 @@ def test_stackups_stand_below_each_other_on_a_telephone(pages: dict[str, Path], 
             "[...document.querySelectorAll('.choices')].some((one) => one.scrollWidth > one.clientWidth)"
         )
 
+        tab.print()  # a drawing stays on the sheet of its stackup's name
+        assert tab.ask("getComputedStyle(document.querySelector('.choice')).breakInside") == "avoid"
+
 
 @pytest.mark.parametrize("width_px", [400, 800, 1366])
 def test_a_link_shows_the_head_of_what_it_leads_to(pages: dict[str, Path], tmp_path: Path, width_px: int) -> None:

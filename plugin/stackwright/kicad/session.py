@@ -114,6 +114,7 @@ class Session:
                 "undoable": self._undo is not None,
                 "drawn": self.drawn,
                 "headline": checked.result["headline"] if checked else "",
+                "judged": checked.result.get("profile") if checked else None,
                 "error": said(self._error),
                 "notes": list(self._notes),
                 "stale": self._stale or (checked is not None and checked.settings != self._settings.digest()),

@@ -75,7 +75,7 @@ async function show(next) {
   $("cancel").hidden = !busy || next.phase === "applying";
   $("run").disabled = busy || next.gone;
   showChoices(next, before === null);
-  for (const [id, wish] of [["fix", next.kicad && (next.profile || next.has_settings)], ["draw", next.kicad && !next.drawn], ["clear", next.drawn], ["undo", next.undoable]]) {
+  for (const [id, wish] of [["fix", next.kicad && next.judged], ["draw", next.kicad && !next.drawn], ["clear", next.drawn], ["undo", next.undoable]]) {
     $(id).hidden = !wish || next.run === 0;
     $(id).disabled = busy || next.gone;
   }
@@ -125,6 +125,8 @@ function showChoices(next, first) {
     $("ci").textContent = next.ci;
     if (next.offer) $("offer").hidden = false;
   }
+  const stated = next.judged ? `as the settings or the board say: ${next.judged}` : "no workload";
+  $("profile").options[0].textContent = next.profile ? "as the settings or the board say" : stated;
   $("command").textContent = next.command;
   $("settings").textContent = next.settings;
   $("settings-row").hidden = !next.settings || next.has_settings;
