@@ -18,6 +18,13 @@ Add one of these lines to the start-up file of your shell:
   ~/.config/fish/config.fish   stackwright completion fish | source
 """
 
+ZSH_NEEDS = """\
+if [[ $zsh_eval_context[-1] != loadautofunc ]] && (( ! $+functions[compdef] )); then
+    autoload -Uz compinit && compinit -i
+fi
+"""
+"""A new .zshrc has not started zsh's completion, and `compdef` is part of it."""
+
 
 @click.command(cls=Command, short_help="Print the completion script of a shell.", epilog=EPILOG)
 @click.argument("shell", type=OneOf(SHELLS), metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")
@@ -28,7 +35,11 @@ def completion(*, shell: str) -> int:
     found = get_completion_class(shell)
     if found is None:
         raise click.BadParameter(f"{shell} cannot be completed")
-    click.echo(found(app, {}, NAME, COMPLETE).source())
+    script = found(app, {}, NAME, COMPLETE).source()
+    if shell == "zsh":  # the first line stays the first: zsh reads it from a file on its path
+        first, _, rest = script.partition("\n")
+        script = f"{first}\n{ZSH_NEEDS}{rest}"
+    click.echo(script)
     return 0
 
 
