@@ -48,10 +48,9 @@ n_min: minimum for the workload
 @rule("STK008", kinds=("layer_count",), over=whole_board, formula=FORMULA)
 def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding below the clause's count."""
-    least = clause.limit.min
-    if least is not None:
-        ctx.shows("the board", n=board.layer_count, n_min=least)
-    if least is not None and board.layer_count < least:
+    least = clause.limit.min or 0.0
+    ctx.shows("the board", n=board.layer_count, n_min=least)
+    if board.layer_count < least:
         yield DraftFinding(
             title=(
                 f"{count(board.layer_count, 'copper layer')}, "

@@ -240,6 +240,30 @@ def test_coverage_counts_pairs_of_clause_and_object(context: Context) -> None:
     assert (coverage.decided, coverage.total, coverage.percent) == (3, 4, 75.0)
 
 
+def test_pairs_that_no_rule_could_judge_count_as_not_decided(context: Context) -> None:
+    """Two decided, three of unknown interface, four too short: 2 of 9; nets that only run like a pair count nowhere."""
+    decided = decide(context, lambda _c, _l, _o: iter(()), (1, 2))
+
+    coverage = coverage_of([decided], unknown_pairs=3, unjudged_pairs=4, coupled_mm=[10.04, 20.0])
+
+    assert (coverage.decided, coverage.total) == (2, 9)
+    assert (coverage.unknown_pairs, coverage.unjudged_pairs) == (3, 4)
+    assert (coverage.coupled_pairs, coverage.coupled_mm) == (2, 30.0)
+
+
+@pytest.mark.parametrize("confidence", [Confidence.HIGH, Confidence.MEDIUM])
+def test_a_pass_on_what_is_known_rests_on_no_guess(context: Context, confidence: Confidence) -> None:
+    """Only a pass of low confidence asks for what would make it sure."""
+
+    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[DraftFinding]:
+        ctx.need(Fact[float](name="a", value=1.0, confidence=confidence))
+        yield from ()
+
+    verdict = decide(context, check)
+
+    assert (verdict.confidence, verdict.guesses) == (confidence, ())
+
+
 def test_what_failed_was_decided_as_well(context: Context) -> None:
     """Two good objects, one bad, one not known: three decided of four, and the verdict counts the same."""
 
