@@ -101,7 +101,7 @@ def test_the_view_says_of_each_row_what_a_person_reads_off_the_board() -> None:
     assert [(one.interface, one.nets, one.inferred) for one in fast.carries] == [("nvlink5", 4, False)]
 
 
-@pytest.mark.parametrize(("declared", "said"), [("foil = 'VLP'", "between oz classes"), ("copper_oz = 0.5", "0.5 oz")])
+@pytest.mark.parametrize(("declared", "said"), [("foil = 'VLP'", ""), ("copper_oz = 0.5", "0.5 oz")])
 def test_the_declared_weight_of_a_foil_goes_before_its_thickness(declared: str, said: str, tmp_path: Path) -> None:
     """43 um of plated outer copper are of no class: half an ounce and plating, say."""
     text = board_file("no_stackup").read_text(encoding="utf-8")

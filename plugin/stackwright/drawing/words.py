@@ -26,11 +26,9 @@ def millimetres(thickness_mm: float) -> str:
 
 
 def copper_weight(row: StackupRow) -> str:
-    """Return the ounce class of a copper row, marked where plating makes it uncertain."""
-    if row.thickness_mm is None:
+    """Return the ounce class of a copper row, marked where plating makes it uncertain; "" for one of no class."""
+    if row.thickness_mm is None or row.copper_oz is None:
         return ""
-    if row.copper_oz is None:
-        return "between oz classes"
     about = "about " if row.copper_oz.confidence is Confidence.LOW else ""
     return f"{about}{row.copper_oz.value:g} oz"
 
