@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from drc_rules.engine.check import check_board
+from drc_rules.report.model import Location, ObjectRows
 from stackup_lib.core.errors import StackwrightError
 from stackwright.kicad import jobs, open_board, session, single
 from stackwright.kicad import server as live
@@ -28,6 +30,7 @@ from stackwright.kicad.live import is_there
 from stackwright.kicad.server import LOOPBACK, MOST_BODY, LiveServer
 from stackwright.kicad.session import Session
 from stackwright.kicad.view import frame
+from stackwright.kicad.worker import shown
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "fixtures/boards/default_stackup/default_stackup.kicad_pcb"
@@ -390,11 +393,28 @@ def test_a_click_selects_the_items_of_all_members_and_one_of_a_member(
     one.check()
     idle(one)
 
-    assert one.act("select", {"finding": "f-K1"}) == {"items": 3, "found": 3, "layer": None, "stale": False}
+    assert one.act("select", {"finding": "f-K1"}) == {"items": 3, "found": 3, "more": 0, "layer": None, "stale": False}
     assert board.selected == ["a", "b", "c"]
     assert one.act("select", {"finding": "f-K1", "member": 1})["layer"] == "In2.Cu"
     assert board.selected == ["b", "c"]
     assert one.act("select", {"finding": "f-K2"})["items"] == 0
+
+
+def test_a_finding_that_lists_its_first_items_says_how_many_there_are(
+    board: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Places name twenty of 23 vias; a finding that names all of its own has no more."""
+    first_20 = tuple(Location(uuid=f"v{number}") for number in range(20))
+    found = check_board(SMALL).findings[0].model_copy(update={"places": first_20})
+    many, all_of_them = (found.model_copy(update={"every": ObjectRows(vias=tuple(range(n)))}) for n in (23, 20))
+
+    for finding, more in ((many, 3), (all_of_them, 0)):
+        entries = shown([finding])
+        worked(monkeypatch, {**RESULT, "findings": entries}, None)
+        one = made(board)
+        one.check()
+        idle(one)
+        assert one.act("select", {"finding": next(iter(entries))})["more"] == more
 
 
 def test_a_row_of_the_delay_table_selects_its_items(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,7 +426,7 @@ def test_a_row_of_the_delay_table_selects_its_items(board: Played, monkeypatch: 
     idle(one)
 
     answer = one.act("select", {"finding": "b1-link-1-1", "member": None})
-    assert answer == {"items": 2, "found": 2, "layer": "In1.Cu", "stale": False}
+    assert answer == {"items": 2, "found": 2, "more": 0, "layer": "In1.Cu", "stale": False}
     assert (board.selected, board.layer) == (["b", "d"], "In1.Cu")
     board.items = {"a"}
     assert one.act("select", {"finding": "b1-link-1-1"})["found"] == 0
@@ -460,7 +480,7 @@ def test_items_that_are_gone_say_that_the_board_was_changed(board: Played, monke
     one.check()
     idle(one)
 
-    assert one.act("select", {"finding": "f-K1"}) == {"items": 3, "found": 1, "layer": None, "stale": True}
+    assert one.act("select", {"finding": "f-K1"}) == {"items": 3, "found": 1, "more": 0, "layer": None, "stale": True}
     assert one.state()["stale"] is True
 
 

@@ -273,7 +273,8 @@ class Session:
         missing = len(items) - found
         if missing:
             self._stale = True
-        return {"items": len(items), "found": found, "layer": layer, "stale": self._stale}
+        more = sum(member.get("more", 0) for member in members)
+        return {"items": len(items), "found": found, "more": more, "layer": layer, "stale": self._stale}
 
     def _look(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
         """See whether the board was changed since the check; says nothing where KiCad has no time."""

@@ -93,8 +93,12 @@ def shown(findings: Iterable[Finding]) -> dict[str, object]:
 def _about(finding: Finding) -> dict[str, object]:
     places = finding.places
     layers = dict.fromkeys(place.layer for place in places if place.layer)
+    items = list(dict.fromkeys(place.uuid for place in places if place.uuid))
+    every = finding.every
+    count = len(every.vias) + len(every.pads) + len(every.tracks) if every else 0
     return {
-        "items": list(dict.fromkeys(place.uuid for place in places if place.uuid)),
+        "items": items,
+        "more": max(0, count - len(items)),
         "layer": next(iter(layers)) if len(layers) == 1 else None,
         "title": finding.title,
     }

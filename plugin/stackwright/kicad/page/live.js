@@ -240,6 +240,7 @@ function tell(answer) {
   else if (answer.found < answer.items) {
     say(`${answer.found} of ${answer.items} items selected in KiCad; the others are gone: check again (r).`, "mind");
   } else if (answer.stale) stale();
+  else if (answer.more) say(`The first ${answer.found} of ${answer.found + answer.more} items selected in KiCad${layer}.`);
   else say(`${answer.found} ${answer.found === 1 ? "item" : "items"} selected in KiCad${layer}.`);
 }
 
