@@ -5,9 +5,9 @@ What it checks
 From the wall of every via and plated hole, finished as KiCad stores it, to tracks and filled zones of other nets on
 inner layers, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. A hole that cuts into a track
 of another net is a short: it fails this clause, and the finding of `short` (FAB015) on the two nets reports it, unless
-a net tie joins them. Where one of the two has no net it is a warning, for nothing is joined. While fills are out of
-date (FAB014) only tracks count, and without a finding the clause is not verifiable. Slots count as round holes of their
-width.
+a net tie joins them. Where one of the two has no net it is a warning, for nothing is joined. While fills of inner
+layers are missing, or any are out of date (FAB014), without a finding the clause is not verifiable; out of date, only
+tracks count. Slots count as round holes of their width.
 
 Why it matters
 --------------
@@ -57,7 +57,6 @@ NO_NET = "copper of no net"
 def _gaps(ctx: Context, clause: Clause) -> Iterator[tuple[HoleGaps, Bar]]:
     least = bar(ctx, clause, "hole_to_copper_mm", your_fab(ctx).hole_to_copper_mm)
     if least is not None and (gaps := ctx.get(holes_to_copper)) is not None:
-        ctx.filled_uses()
         yield gaps, least
 
 
