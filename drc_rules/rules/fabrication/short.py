@@ -7,8 +7,8 @@ pads overlap others by 0.001 mm or more: curves and turned corners are not exact
 KiCad's net-tie pad groups join the nets (up to KiCad 6 a footprint whose tags begin with "net tie"), and there only
 within the hull of the group's pads. Pads of one number of a part are one pin. Where only pads of one part
 with two or three pads overlap, as in a closed jumper or a resistor of 0 ohm, or both nets are unnamed and have one pad
-each, it is information. Copper of one net on a pin that the schematic leaves open joins no two nets: a warning. The
-finding names the widest overlap of each pair of nets and lists every place.
+each, it is information. Pins that the schematic leaves open, under copper of another net, share one finding. Any other
+names the widest overlap of each pair of nets and lists every place.
 
 Why it matters
 --------------
@@ -122,11 +122,10 @@ def _of_open_pins(board: Board, by_pin: list[list[tuple[Spaces, int]]]) -> Draft
     what, wide = _overlap(board, *pins[0][0])
     more = f" (and {len(pins) - 1} more)" if len(pins) > 1 else ""
     return DraftFinding(
-        title=f"{what}: a pin that the schematic leaves open{more}",
+        title=f"short: {what}: a pin that the schematic leaves open{more}",
         why=OPEN_WHY,
         fix=OPEN_FIX,
         ids=("open pins",),
-        severity=Severity.WARNING,
         measured=Measured(value=round(wide, 4), unit="mm"),
         limit_value=0.0,
         places=tuple(_place(board, *found[0]) for found in pins[:PLACES_SHOWN]),
