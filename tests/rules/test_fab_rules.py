@@ -12,6 +12,7 @@ import shapely
 
 from drc_rules.analysis.fabrication.hole_gaps import hole_gaps
 from drc_rules.engine.check import check_board
+from drc_rules.report.model import Verdict
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import LimitName, limit_of, max_board_mm
 from drc_rules.settings.config import parse_config
@@ -212,3 +213,18 @@ def test_copper_without_an_outline_is_a_share_of_nothing(tmp_path: Path, *, is_d
     (found,) = (one for one in check_board(path).verdicts if one.clause.id == "board.copper.balance")
 
     assert found.verdict == ("failed" if is_drawn else "not verifiable")
+
+
+def test_a_board_without_an_outline_has_no_edge_to_pass(tmp_path: Path) -> None:
+    """Its rectangle is on Dwgs.User: neither copper to edge nor size is proven, and both ask for the outline."""
+    track = {"net": "/A", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 5], [25, 5]]}
+    path = mini_file(tmp_path, {"copper_layers": 2, "tracks": [track]})
+    text = path.read_text(encoding="utf-8")
+    assert text.count('(layer "Edge.Cuts")') == 1
+    path.write_text(text.replace('(layer "Edge.Cuts")', '(layer "Dwgs.User")'), encoding="utf-8")
+
+    verdicts = {v.clause.id: v for v in check_board(path).verdicts}
+
+    for clause in ("board.fab.edge", "board.fab.edge_standard", "board.fab.size_standard"):
+        assert verdicts[clause].verdict is Verdict.NOT_VERIFIABLE
+        assert "outline" in verdicts[clause].missing[0].fact
