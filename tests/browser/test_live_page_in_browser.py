@@ -103,6 +103,14 @@ def test_a_workload_that_the_settings_say_is_not_called_none(tab: Tab, board: Pl
     assert tab.ask("$('offer').getBoundingClientRect().left") >= 14
 
 
+def test_a_letter_walks_also_after_a_click_on_a_button(tab: Tab) -> None:
+    """A button that was clicked has the focus, and takes no letters itself."""
+    tab.click("#same")
+    assert tab.ask("document.activeElement.id") == "same"
+    tab.press("j")
+    tab.wait_for("here")
+
+
 def test_a_refusal_stands_in_the_page(tab: Tab, board: Played) -> None:
     """What happened and what to do; the report stays, and the next click works."""
     path, board.path = board.path, board.path.with_name("other.kicad_pcb")

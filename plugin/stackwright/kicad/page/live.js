@@ -272,7 +272,8 @@ addEventListener("hashchange", () => {
 
 document.addEventListener("keydown", (event) => {
   if (ended || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, select, textarea, button, a, summary")) return;
+  if (event.target.closest("input, select, textarea")) return;
+  if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
   if (event.key === "j") walk(1);
   else if (event.key === "k") walk(-1);
   else if (event.key === "r") again();
