@@ -30,7 +30,7 @@ def guesses(ctx: Context, clause: Clause, code: str, recorded: Iterable[MissingF
     if not found:
         board = shlex.quote(ctx.board.path.as_posix()) if ctx.board.path else "BOARD"
         hint = f"stackwright explain {code} --board {board} lists them: declare those of low confidence"
-        found = [MissingFact(f"surer data for {clause.id}", hint)]
+        found = [MissingFact(f'surer data for "{clause.title}"', hint)]
     return tuple(Missing(fact=one.name, how_to_give=one.how_to_give) for one in found)
 
 
