@@ -234,14 +234,17 @@ def _check_objects(context: Context, clause: Clause, decider: Rule, tally: _Tall
     if objects:
         tally.doubts |= used_for_choice.doubts
     for subject in objects:
+        drafts: list[DraftFinding] = []
         with context.recording() as used:
             try:
                 if decider.reads_fills:
                     context.need_true_fills()
-                drafts = list(decider.check(context, clause, subject))
+                for draft in decider.check(context, clause, subject):
+                    drafts.append(draft)
             except MissingFact as fact:
-                tally.lacks(fact)
-                continue
+                if not any(draft.fails for draft in drafts):  # what failed before stands, whatever is open beside it
+                    tally.lacks(fact)
+                    continue
         tally.doubts |= used.doubts
         confidence = least(chosen_with, used.confidence)
         tally.confidence = least(tally.confidence, confidence)

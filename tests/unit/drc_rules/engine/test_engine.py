@@ -112,6 +112,21 @@ def test_one_failure_outweighs_unknowns_and_passes(context: Context) -> None:
     assert decide(context, check, ()).verdict is Verdict.NOT_APPLICABLE
 
 
+def test_what_failed_stands_though_a_fact_is_missing_beside_it(context: Context) -> None:
+    """A certain failure was lost where the same object lacked a fact for something else; a remark decides nothing."""
+
+    def certain(*_: object) -> Iterator[DraftFinding]:
+        yield draft()
+        raise MissingFact("x", "give x")
+
+    def only_a_remark(*_: object) -> Iterator[DraftFinding]:
+        yield draft(fails=False)
+        raise MissingFact("x", "give x")
+
+    assert decide(context, certain).verdict is Verdict.FAILED
+    assert decide(context, only_a_remark).verdict is Verdict.NOT_VERIFIABLE
+
+
 def test_a_verdict_is_no_surer_than_the_facts_it_used(context: Context) -> None:
     """A pass that rests on a low-confidence value is a low-confidence pass."""
 
