@@ -31,8 +31,8 @@ FIXTURES = ("inference_pcie_gen5_fit", "edge_jetson_carrier_fit")
 LOOKS_ITSELF = {"FAB012", "FAB013", "FAB014"}
 """They judge what does not hang on fills all the same, and say themselves what does."""
 
-LOOKS_WHERE_THERE_IS_SOME = {"FAB017", "FAB018"}
-"""So do these, where there are unplated holes or copper near the board's edge."""
+LOOKS_WHERE_THERE_IS_SOME = {"FAB017", "FAB018", "SKW001"}
+"""So do these, where there are unplated holes, copper near the board's edge or pairs whose traces differ."""
 
 HOLDS_ALL_THE_SAME = {"VIA006", "VIA009", "FAB015", "SKW002", "NET008"}
 """Sizes of drills, spans of vias, overlaps and layers of tracks, vias and pads, pins of pairs: fills decide nothing."""
