@@ -242,7 +242,7 @@ def _check_objects(context: Context, clause: Clause, decider: Rule, tally: _Tall
                 for draft in decider.check(context, clause, subject):
                     drafts.append(draft)
             except MissingFact as fact:
-                if not any(draft.fails for draft in drafts):  # what failed before stands, whatever is open beside it
+                if not any(draft.fails for draft in drafts):  # what failed before stands
                     tally.lacks(fact)
                     continue
         tally.doubts |= used.doubts
