@@ -59,12 +59,13 @@ def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> It
     if in_stackup == in_table:
         return
     what = f": {', '.join(odd)}" if odd else ", in another order"
+    counts_differ = len(in_stackup) != len(in_table)
     yield DraftFinding(
         title=f"stackup has {len(in_stackup)} copper layers, board has {len(in_table)}{what}",
         why="A layer without a stackup row has no height and no dielectric, and the fab gets two layer counts",
         fix="Open File > Board Setup > Physical Stackup, set the copper layers, enter the dielectrics, save",
         ids=("stackup", *odd),
-        measured=Measured(value=len(in_stackup), unit="layers"),
-        limit_value=len(in_table),
+        measured=Measured(value=len(in_stackup), unit="layers") if counts_differ else None,
+        limit_value=len(in_table) if counts_differ else None,
         places=tuple(Location(layer=name) for name in odd),
     )
