@@ -29,7 +29,7 @@ LEAST_MM = 0.001
 """Lengths that differ by less are equal: KiCad's grid and the rounding of widths."""
 
 HARMLESS_SHARE = 0.02
-"""Of the unit interval: a skew below it costs a receiver nothing that it could measure."""
+"""Of the unit interval, as TI SPRACP4A allows MIPI D-PHY: a skew below it is information."""
 
 
 @record

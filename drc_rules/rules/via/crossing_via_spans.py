@@ -52,7 +52,7 @@ PLACES_EACH = 5
 def crossing_via_spans(ctx: Context, _clause: Clause, found: tuple[Span, ...]) -> Iterator[DraftFinding]:
     """Yield one finding per pair of spans that cross."""
     stackup = None if ctx.is_default_stackup else ctx.board.stackup
-    crossed, unsure = [], []
+    unsure = []
     for one, other in impossible(found):
         drilled = [span for span in (one, other) if not span.is_laser]
         shallow = [is_shallow(ctx.board, span, stackup) for span in drilled]
@@ -61,9 +61,8 @@ def crossing_via_spans(ctx: Context, _clause: Clause, found: tuple[Span, ...]) -
         if None in shallow:
             unsure.append((one, other))
             continue
-        crossed.append(_crossed(ctx, one, other))
-    yield from crossed
-    if unsure and not crossed:  # what is open would take the findings along
+        yield _crossed(ctx, one, other)
+    if unsure:
         raise MissingFact(f"depth of {_in_words(ctx, unsure[0][0])}", DECLARE_STACKUP)
 
 
