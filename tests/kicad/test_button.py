@@ -48,8 +48,8 @@ def editor(folder: Path, board_file: Path) -> Iterator[Editor]:
     made = Editor(command, folder / "k")
     made.state.mkdir()
     made.install(package)
-    made.run("start", board_file)
     try:
+        made.start(board_file)
         made.press()
         yield made
     finally:

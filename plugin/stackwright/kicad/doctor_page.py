@@ -8,6 +8,8 @@ from stackwright.text.page import Page, styled, terminal_console
 
 MARKS = {OK: ("ok", "green"), BAD: ("FAULT", "bold red"), MIND: ("hint", "dim")}
 
+HEALTHY = "nothing is wrong: the button is at the right end of the toolbar; if it is not, start KiCad again"
+
 
 def examine() -> int:
     """Show what was looked at, each fault with its fix; 1 where there is a fault, 0 where there is none."""
@@ -24,6 +26,6 @@ def examine() -> int:
         if one.cure:
             page.line(one.cure, indent=7)
     page.gap()
-    page.line("fix the first fault first" if bad else "nothing is wrong: the button is at the right end of the toolbar")
+    page.line("fix the first fault first" if bad else HEALTHY)
     show(page.text(terminal_console()))
     return 1 if bad else 0
