@@ -1,17 +1,19 @@
-"""Many boards in one call: the memory of one is free before the next is read."""
+"""Many boards in one call: memory is let go between them, and a format that holds one board refuses first."""
 
 from __future__ import annotations
 
 import gc
 import weakref
+from pathlib import Path
 
 import pytest
 
 from drc_rules.engine import check as engine
 from drc_rules.engine.check import CheckUp
 from drc_rules.facts.declared import Overrides
+from stackup_lib.core.errors import StackwrightError
 from stackwright.commands.check import command as module
-from stackwright.commands.check.request import CheckRequest
+from stackwright.commands.check.request import CheckRequest, ReportRequest
 from tests.support.boards import board_file
 
 NAMES = ("default_stackup_of_board_setup", "no_stackup", "default_stackup")
@@ -41,3 +43,15 @@ def test_a_large_board_is_let_go_before_the_next(monkeypatch: pytest.MonkeyPatch
 
     assert len(answers) == len(boards) == len(NAMES)
     assert alive == [0, 0, 0]
+
+
+def test_a_format_of_one_board_refuses_several_before_anything_is_written(tmp_path: Path) -> None:
+    """KiCad's report holds one board; nothing has been checked or written by then."""
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    request = CheckRequest(reports=(ReportRequest("json", first), ReportRequest("kicad", second)))
+
+    with pytest.raises(StackwrightError, match="--format kicad: holds one board, not 3"):
+        module.check_boards([board_file(name) for name in NAMES], request)
+
+    assert not first.exists()
+    assert not second.exists()

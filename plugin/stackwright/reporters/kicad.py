@@ -35,11 +35,11 @@ def render(outcomes: Sequence[Checked | Unchecked]) -> str:
     """Return the JSON text of one board; the date in it is that of the run, or `SOURCE_DATE_EPOCH`.
 
     Raises:
-        StackwrightError: the format holds one board, and there are several, or none that was checked.
+        StackwrightError: the format holds one board that was checked, and this is none.
     """
     if len(outcomes) != 1 or not isinstance(outcomes[0], Checked):
-        what = "holds one board that was checked" if len(outcomes) == 1 else f"holds one board, not {len(outcomes)}"
-        raise StackwrightError("--format kicad", what, "check the boards one by one, or use --format json")
+        step = "check the boards one by one, or use --format json"
+        raise StackwrightError("--format kicad", "holds one board that was checked", step)
     report = outcomes[0].report
     by_key = {finding.key: finding for finding in report.findings}
     data = {

@@ -52,8 +52,8 @@ LARGE_BYTES = 10_000_000
 LET_GO_BYTES = 10_000_000
 """A board's memory is 2.5 to 3.5 times its file; of smaller ones Python itself finds the garbage soon enough."""
 
-OF_A_CHECKED_BOARD = ("kicad",)
-"""Formats that have no place for a board that could not be checked."""
+OF_ONE_BOARD = ("kicad",)
+"""Formats that hold one board, and have no place for one that could not be checked."""
 
 
 def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
@@ -66,6 +66,9 @@ def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
         request = request.with_page_file(page_file(boards[0] if len(boards) == 1 else None))
     inputs = [*boards, *(path for path in (request.config, request.baseline) if path)]
     for report in request.reports:
+        if report.format in OF_ONE_BOARD and len(boards) > 1:
+            step = "check the boards one by one, or use --format json"
+            raise StackwrightError(f"--format {report.format}", f"holds one board, not {len(boards)}", step)
         if report.file:
             check_target(report.file, inputs)
     if request.kicad_drc:
@@ -299,7 +302,7 @@ def _deliver(answers: Sequence[Answer], request: CheckRequest) -> None:
     files = []
     is_refused = len(answers) == 1 and isinstance(answers[0].outcome, Unchecked)
     for report in request.reports:
-        if report.is_read_here or (is_refused and report.format in OF_A_CHECKED_BOARD):
+        if report.is_read_here or (is_refused and report.format in OF_ONE_BOARD):
             continue  # why the board was refused has been reported
         written = _written(answers, report.format, request)
         if report.file is None:

@@ -13,6 +13,9 @@ let ended = false;
 let isApplied = false; // the panel tells of a change that was made
 let shownFix = 0; // the preview that is on the page
 let seenFile = null; // the stamp of the board's file when it was looked at last
+let timer = 0; // until the session is asked again
+let asking = false;
+let isSoon = false; // something was started
 
 function say(text, kind = "") {
   $("said").textContent = text;
@@ -49,7 +52,18 @@ function end() {
   say(`This session has ended: ${again}. The report stays here to be read.`, "mind");
 }
 
+/* Start what takes a while, and show its progress without waiting for the next look at the session. */
+async function start(action, body) {
+  if (!(await post(action, body))) return;
+  isSoon = true;
+  if (asking || ended) return;
+  clearTimeout(timer);
+  poll();
+}
+
 async function poll() {
+  asking = true;
+  isSoon = false;
   let next = null;
   try {
     const answer = await fetch("state");
@@ -62,7 +76,8 @@ async function poll() {
     return;
   }
   await show(next);
-  setTimeout(poll, next.phase === "idle" ? POLL_MS : BUSY_POLL_MS);
+  asking = false;
+  timer = setTimeout(poll, next.phase === "idle" && !isSoon ? POLL_MS : BUSY_POLL_MS);
 }
 
 async function show(next) {
@@ -352,7 +367,7 @@ function showApplied(done) {
   if (done) $("fix-consent").hidden = true;
 }
 
-$("fix").addEventListener("click", () => post("fix"));
+$("fix").addEventListener("click", () => start("fix"));
 $("no-fix").addEventListener("click", () => {
   $("fixing").hidden = true;
   isApplied = false;
@@ -400,7 +415,7 @@ $("clear").addEventListener("click", async () => {
 async function again() {
   say("");
   if (state) state = { ...state, error: null, notes: [], written: false }; // said again where it comes again
-  await post("run");
+  await start("run");
 }
 
 $("run").addEventListener("click", again);
@@ -411,13 +426,13 @@ $("same").addEventListener("click", () => {
   $("same").setAttribute("aria-expanded", String(!$("offer").hidden));
 });
 $("just-look").addEventListener("click", async () => {
-  await post("choose");
+  await start("choose");
   $("offer").hidden = true;
 });
 $("offer-ci").addEventListener("click", () => {
   $("ci-row").hidden = !$("ci-row").hidden;
 });
-$("choose").addEventListener("click", () => post("choose", { profile: $("profile").value }));
+$("choose").addEventListener("click", () => start("choose", { profile: $("profile").value }));
 $("write-settings").addEventListener("click", async () => {
   const answer = await post("write-settings");
   if (answer) say(`Wrote ${answer.path}.`);
