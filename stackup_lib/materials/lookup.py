@@ -1,6 +1,7 @@
 """From what people type to a laminate, a glass style and a resin content; unknown and ambiguous texts say so."""
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
@@ -15,6 +16,9 @@ from stackup_lib.materials.words import NamePiece, Vocabulary, Words, key_of, ta
 
 LONGEST = 200
 """A material name is shorter than this; what comes after is not read, whatever a file holds."""
+
+_JOINED = re.compile(r"\s(?:\+|&|and)\s", re.IGNORECASE)
+"""Between two materials; the plus sign of "IT-968G+" has no blank in front."""
 
 Status = Literal["found", "generic", "style only", "ambiguous", "unknown"]
 
@@ -147,7 +151,7 @@ def resolve(text: str, index: AliasIndex) -> Match:
 def _resolve(text: str, words: Words, index: AliasIndex) -> Match:
     hits = _hits(words.pieces, index)
     specific = [h for h in hits if not _is_generic(h, index)]
-    chosen = _narrowest(specific or hits, index)
+    chosen = _narrowest(hits if _JOINED.search(text) else specific or hits, index)
     if len({_families(h, index) for h in chosen}) > 1:
         return _several(text, words, chosen, index)
     if not chosen:

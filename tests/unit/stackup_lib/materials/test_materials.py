@@ -194,6 +194,8 @@ def test_a_kind_of_material_is_generic_and_promises_only_what_its_name_says(
         ("Megtron", "Megtron 4"),
         ("Megtron 6 / Tachyon 100G", "Tachyon 100G"),
         ("S1000-2M or NP-175F", "NP-175F"),
+        ("RO4350B + FR4", "FR4"),
+        ("FR-4 & Megtron 6", "Megtron 6"),
     ],
 )
 def test_a_name_that_may_mean_several_laminates_is_not_resolved(text: str, among: str) -> None:
