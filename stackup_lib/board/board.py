@@ -266,6 +266,31 @@ class Outline:
 
 
 @record
+class Drawings:
+    """Shapes with copper that are neither track, via nor pad: graphics, and what custom pads have besides their anchor.
+
+    Shape k is the polyline `x_mm[start[k]:start[k + 1]]`, arcs and circles in chords, drawn with a pen of `width_mm`;
+    of an area, `is_filled`, it is the edge. `layers` is a bit mask. `footprint` and `pad` say what it belongs to, -1
+    for nothing; the net of a custom pad's shapes is the pad's, that of other shapes in footprints 0.
+    """
+
+    layers: NDArray[np.uint64]
+    net: Ints
+    footprint: Ints
+    pad: Ints
+    width_mm: Floats
+    is_filled: Flags
+    start: Ints
+    x_mm: Floats
+    y_mm: Floats
+    uuid: Text
+    offset: Ints
+
+    def __len__(self) -> int:
+        return len(self.net)
+
+
+@record
 class Board:
     """One board as its files state it.
 
@@ -291,6 +316,7 @@ class Board:
     pads: Pads
     zones: Zones
     outline: Outline
+    drawings: Drawings
     project: Project
     ipc4761: Mapping[str, bool] = field(default_factory=dict)
     unknown_tokens: Mapping[str, int] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from stackup_lib.board.columns import first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances
+from stackup_lib.copper.drawn_shorts import DrawnShort, drawn_shorts
 from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.copper.fill_to_fill import facing_edges
 from stackup_lib.copper.hole_to_fill import PostFills
@@ -77,11 +78,12 @@ class Spaces:
 
 @entity
 class _Measured:
-    """What was measured on a layer: spaces proper, overlaps, and what overlaps the edge of a fill."""
+    """What was measured on a layer: spaces proper, overlaps, what overlaps the edge of a fill, and of which pieces."""
 
     spaces: Spaces
     shorts: Spaces
     crossed: OtherNetItems
+    pieces: CopperShapes
 
 
 @entity
@@ -105,6 +107,13 @@ class SpaceFinder:
     def shorts(self, layer: int) -> Spaces:
         """Return the tracks, vias and pads that overlap others of another net and are no net tie; gaps are negative."""
         return self._on(layer).shorts
+
+    @cached_property
+    def drawn_shorts(self) -> tuple[DrawnShort, ...]:
+        """The graphics and shapes of custom pads that overlap copper of another net, or join two nets."""
+        board, on = self.copper.board, np.bitwise_or.reduce(self.copper.board.drawings.layers, initial=np.uint64(0))
+        layers = [layer for layer in range(board.layer_count) if int(on) >> layer & 1]
+        return tuple(found for layer in layers for found in drawn_shorts(board, layer, self._on(layer).pieces))
 
     @cached_property
     def other_net(self) -> OtherNetItems:
@@ -172,7 +181,7 @@ class SpaceFinder:
             found += self._to_fills(
                 layer, CopperShapes.joined([flat, rest]), np.append(around, diagonals(rest.boxes(reach)))
             )
-        return self._judged(layer, found)
+        return self._judged(layer, found, pieces.where(np.append(np.ones(len(flat), dtype=np.bool_), is_there)))
 
     def _on_layer(self, layer: int) -> tuple[CopperShapes, Mask]:
         """The posts with their pads of this layer, and which of them have one."""
@@ -232,7 +241,7 @@ class SpaceFinder:
             _nearest(self._gaps(layer, edge_pieces(edges, one), edge_pieces(edges, other))),
         ]
 
-    def _judged(self, layer: int, parts: list[Spaces]) -> _Measured:
+    def _judged(self, layer: int, parts: list[Spaces], pieces: CopperShapes) -> _Measured:
         """The spaces proper, the narrowest first, apart from what overlaps: ties, shorts, and what is in a fill."""
         gap = np.concatenate([part.gap_mm for part in parts])
         one, other = (
@@ -255,7 +264,7 @@ class SpaceFinder:
         stale = _crossed(self.copper, layer, crossed)
         clear = all_of.where(apart & ~at_fill if stale else apart)
         spaces = Spaces(layer, np.maximum(clear.gap_mm, 0.0), clear.one, clear.other, stale)
-        return _Measured(spaces, shorts, crossed)
+        return _Measured(spaces, shorts, crossed, pieces)
 
     def _shorts(self, layer: int, touching: Spaces) -> Spaces:
         """The overlaps that are no net tie, the widest first; as gaps, which are negative."""

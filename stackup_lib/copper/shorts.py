@@ -62,7 +62,7 @@ def net_ties(board: Board) -> tuple[NetTie, ...]:
         if len(nets) < 2:
             continue
         middles = shapely.points(pads.x_mm[rows], pads.y_mm[rows])
-        shapes = _shapes(board, pad_pieces(board, rows))
+        shapes = piece_areas(board, pad_pieces(board, rows))
         area = shapely.convex_hull(shapely.union_all(np.concatenate([shapes, middles])))
         found.append(NetTie(nets, int(np.bitwise_or.reduce(pads.layers[rows])), area))
     return tuple(found)
@@ -82,8 +82,8 @@ def overlaps(board: Board, gap_mm: Floats, one: CopperShapes, other: CopperShape
         a, b = one.where(sharp), other.where(sharp)
         cross = shapely.crosses(cores(board, a), cores(board, b))
         # of a rectangle what lies deeper inside than a touch, and so has one that another touches so far
-        inner = [shapely.buffer(_shapes(board, side), -TOUCH_MM, join_style="mitre") for side in (a, b)]
-        deep = shapely.intersects(inner[0], _shapes(board, b)) | shapely.intersects(_shapes(board, a), inner[1])
+        inner = [shapely.buffer(piece_areas(board, side), -TOUCH_MM, join_style="mitre") for side in (a, b)]
+        deep = shapely.intersects(inner[0], piece_areas(board, b)) | shapely.intersects(piece_areas(board, a), inner[1])
         found[sharp] = np.where(is_fill[sharp], cross, deep)
     return found
 
@@ -96,7 +96,7 @@ def touches(gap_mm: Floats, one: CopperShapes, other: CopperShapes) -> Mask:
 
 def overlap_mm(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
     """Return by how much pieces that overlap do so: the narrow side of what they have in common."""
-    return np.array([_narrow_side(area) for area in _shared(board, one, other).tolist()], dtype=np.float64)
+    return np.array([narrow_side_mm(area) for area in _shared(board, one, other).tolist()], dtype=np.float64)
 
 
 def overlap_middles(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
@@ -149,21 +149,21 @@ def _shared(board: Board, one: CopperShapes, other: CopperShapes) -> NDArray[np.
     """What the outlines of each pair have in common, or the way between them where they only touch."""
     import shapely  # noqa: PLC0415
 
-    a, b = _shapes(board, one), _shapes(board, other)
+    a, b = piece_areas(board, one), piece_areas(board, other)
     found = np.asarray(shapely.intersection(a, b), dtype=np.object_)
     apart = np.flatnonzero(shapely.is_empty(found))  # what only touches, by the chords of round ends
     found[apart] = shapely.shortest_line(a[apart], b[apart])
     return found
 
 
-def _shapes(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
+def piece_areas(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
     """The outlines of pieces."""
     import shapely  # noqa: PLC0415
 
     return np.asarray(shapely.buffer(cores(board, pieces), pieces.radius_mm, quad_segs=QUARTER), dtype=np.object_)
 
 
-def _narrow_side(area: Geometry) -> float:
+def narrow_side_mm(area: Geometry) -> float:
     """The shorter side of the narrowest rectangle around an area, 0 where it has none."""
     import shapely  # noqa: PLC0415
 

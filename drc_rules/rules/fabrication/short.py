@@ -1,4 +1,4 @@
-"""Tracks, vias or pads of different nets overlap.
+"""Tracks, vias, pads or graphics of different nets overlap.
 
 What it checks
 --------------
@@ -10,6 +10,10 @@ with two or three pads overlap, as in a closed jumper or a resistor of 0 ohm, or
 each, it is information. Pins that the schematic leaves open, under copper of another net, share one finding. Any other
 names the widest overlap of each pair of nets and lists every place.
 
+Graphics on copper and the drawn shapes of custom pads are checked, too: those that overlap tracks, vias or pads of
+another net, and those without a net that join two. What a part with up to three pads draws between its own pads is
+information.
+
 Why it matters
 --------------
 The nets are joined on the finished board: it fails its electrical test, or does not work as the schematic says.
@@ -20,8 +24,8 @@ Move or remove one of the two, or give both the intended net. Where the nets are
 
 What it cannot see
 ------------------
-Copper graphics and text are not read. Custom pads count by their anchor; trapezoids, chamfered and per-layer pads not
-at all. Copper without a net joins none. Fills are FAB014's, overlaps below 0.001 mm of arcs and corners FAB013's.
+Text on copper is not read; graphics and custom pads are not compared with fills. Trapezoids, chamfered and per-layer
+pads do not count. Fills are FAB014's, overlaps below 0.001 mm of arcs and corners FAB013's.
 
 Sources
 -------
@@ -32,7 +36,7 @@ Geometry of the drawing; the net ties are those of KiCad's file format. `kicad-c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 import numpy as np
 
@@ -44,6 +48,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import Spaces
+from stackup_lib.copper.drawn_shorts import DrawnShort
 from stackup_lib.copper.shapes import CopperShape, CopperShapes
 from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
@@ -59,12 +64,17 @@ JUMPER_PADS = 3
 NO_JUMPERS = frozenset({"R", "C", "L", "D", "F", "FB", "Q", "U", "IC"})
 """A jumper has two or three pads. Overlapping pads of parts with these letters are a wrong footprint, but for 0 ohm."""
 
+DRAWN_PARTS = frozenset({"R", "L"})
+"""Of these letters those whose parts may be drawn in copper."""
+
 GENERATED = ("unconnected-(", "Net-(")
 """How KiCad begins the name of a net that has none in the schematic."""
 
 WHY = "The nets are joined on the finished board"
 OPEN_WHY = "The finished board joins the pin to the net; the schematic does not. Of an output it is a fault"
 OPEN_FIX = "Join them in the schematic too and update the board, or move the copper off the pin"
+FIX_DRAWN = "Move or remove the shape, give it the net of what it touches, or join the nets with a net tie"
+MEANT = "Nothing if it is meant; a net tie says so to KiCad"
 FIX = "Move or remove one of the two, give both the same net, or join the nets with a net tie"
 
 
@@ -103,6 +113,8 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         ctx.shows(" and ".join(nets), o=wide, t=TOUCH_MM if wide >= TOUCH_MM else 0.0)
     for nets in pairs[:MOST_FINDINGS]:
         yield _draft(ctx.board, nets, by_nets[nets])
+    drawn = ctx.get(space_finder).drawn_shorts
+    yield from _of_drawn_copper(ctx.board, drawn, by_nets.keys())
     if on_open_pins:
         yield _of_open_pins(ctx.board, [by_nets[nets] for nets in on_open_pins])
     if len(pairs) > MOST_FINDINGS:
@@ -153,7 +165,7 @@ def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]])
     return DraftFinding(
         title=f"{'' if harmless else 'short: '}{what}{places}{harmless and f': {harmless}'}",
         why=WHY,
-        fix="Nothing if it is meant; a net tie says so to KiCad" if harmless else FIX,
+        fix=MEANT if harmless else FIX,
         ids=nets,
         severity=Severity.INFO if harmless else None,
         measured=Measured(value=round(wide, 4), unit="mm"),
@@ -196,6 +208,12 @@ def _has_few_pads(board: Board, footprint: int) -> bool:
     return len(distinct(board.pads.number[board.pads.footprint == footprint])) <= JUMPER_PADS
 
 
+def _may_be_drawn(board: Board, footprint: int) -> bool:
+    """Tell whether a part may be drawn in copper between its pads: an inductor, a resistor, an antenna, a jumper."""
+    letters = letters_of(str(board.footprints.reference[footprint]))
+    return _has_few_pads(board, footprint) and letters not in NO_JUMPERS - DRAWN_PARTS
+
+
 def _is_zero_ohm(board: Board, footprint: int) -> bool:
     """Tell whether a part is a resistor that joins its two nets anyway."""
     value = str(board.footprints.value[footprint])
@@ -219,3 +237,65 @@ def _place(board: Board, shorts: Spaces, row: int) -> Location:
     x, y = overlap_middles(board, one, other).round(6)[0].tolist()
     name = board.copper_layers[shorts.layer].name
     return Location(layer=name, net=board.nets[int(one.net[0])], uuid=uuid_of(board, one), x_mm=x, y_mm=y)
+
+
+def _of_drawn_copper(
+    board: Board, shorts: tuple[DrawnShort, ...], told: Set[tuple[str, str]]
+) -> Iterator[DraftFinding]:
+    """Yield one finding for each pair of nets that only drawn copper joins.
+
+    Args:
+        board: the board.
+        shorts: what drawn copper joins.
+        told: pairs of nets, by name, that other copper is reported to join.
+    """
+    by_nets: dict[tuple[str, str], list[DrawnShort]] = {}
+    for short in shorts:
+        one, other = sorted(board.nets[net] for net in short.nets)
+        if (one, other) not in told:
+            by_nets.setdefault((one, other), []).append(short)
+    for nets, found in sorted(by_nets.items()):
+        found.sort(key=lambda short: -round(short.overlap_mm, 5))
+        is_meant = all(
+            short.is_own and _may_be_drawn(board, int(board.drawings.footprint[short.drawing])) for short in found
+        )
+        more = len(found) - 1
+        places = f", and at {more} more place{'' if more == 1 else 's'}" if more else ""
+        meant = ": joined by the part's own copper, as a drawn inductor or antenna is" if is_meant else ""
+        yield DraftFinding(
+            title=f"{'' if is_meant else 'short: '}{_drawn_words(board, found[0])}{places}{meant}",
+            why=WHY,
+            fix=MEANT if is_meant else FIX_DRAWN,
+            ids=nets,
+            severity=Severity.INFO if is_meant else None,
+            measured=Measured(value=round(found[0].overlap_mm, 4), unit="mm"),
+            limit_value=0.0,
+            places=tuple(_drawn_place(board, short) for short in found),
+        )
+
+
+def _drawn_words(board: Board, short: DrawnShort) -> str:
+    drawings, row = board.drawings, short.drawing
+    footprint, pad = int(drawings.footprint[row]), int(drawings.pad[row])
+    part = str(board.footprints.reference[footprint]) if footprint >= 0 else ""
+    of_part = f" of {part}" if part else ""
+    own, other = (board.nets[net] for net in short.nets)
+    layer = board.copper_layers[short.layer].name
+    if pad >= 0:
+        number = str(board.pads.number[pad])
+        shape = " ".join(word for word in ("custom pad", number) if word) + f"{of_part} ({own})"
+        return f"{shape} overlaps copper of {other} by {short.overlap_mm:.3f} mm on {layer}"
+    if drawings.net[row]:
+        return f"graphic of {own} overlaps copper of {other} by {short.overlap_mm:.3f} mm on {layer}"
+    return f"graphic{of_part} joins {own} and {other} on {layer}"
+
+
+def _drawn_place(board: Board, short: DrawnShort) -> Location:
+    return Location(
+        layer=board.copper_layers[short.layer].name,
+        net=board.nets[short.nets[0]],
+        uuid=str(board.drawings.uuid[short.drawing]) or None,
+        x_mm=round(short.x_mm, 6),
+        y_mm=round(short.y_mm, 6),
+        line=board.line_of(int(board.drawings.offset[short.drawing])),
+    )

@@ -10,6 +10,7 @@ from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.plain_file import other_encoding, read_board_bytes
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.kicad.read import header, legacy
+from stackup_lib.kicad.read.items.drawings import read_drawings
 from stackup_lib.kicad.read.items.footprints import read_footprints
 from stackup_lib.kicad.read.items.outline import read_outline
 from stackup_lib.kicad.read.items.tracks import read_tracks
@@ -61,6 +62,7 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
     tracks, vias = read_tracks(source), read_vias(source)
     footprints, pads = read_footprints(source)
     zones, outline = read_zones(source), read_outline(source, footprints)
+    drawings = read_drawings(source, footprints, pads)
     thickness = header.general_thickness(source)
     refuse_thicknesses(source, thickness, stackup)
     refuse_sizes(source, tracks, vias, pads)
@@ -79,6 +81,7 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
         pads=pads,
         zones=zones,
         outline=outline,
+        drawings=drawings,
         project=found_project,
         ipc4761=protection,
         unknown_tokens=dict(sorted(source.unknown.items())),
