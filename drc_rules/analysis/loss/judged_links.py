@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_shares import declaration_lines, documented_share, share_of
 from drc_rules.facts.context import Context
-from drc_rules.requirements.interfaces import Interface, family, interface
+from drc_rules.requirements.interfaces import Interface, family, interface, interface_ids
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings.config import InterfaceDeclaration
+from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 
@@ -41,6 +42,23 @@ def judged_links(ctx: Context) -> Iterator[tuple[JudgedLinks, str]]:
                 kind = _clause_kind(ctx, found)
                 if one.nyquist_ghz and kind is not None:
                     yield found, kind
+
+
+def unmatched_links(ctx: Context) -> Iterator[tuple[JudgedLinks, str]]:
+    """Yield the declarations that match no net of the board, with the kind of clause that would judge their links."""
+    for row in ctx.declarations.config.interface:
+        if row.is_ in interface_ids() and not chosen_nets(ctx.board, row.net_classes, row.nets):
+            found = JudgedLinks(interface(row.is_), declared=True, row=row, nets=frozenset())
+            kind = _clause_kind(ctx, found)
+            if found.interface.nyquist_ghz and kind is not None:
+                yield found, kind
+
+
+def unmatched(found: JudgedLinks) -> MissingFact:
+    """Return the fact that is missing where a declaration matches no net."""
+    one = found.interface
+    nets = ", ".join([*(f"net class {name}" for name in found.row.net_classes), *found.row.nets]) if found.row else ""
+    return MissingFact(f"the nets of {one.title}: {nets} matches none", "correct the [[interface]], or remove it")
 
 
 def _by_row(

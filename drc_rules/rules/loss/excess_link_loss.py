@@ -15,6 +15,8 @@ GHz or more or other boards of it have a share, the clause of undocumented share
 `board_loss_db` is given. That clause is a warning: an undocumented number never makes a board unfit. Parallel memories
 and slower links without any published share are exempt.
 
+A declaration that matches no net, as one with a typing error, leaves the clause not verifiable.
+
 The report's loss table gives the same for links that pass: loss by cause, margin, maximum length on each layer,
 required Df, and the roughest foil that meets the budget.
 
@@ -48,9 +50,18 @@ slower link at the same Nyquist frequency.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.loss.judged_links import ASSUMED, SHARE, JudgedLinks, judged_links, share_missing
+from drc_rules.analysis.loss.judged_links import (
+    ASSUMED,
+    SHARE,
+    JudgedLinks,
+    judged_links,
+    share_missing,
+    unmatched,
+    unmatched_links,
+)
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_needs import df_that_closes, longest_by_layer
 from drc_rules.analysis.loss.loss_shares import DECLARED_PARTS, Share, declaration_lines, share_of
@@ -75,7 +86,8 @@ PLACES_SHOWN = 20
 
 
 def _judged(ctx: Context, clause: Clause) -> Iterator[JudgedLinks]:
-    return (found for found, kind in judged_links(ctx) if kind == clause.kind and _has_links(ctx, found))
+    judged = ((found, kind) for found, kind in judged_links(ctx) if _has_links(ctx, found))
+    return (found for found, kind in chain(judged, unmatched_links(ctx)) if kind == clause.kind)
 
 
 def _has_links(ctx: Context, found: JudgedLinks) -> bool:
@@ -107,6 +119,8 @@ f_N: Nyquist frequency [GHz]
 def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[DraftFinding]:
     """Yield one finding per interface with links that surely exceed the share; an open one is no pass either."""
     one = found.interface
+    if not found.nets:
+        raise unmatched(found)
     share = share_of(ctx, one, found.row)
     losses = LinkLosses(ctx).of(one.id, declared=found.declared)
     if not found.declared:
