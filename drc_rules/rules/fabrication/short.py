@@ -64,8 +64,8 @@ JUMPER_PADS = 3
 NO_JUMPERS = frozenset({"R", "C", "L", "D", "F", "FB", "Q", "U", "IC"})
 """A jumper has two or three pads. Overlapping pads of parts with these letters are a wrong footprint, but for 0 ohm."""
 
-DRAWN_PARTS = frozenset({"R", "L"})
-"""Of these letters those whose parts may be drawn in copper."""
+DRAWN_PARTS = frozenset({"R", "L", "F"})
+"""Of these letters those whose parts may be drawn in copper: shunts, inductors and fuses."""
 
 GENERATED = ("unconnected-(", "Net-(")
 """How KiCad begins the name of a net that has none in the schematic."""
@@ -209,7 +209,7 @@ def _has_few_pads(board: Board, footprint: int) -> bool:
 
 
 def _may_be_drawn(board: Board, footprint: int) -> bool:
-    """Tell whether a part may be drawn in copper between its pads: an inductor, a resistor, an antenna, a jumper."""
+    """Tell whether a part may be drawn in copper between its pads: an inductor, a shunt, a fuse, an antenna."""
     letters = letters_of(str(board.footprints.reference[footprint]))
     return _has_few_pads(board, footprint) and letters not in NO_JUMPERS - DRAWN_PARTS
 
@@ -261,7 +261,7 @@ def _of_drawn_copper(
         )
         more = len(found) - 1
         places = f", and at {more} more place{'' if more == 1 else 's'}" if more else ""
-        meant = ": joined by the part's own copper, as a drawn inductor or antenna is" if is_meant else ""
+        meant = ": joined by the part's own copper, as a drawn inductor or fuse is" if is_meant else ""
         yield DraftFinding(
             title=f"{'' if is_meant else 'short: '}{_drawn_words(board, found[0])}{places}{meant}",
             why=WHY,
