@@ -79,7 +79,8 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     """Return the copper of all layers that comes within reach of a cut, or lies outside a closed outline.
 
     Left out is what is meant: the copper of an unplated hole's own pad, pads of its part that it is drilled through
-    with the tracks of these, and at the edge connectors' fingers, pads that reach over it, and what joins those.
+    with the tracks of these, and at the edge connectors' fingers, pads that reach over it or belong to a part with
+    surface-mount pads there on both sides, and what joins those.
     """
     import shapely  # noqa: PLC0415 - heavy, and only the fab clauses need it
 
@@ -255,13 +256,21 @@ def _unintended(board: Board, found: CutGaps) -> CutGaps:
         same_part = pads.footprint[row] == pads.footprint[hole]
         is_own = is_pad & ~is_edge & ((row == hole) | (same_part & (found.gap_mm <= DELIBERATE_MM)))
         is_meant |= is_own | _leads_to(found, is_own)
-        at_edge = (
-            is_pad & (found.cut == EDGE) & ((found.gap_mm <= DELIBERATE_MM) | (pads.kind[row] == PadKind.CONNECTOR))
-        )
+        nears_edge = is_pad & (found.cut == EDGE)
+        is_finger = (pads.kind[row] == PadKind.CONNECTOR) | _of_both_sides(board, found, row, nears_edge)
+        at_edge = nears_edge & ((found.gap_mm <= DELIBERATE_MM) | is_finger)
         is_meant |= is_pad & is_edge & np.isin(row, row[at_edge])
         fingers = distinct(row[at_edge])
         is_meant |= is_edge & (~is_pad | _of_one_pin(board, row, fingers)) & _joins(board, found, fingers)
     return found.where(~is_meant)
+
+
+def _of_both_sides(board: Board, found: CutGaps, row: Ints, nears_edge: Mask) -> Mask:
+    """Tell which surface-mount pads are of a part that has such pads at the edge on both sides: it takes the edge."""
+    is_flat = nears_edge & (board.pads.kind[row] == PadKind.SMD)
+    part = board.pads.footprint[row]
+    on_top, below = (part[is_flat & (found.layer == side)] for side in (0, board.layer_count - 1))
+    return np.asarray(is_flat & np.isin(part, np.intersect1d(on_top, below)))
 
 
 def _leads_to(found: CutGaps, is_own: Mask) -> Mask:

@@ -6,7 +6,8 @@ The gap from every line, arc and shape on Edge.Cuts, cut-outs and slots included
 zones of each layer, against the clause's fab tier or your own fab's `[fab]` `edge_to_copper_mm`. Copper outside the
 board, or in a cut-out, is below every limit. An area within another is a cut-out, unless more than half of the vias and
 pads are in such areas: then the outer ring counts as a panel frame. Pads that reach over the edge, edge-connector pads
-near it, and within 0.5 mm of them other pads of their pin and the copper of their net are exempt. While fills are out
+near it, the surface-mount pads there of a part that has such pads on both sides, and within 0.5 mm of all these other
+pads of their pin and the copper of their net are exempt. While fills are out
 of date (FAB014) they do not count, and without a finding the clause is not verifiable.
 
 Why it matters
@@ -22,7 +23,7 @@ Parts outside the outline are usually not placed yet: place them, or delete them
 What it cannot see
 ------------------
 A V-cut needs 0.4 to 0.5 mm; only `edge_to_copper_mm` says so. Where the outline is open, outside copper passes. Custom
-pads count as inscribed circles, graphics not at all. Ordinary pads drawn as edge fingers are reported.
+pads count as inscribed circles, graphics not at all. Ordinary pads drawn as edge fingers on one side only are reported.
 
 Sources
 -------
