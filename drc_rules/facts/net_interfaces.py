@@ -25,6 +25,7 @@ from drc_rules.requirements.interfaces.names import (
     is_unconnected,
     normalise,
     spelled_generation,
+    spelled_word,
 )
 from drc_rules.settings.config import Config
 from drc_rules.settings.net_selection import chosen_nets
@@ -306,7 +307,8 @@ def _generation(of: Family, texts: Iterable[str], expected: Mapping[str, str]) -
         return of.interfaces[0].id, ""
     for text in texts:
         if spelled := spelled_generation(of.id, text):
-            return spelled, f"; a name spells out {interface(spelled).title}"
+            one = interface(spelled)
+            return spelled, f"; {spelled_word(one, text)} reads as {one.title}"
     if of.id in expected:
         return expected[of.id], f"; {interface(expected[of.id]).title} from the profile"
     return None, ""

@@ -6,7 +6,7 @@ import re
 from functools import cache, lru_cache
 
 from drc_rules.requirements.interfaces.load import families, family
-from drc_rules.requirements.interfaces.model import Family
+from drc_rules.requirements.interfaces.model import Family, Interface
 from stackup_lib.nets.diff_pairs import FAR_SIDES
 
 LONGEST = 160
@@ -158,6 +158,11 @@ def family_by_class(net_class: str) -> str | None:
 @lru_cache(maxsize=65536)
 def spelled_generation(family_id: str, text: str) -> str | None:
     """Return the interface that a net or class name spells out, e.g. `PCIE_GEN5`; None for none or more than one."""
-    name = text.upper()[:LONGEST]
-    hits = [one.id for one in family(family_id).interfaces if one.words and re.search(one.words, name)]
+    hits = [one.id for one in family(family_id).interfaces if spelled_word(one, text)]
     return hits[0] if len(hits) == 1 else None
+
+
+def spelled_word(one: Interface, text: str) -> str:
+    """Return the part of a net or class name that spells out a generation, `DDR3` of `DDR3_BYTE0`; empty for none."""
+    found = re.search(one.words, text.upper()[:LONGEST]) if one.words else None
+    return found.group() if found else ""

@@ -221,6 +221,10 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
     [
         ("/M.2/M2_M_PET0_P", "pcie"),
         ("PETP3", "pcie"),
+        ("PET_IN_1+", "pcie"),
+        ("PER_OUT0_N", "pcie"),
+        ("PER_IN_1", None),
+        ("TEMPER_IN_1+", None),
         ("PERn15", "pcie"),
         ("PEX_TX12_N", "pcie"),
         ("/PCIE.PER_N", "pcie"),
