@@ -43,6 +43,9 @@ __all__ = [
 MANY_LAYERS = 20
 """From here four power planes, below two: how such boards are usually laid out."""
 
+LEAST_LAYERS = 4
+"""The search arranges no fewer."""
+
 
 @record
 class GoalsFound:
@@ -191,10 +194,15 @@ def _layer_count(work: GoalWork) -> int:
         work.say("layers", f"{said}", From.USER, "your choice")
         return said
     if work.project is not None and not (clause and work.project.board.layer_count < (clause.limit.min or 0)):
-        count = work.project.board.layer_count + work.project.board.layer_count % 2
-        work.say("layers", f"{max(count, 4)}", From.BOARD, "copper layers of the board")
-        return max(count, 4)
-    form, asked = work.selection.form, int(clause.limit.min or 0) if clause else 4
+        own = work.project.board.layer_count
+        count = max(own + own % 2, LEAST_LAYERS)
+        if own < count:
+            why = f"stackups are arranged for {LEAST_LAYERS} layers or more, an even number"
+            work.say("layers", f"{count}, not the board's {own}", From.ASSUMPTION, why)
+        else:
+            work.say("layers", f"{count}", From.BOARD, "copper layers of the board")
+        return count
+    form, asked = work.selection.form, int(clause.limit.min or 0) if clause else LEAST_LAYERS
     if form is not None and form.layer_count is not None and form.layer_count > asked:
         work.say("layers", f"{form.layer_count}", From.CLAUSE, form.layer_count_words)
         return form.layer_count

@@ -10,6 +10,7 @@ from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import max_aspect_ratio
 from drc_rules.stackup_design.goal_work import From, GoalWork, needed_clause, refused, source_words
 from drc_rules.stackup_design.goals_selection import BoardProject
+from stackup_lib.board.default_stackup import is_grown_default
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.synthesis import Goals
 from stackup_lib.vias.build_ups import bgas, build_ups
@@ -46,8 +47,7 @@ def thickness_goals(work: GoalWork, count: int) -> dict[str, float | None]:
         words = f"form {form.name}: {stated}" if origin is From.CLAUSE else f"form {form.name}, usual"
         work.say("thickness", f"{low:g} to {high:g} mm", origin, words)
         return {"thickness_mm": middle, "thickness_tolerance": (high - low) / 2 / middle - 1e-6}
-    if work.project is not None and work.project.board.thickness_mm:
-        thickness = work.project.board.thickness_mm
+    if thickness := _board_mm(work):
         work.say("thickness", f"{thickness:g} mm +-10 %", From.BOARD, "thickness of the board")
         return {"thickness_mm": thickness}
     longest = max((form.size_mm or (0.0,)) if form else (0.0,))
@@ -112,7 +112,9 @@ def drill_goals(work: GoalWork, least_mm: float) -> dict[str, float]:
 
 
 def _board_mm(work: GoalWork) -> float:
-    return (work.project.board.thickness_mm or 0.0) if work.project else 0.0
+    """Return the thickness of the board, 0 for none and where KiCad's default has grown to it with added layers."""
+    board = work.project.board if work.project else None
+    return 0.0 if board is None or is_grown_default(board) else board.thickness_mm or 0.0
 
 
 def _build_ups(work: GoalWork) -> int:

@@ -11,6 +11,10 @@ _MATERIAL, _DK, _DF = "FR4", 4.5, 0.02
 _COPPER_MM, _MASKS_MM, _PREPREG_MM = 0.035, 0.02, 0.1
 _TOLERANCE_MM = 0.0011
 
+_ONE_CORE_MM = 1.51
+"""Height of the core of KiCad's two-layer default of 1.6 mm. Boards of KiCad 6 and 7 whose user added layers to it have
+it in every dielectric: 4.69 mm with four layers."""
+
 
 def is_untouched_default(board: Board) -> bool:
     """Return True when the board's stackup is one of KiCad's own defaults for its layer count and thickness."""
@@ -26,6 +30,12 @@ def is_untouched_default(board: Board) -> bool:
     if not thin_prepregs and not _all_near(heights, heights[0]):
         return False
     return board.thickness_mm is None or _adds_up(board.thickness_mm, sum(heights), len(stackup.copper), len(heights))
+
+
+def is_grown_default(board: Board) -> bool:
+    """Return True when layers were added to the default of a new board, each with its core: nobody chose the sum."""
+    heights = [row.thickness_mm or 0.0 for row in board.stackup.dielectrics] if board.stackup else []
+    return len(heights) > 1 and _all_near(heights, _ONE_CORE_MM) and is_untouched_default(board)
 
 
 def _is_plain(stackup: Stackup) -> bool:

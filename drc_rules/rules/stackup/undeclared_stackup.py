@@ -4,7 +4,8 @@ What it checks
 --------------
 Whether the board file holds an entered stackup. KiCad writes a stackup of its own into every new board: FR4 with Dk 4.5
 everywhere, in equal heights that add up to the board thickness, or with prepregs of 0.1 mm once a layer count was
-picked. No fab builds that board with more than two layers.
+picked. Layers that were added to a new board of KiCad 6 or 7 have 1.51 mm each: four of them make 4.69 mm, which the
+title says and `suggest` does not take for wanted. No fab builds that board with more than two layers.
 
 Why it matters
 --------------
@@ -37,6 +38,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
+from stackup_lib.board.default_stackup import is_grown_default
 
 
 @rule("STK001", kinds=("stackup_declared",), over=whole_board)
@@ -46,6 +48,8 @@ def undeclared_stackup(ctx: Context, clause: Clause, board: Board) -> Iterator[D
         title = f"no stackup in the board file for its {board.layer_count} copper layers"
     elif ctx.is_default_stackup:
         title = f"the {board.layer_count}-layer stackup is KiCad's untouched default: FR4, Dk 4.5 throughout"
+        if is_grown_default(board) and board.thickness_mm is not None:
+            title += f", {board.thickness_mm:g} mm thick because every added layer brought 1.51 mm"
     else:
         return
     yield DraftFinding(

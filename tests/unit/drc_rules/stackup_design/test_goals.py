@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from drc_rules.engine.check import find_config
@@ -20,6 +22,7 @@ from stackup_lib.synthesis import CandidateStackup
 from stackup_lib.synthesis.arrange import orders
 from tests.support.boards import BOARDS, board_file
 from tests.support.each import each
+from tests.support.mini import mini_file
 
 
 def goals_of(profile: str | None, form: str | None = None, **choices: object) -> GoalsFound:
@@ -249,3 +252,22 @@ def test_build_ups_are_those_of_the_boards_microvias() -> None:
     assert origin_of(found, "build-ups") == (From.BOARD, "its microvias")
     assert candidate_of(project.context).order.laminations == 3
     assert goals_for(selection, project, GoalChoices(build_ups=0)).goals.build_ups == 0
+
+
+def test_a_thickness_that_nobody_chose_is_no_goal(tmp_path: Path) -> None:
+    """Four layers of KiCad's two-layer default make 4.69 mm, which no laminate here can be; 2.4 mm was chosen."""
+    for thickness, wanted in ((4.69, 1.6), (2.4, 2.4)):
+        path = mini_file(tmp_path, {"stackup": "default", "copper_layers": 4, "thickness_mm": thickness})
+        project = project_of(read_board(path), Config(), Overrides())
+        assert goals_for(selection_for(None, None, None, project), project).goals.thickness_mm == wanted
+
+
+def test_more_layers_than_the_board_has_are_not_said_to_be_the_boards(tmp_path: Path) -> None:
+    """A board of two layers was answered with four, "copper layers of the board"."""
+    for layers, said in ((2, ("4, not the board's 2", From.ASSUMPTION)), (4, ("4", From.BOARD))):
+        path = mini_file(tmp_path, {"stackup": "default", "copper_layers": layers})
+        project = project_of(read_board(path), Config(), Overrides())
+        found = goals_for(selection_for(None, None, None, project), project)
+        assert found.goals.layer_count == 4
+        (reason,) = [reason for reason in found.reasons if reason.goal == "layers"]
+        assert (reason.value, reason.origin) == said
