@@ -170,15 +170,18 @@ class _Pair:
     def _why_not(self) -> str:
         """Return why no section of the pair is judged: nothing asks, or what most of it is."""
         if self.target is None:
-            known = self._family()
-            return f"no target known: {known} of unknown generation" if known else "no target known"
+            role = self.ctx.assignment.role_of(self.nets[0])
+            if role and role.family == "low-speed":
+                return f"{self._family()}: no target applies"
+            return f"no target known: {self._family()} of unknown generation" if role else "no target known"
         over_holes = _total(s for s in self.sections if s.line.references == (None, None))
         apart = _total(s for s in self.sections if s.line.gap_mm is None and s.line.references != (None, None))
         if over_holes > max(apart, self.length_mm - over_holes - apart):
             return NO_PLANE
         if apart > self.length_mm - over_holes - apart:
             return "its traces run apart"
-        return f"too short to count: {2 * self.target.lumped_mm:.3g} mm of one width and gap are ignored"
+        longest, ignored = max(s.length_mm for s in self.sections), 2 * self.target.lumped_mm
+        return f"too short to count: {longest:.3g} mm of one width and gap, and up to {ignored:.3g} mm is ignored"
 
 
 def _total(sections: Iterable[_Section]) -> float:

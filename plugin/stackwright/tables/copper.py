@@ -50,7 +50,8 @@ def _nothing_counts(row: LinkImpedance) -> str:
     """Return why no section of a link counts: what most of it is."""
     if row.over_holes_mm > max(row.forgiven_mm, row.uncoupled_mm):
         return "no plane above or below it"
-    return "its traces run apart" if row.uncoupled_mm > row.forgiven_mm else "too short to count"
+    together = row.length_mm - row.over_holes_mm - row.uncoupled_mm
+    return "its traces run apart" if row.uncoupled_mm > together else "too short to count"
 
 
 def remarks(row: LinkImpedance) -> str:

@@ -18,6 +18,7 @@ from stackup_lib.kicad import read_board
 from stackwright.reporters import html, json_, markdown, text
 from stackwright.results.checked import Checked
 from stackwright.tables import pairs
+from stackwright.tables.copper import worst
 from tests.reports.test_reporters import report as made
 from tests.support.mini import mini_file
 from tests.unit.drc_rules.analysis.test_route_impedance import CONFIG, STACKUP
@@ -51,7 +52,7 @@ def test_a_pair_too_short_to_count_has_its_impedance_and_says_so(tmp_path: Path)
     assert only(row).impedance_ohm == pytest.approx(85.0, abs=0.5)
     assert row.length_mm == pytest.approx(52)
     assert (row.target_ohm, row.is_judged) == (90, False)
-    assert row.why_not == "too short to count: 125 mm of one width and gap are ignored"
+    assert row.why_not == "too short to count: 52 mm of one width and gap, and up to 125 mm is ignored"
 
 
 def test_a_pair_without_a_target_has_its_impedance_too(tmp_path: Path) -> None:
@@ -94,6 +95,33 @@ def test_traces_that_run_apart_have_twice_the_impedance_of_one(tmp_path: Path) -
     assert only(row).gap_mm is None
     assert only(row).impedance_ohm == pytest.approx(2 * 54.7 * 0.97, rel=0.02)
     assert row.why_not == "its traces run apart"
+
+
+def test_both_tables_give_the_same_reason_for_a_short_pair_that_runs_apart(tmp_path: Path) -> None:
+    """The summary said "too short to count" of what the list said runs apart."""
+    ends = zip(USB, (10, 15), strict=True)
+    tracks = [{"net": net, "layer": "F.Cu", "path_mm": [[5, y], [13, y]], "width_mm": 0.15} for net, y in ends]
+    report = check_up(board(tmp_path, tracks=tracks)).report
+
+    assert [row.why_not for row in report.pairs] == ["its traces run apart"]
+    assert [worst(row) for row in report.impedances] == ["its traces run apart"]
+
+
+def test_a_pair_of_two_geometries_tells_the_longer_one(tmp_path: Path) -> None:
+    """150 mm on one layer, and yet too short: no width and gap of it is longer than 125 mm."""
+    first = pair(USB, 10, end_mm=85)
+    second = {**pair(USB, 10, end_mm=155, width_mm=0.2), "path_mm": [[85, 10], [155, 10]]}
+    row = rows(tmp_path, first, second, size_mm=[160, 60])["/USB_D"]
+
+    assert row.length_mm == pytest.approx(150)
+    assert row.why_not == "too short to count: 80 mm of one width and gap, and up to 125 mm is ignored"
+
+
+def test_a_pair_of_low_speed_nets_has_no_generation_to_miss(tmp_path: Path) -> None:
+    """`LED+` and `LED-` said "low speed of unknown generation"."""
+    row = rows(tmp_path, pair(("/LED+", "/LED-"), 10))["/LED"]
+
+    assert (row.target_ohm, row.why_not) == (None, "low speed: no target applies")
 
 
 def test_a_pair_without_tracks_has_no_row(tmp_path: Path) -> None:
