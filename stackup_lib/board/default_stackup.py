@@ -33,7 +33,7 @@ def is_untouched_default(board: Board) -> bool:
 
 
 def is_grown_default(board: Board) -> bool:
-    """Return True when layers were added to the default of a new board, each with its core: nobody chose the sum."""
+    """Return True when layers were added to the default of a new board, each with its core: the sum was not chosen."""
     heights = [row.thickness_mm or 0.0 for row in board.stackup.dielectrics] if board.stackup else []
     return len(heights) > 1 and _all_near(heights, _ONE_CORE_MM) and is_untouched_default(board)
 
