@@ -19,7 +19,8 @@ SIGNAL_MIN_TRACK_AREA = 0.01
 """Share of the board area that tracks must reach before a layer with a plane counts as mixed."""
 
 _GROUND = re.compile(
-    r"(?:^|[_.\-])(?:[A-Z]?GND[A-Z]?|[ADP]?GROUND|[ADP]?VSS[ADQ]?|EARTH|CHASSIS|0V)(?:$|[_.\-\d])", re.IGNORECASE
+    r"(?:^|[_.\-])(?:[A-Z]?GND(?:[A-Z]|PWR|REF)?|[ADP]?GROUND|[ADP]?VSS[ADQ]?|EARTH|CHASSIS|0V)(?:$|[_.\-\d])",
+    re.IGNORECASE,
 )
 
 

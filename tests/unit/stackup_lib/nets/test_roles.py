@@ -93,14 +93,15 @@ def test_a_plane_with_many_tracks_is_mixed_and_few_tracks_leave_it_a_plane(tmp_p
 
 
 @pytest.mark.parametrize(
-    "net", ["GND", "GROUND", "/power/GND", "AGND", "PGND", "GNDA", "VSS", "CHASSIS", "GND_EARTH", "DVSS"]
+    "net",
+    ["GND", "GROUND", "/power/GND", "AGND", "PGND", "GNDA", "VSS", "CHASSIS", "GND_EARTH", "DVSS", "GNDPWR", "GNDREF"],
 )
 def test_ground_nets_are_recognised(net: str) -> None:
-    """Whatever sheet they come from."""
+    """Whatever sheet they come from, and as KiCad's power symbols are named."""
     assert is_ground(net)
 
 
-@pytest.mark.parametrize("net", ["+3V3", "VCC", "/BACKGROUND", "/SIGNAL", "PGOOD", "/UART_TX", "VSSEL_EN"])
+@pytest.mark.parametrize("net", ["+3V3", "VCC", "/BACKGROUND", "/SIGNAL", "PGOOD", "/UART_TX", "VSSEL_EN", "GNDPWROK"])
 def test_other_nets_are_not_ground(net: str) -> None:
     """A word that only contains the letters is none."""
     assert not is_ground(net)
