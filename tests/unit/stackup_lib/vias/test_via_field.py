@@ -6,13 +6,20 @@ import math
 
 import numpy as np
 import pytest
+from scipy.constants import speed_of_light
 from scipy.integrate import quad
-from scipy.special import k0, k1
+from scipy.special import k0, k1, y0
 
 from stackup_lib.transmission_lines.two_port import s_of_chain
 from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
 from stackup_lib.vias.stub_resonance import ViaShape
-from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps, inductance_nh, log_of_two_returns
+from stackup_lib.vias.via_circuit import (
+    ModelledVia,
+    added_delay_ps,
+    inductance_nh,
+    log_of_radial_line,
+    log_of_two_returns,
+)
 from stackup_lib.vias.via_field import EPSILON_0, ViaBody, ViaStack, via_capacitance
 from tests.unit.stackup_lib.vias.test_vias_physics import plane_stack_capacitance
 
@@ -67,6 +74,16 @@ def test_a_barrel_from_plane_to_plane_has_the_inductance_of_its_return_vias() ->
     rim = math.log(0.7 / 0.2)
     expected = 0.2 * (1.2 * via.return_log + 2 * (0.0175 + 0.12 + 0.035) * rim)
     assert sum(inductance_nh(via, (0, 3))) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("barrel_mm", "dk", "frequency_ghz"), [(0.25, 4.0, 1.0), (0.2, 3.3, 2.5), (0.5, 4.4, 0.5)])
+def test_without_a_return_via_it_is_the_field_of_a_radial_line(
+    barrel_mm: float, dk: float, frequency_ghz: float
+) -> None:
+    """-pi/2 Y0(kr), with Y0 by SciPy."""
+    wave_number = 2 * math.pi * frequency_ghz * 1e9 * math.sqrt(dk) / speed_of_light / 1e3
+    field = -math.pi / 2 * float(y0(wave_number * barrel_mm / 2))
+    assert log_of_radial_line(barrel_mm, dk, frequency_ghz) == pytest.approx(field, rel=1e-3)
 
 
 def test_a_barrel_that_leaves_between_planes_has_its_share_and_higher_modes() -> None:
