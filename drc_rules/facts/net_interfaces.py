@@ -146,8 +146,11 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
         if not net:
             continue
         roles[index] = declared.get(index) or _inferred(net, board, names, expected)
-    for index, of_bus in family_by_bus(board).items():
-        roles[index] = roles[index] or _on_bus(family(of_bus), expected)
+    buses = family_by_bus(board)
+    told = {(role.family, role.interface) for n in buses if (role := roles[n]) and role.interface}
+    for index, of_bus in buses.items():
+        generations = [one for of, one in told if of == of_bus]
+        roles[index] = roles[index] or _on_bus(family(of_bus), generations, expected)
     links = find_links(board, with_fills=False)  # what a net is hangs on no fill that may be stale
     roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
@@ -218,8 +221,11 @@ def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, st
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"{read} read as {of.title}{said}", "")
 
 
-def _on_bus(of: Family, expected: Mapping[str, str]) -> NetRole:
+def _on_bus(of: Family, told: Sequence[str], expected: Mapping[str, str]) -> NetRole:
+    """Return the role of a net of a bus, of the only generation that its other nets tell."""
     interface_id, said = _generation(of, (), expected)
+    if len(told) == 1:
+        interface_id, said = told[0], f"; {interface(told[0]).title} as the rest of the bus"
     why = f"net names read as a memory bus, joined to the same parts as its differential strobes: {of.title}{said}"
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "")
 

@@ -173,3 +173,21 @@ def test_a_role_from_the_bus_is_a_guess_that_says_what_it_rests_on(tmp_path: Pat
     context, _, _ = prepare(board, Config(), Overrides())
     told = explain_net(context, find_links(board), Config(), board.net_index["DQ00_A"])
     assert [reading.looked_at for reading in told.readings if reading.counted] == ["bus"]
+
+
+def test_a_net_of_a_bus_takes_the_generation_of_all_others_that_tell_one(tmp_path: Path) -> None:
+    """`DRAM_UDM`, which reads as a line of USB, had no generation beside 48 nets of DDR3."""
+    nets = (*DQ, "DMI0_A", "DQS0_T_A", "DQS0_C_A")
+    board = board_of(tmp_path, ("U1", nets), ("U2", nets))
+    strobes = {"nets": ["DQS0_T_A", "DQS0_C_A"]}
+
+    def generation(*rows: dict[str, object]) -> str | None:
+        config = Config.model_validate({"interface": rows})
+        role = assign_nets(board, config, {}).role_of(board.net_index["DMI0_A"])
+        assert role is not None and role.family == "ddr" and role.confidence is Confidence.LOW
+        return role.interface
+
+    assert generation({"is": "ddr3", "nets": [*DQ]}) == "ddr3"
+    assert generation({"is": "ddr3", "nets": [*DQ]}, {"is": "ddr3", **strobes}) == "ddr3"
+    assert generation({"is": "ddr3", "nets": [*DQ]}, {"is": "ddr4", **strobes}) is None
+    assert generation() is None
