@@ -228,3 +228,21 @@ def test_a_board_without_an_outline_has_no_edge_to_pass(tmp_path: Path) -> None:
     for clause in ("board.fab.edge", "board.fab.edge_standard", "board.fab.size_standard"):
         assert verdicts[clause].verdict is Verdict.NOT_VERIFIABLE
         assert "outline" in verdicts[clause].missing[0].fact
+
+
+@pytest.mark.parametrize(("shown", "verdict"), [(4, Verdict.PASSED), (3, Verdict.NOT_VERIFIABLE)])
+def test_an_open_outline_passes_no_edge_clearance(tmp_path: Path, shown: int, verdict: Verdict) -> None:
+    """A track 5 mm from every line: where a line of the outline is missing, nothing says where the board ends."""
+    track = {"net": "/A", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 5], [25, 5]]}
+    path = mini_file(tmp_path, {"copper_layers": 2, "size_mm": [40, 30], "tracks": [track]})
+    corners = [(50, 50), (90, 50), (90, 80), (50, 80)]
+    lines = [
+        f'(gr_line (start {x} {y}) (end {u} {v}) (stroke (width 0.05) (type default)) (layer "Edge.Cuts"))'
+        for (x, y), (u, v) in zip(corners, [*corners[1:], corners[0]], strict=True)
+    ]
+    text = path.read_text(encoding="utf-8").replace('(layer "Edge.Cuts")', '(layer "Dwgs.User")')
+    path.write_text(text.rstrip().removesuffix(")") + "\n".join(lines[:shown]) + "\n)", encoding="utf-8")
+
+    verdicts = {v.clause.id: v for v in check_board(path).verdicts}
+
+    assert verdicts["board.fab.edge_standard"].verdict is verdict

@@ -22,8 +22,8 @@ Parts outside the outline are usually not placed yet: place them, or delete them
 
 What it cannot see
 ------------------
-A V-cut needs 0.4 to 0.5 mm; only `edge_to_copper_mm` says so. Where the outline is open, outside copper passes. Custom
-pads count as inscribed circles, graphics not at all. Ordinary pads drawn as edge fingers on one side only are reported.
+A V-cut needs 0.4 to 0.5 mm; only `edge_to_copper_mm` says so. An open outline hides outside copper. Custom pads count
+as inscribed circles, graphics not at all. Ordinary pads drawn as edge fingers on one side only are reported.
 
 Sources
 -------
@@ -47,6 +47,7 @@ from drc_rules.report.model import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.copper.board_area import board_area
 from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
 from stackup_lib.copper.stale_fills import fills_out_of_date
 from stackup_lib.core.arrays import distinct
@@ -62,6 +63,7 @@ def _limits(ctx: Context, clause: Clause) -> Iterator[Bar]:
 _TOO_NEAR = "The router wanders: it tears copper at the edge, and burrs short the layers"
 _OUTSIDE = "The fab makes nothing outside the outline: this copper is missing from the board, or cut at its edge"
 _CLEARANCE = "Set a copper to edge clearance of {:g} mm in Board Setup, then refill the zones"
+CLOSE_OUTLINE = "in KiCad, close the outline on Edge.Cuts; its design rule check shows where it is open"
 _MOVE = "Move these parts, tracks and zones inside the outline on Edge.Cuts, or delete them; then refill the zones"
 
 FORMULA = """
@@ -86,6 +88,8 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
         if are_old:
             raise fills_out_of_date()
         need_fills(ctx)
+        if board_area(ctx.board.outline) is None:
+            raise MissingFact("a closed board outline", CLOSE_OUTLINE)
         return
     near, is_covered = not_covered(near, lambda limit: found.gap_mm < limit.value - TOLERANCE_MM, least)
     told = nearest_first(found.where(near))
