@@ -7,8 +7,8 @@ zones of each layer, against the clause's fab tier or your own fab's `[fab]` `ed
 board, or in a cut-out, is below every limit. An area within another is a cut-out, unless more than half of the vias and
 pads are in such areas: then the outer ring counts as a panel frame. Pads that reach over the edge, edge-connector pads
 near it, the surface-mount pads there of a part that has such pads on both sides, and within 0.5 mm of all these other
-pads of their pin and the copper of their net are exempt. While fills are out
-of date (FAB014) they do not count, and without a finding the clause is not verifiable.
+pads of their pin and the copper of their net are exempt. While fills are out of date (FAB014) they do not count. With
+such fills, or an open outline, a clause without a finding is not verifiable.
 
 Why it matters
 --------------
