@@ -270,7 +270,7 @@ def _of_both_sides(board: Board, found: CutGaps, row: Ints, nears_edge: Mask) ->
     is_flat = nears_edge & (board.pads.kind[row] == PadKind.SMD)
     part = board.pads.footprint[row]
     on_top, below = (part[is_flat & (found.layer == side)] for side in (0, board.layer_count - 1))
-    return np.asarray(is_flat & np.isin(part, np.intersect1d(on_top, below)))
+    return np.asarray(is_flat & np.isin(part, on_top) & np.isin(part, below))
 
 
 def _leads_to(found: CutGaps, is_own: Mask) -> Mask:
