@@ -113,8 +113,7 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         ctx.shows(" and ".join(nets), o=wide, t=TOUCH_MM if wide >= TOUCH_MM else 0.0)
     for nets in pairs[:MOST_FINDINGS]:
         yield _draft(ctx.board, nets, by_nets[nets])
-    drawn = ctx.get(space_finder).drawn_shorts
-    yield from _of_drawn_copper(ctx.board, drawn, by_nets.keys())
+    yield from _of_drawn_copper(ctx, by_nets.keys())
     if on_open_pins:
         yield _of_open_pins(ctx.board, [by_nets[nets] for nets in on_open_pins])
     if len(pairs) > MOST_FINDINGS:
@@ -239,23 +238,22 @@ def _place(board: Board, shorts: Spaces, row: int) -> Location:
     return Location(layer=name, net=board.nets[int(one.net[0])], uuid=uuid_of(board, one), x_mm=x, y_mm=y)
 
 
-def _of_drawn_copper(
-    board: Board, shorts: tuple[DrawnShort, ...], told: Set[tuple[str, str]]
-) -> Iterator[DraftFinding]:
+def _of_drawn_copper(ctx: Context, told: Set[tuple[str, str]]) -> Iterator[DraftFinding]:
     """Yield one finding for each pair of nets that only drawn copper joins.
 
     Args:
-        board: the board.
-        shorts: what drawn copper joins.
+        ctx: the board.
         told: pairs of nets, by name, that other copper is reported to join.
     """
+    board = ctx.board
     by_nets: dict[tuple[str, str], list[DrawnShort]] = {}
-    for short in shorts:
+    for short in ctx.get(space_finder).drawn_shorts:
         one, other = sorted(board.nets[net] for net in short.nets)
         if (one, other) not in told:
             by_nets.setdefault((one, other), []).append(short)
     for nets, found in sorted(by_nets.items()):
         found.sort(key=lambda short: -round(short.overlap_mm, 5))
+        ctx.shows(" and ".join(nets), o=found[0].overlap_mm, t=TOUCH_MM)
         is_meant = all(
             short.is_own and _may_be_drawn(board, int(board.drawings.footprint[short.drawing])) for short in found
         )
@@ -270,7 +268,7 @@ def _of_drawn_copper(
             severity=Severity.INFO if is_meant else None,
             measured=Measured(value=round(found[0].overlap_mm, 4), unit="mm"),
             limit_value=0.0,
-            places=tuple(_drawn_place(board, short) for short in found),
+            places=tuple(_drawn_place(board, short) for short in found[:PLACES_SHOWN]),
         )
 
 
