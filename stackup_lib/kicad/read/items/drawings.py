@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,7 +17,7 @@ from stackup_lib.kicad.syntax.source import BoardText, flags, floats, ints, text
 _SHAPES = ("line", "arc", "circle", "rect", "poly", "curve")
 _BOARD = tuple(f"gr_{s}" for s in _SHAPES)
 _FOOTPRINT = tuple(f"fp_{s}" for s in _SHAPES)
-_COPPER = b".Cu"
+_COPPER = re.compile(rb"\.Cu")
 _HOLLOW = ("no", "none")
 
 
@@ -96,9 +97,11 @@ def read_drawings(source: BoardText, footprints: Footprints, pads: Pads) -> Draw
 
 def _on_copper(source: BoardText, rows: Ints, start: Ints, end: Ints) -> Ints:
     """Those of some lists that name a copper layer, and perhaps some that do not."""
-    find = source.data.find
-    spans = zip(start[rows].tolist(), end[rows].tolist(), strict=True)
-    return rows[np.array([find(_COPPER, first, last) >= 0 for first, last in spans], dtype=np.bool_)]
+    if not len(rows):
+        return rows
+    first, last = start[rows], end[rows]
+    at = np.array([m.start() for m in _COPPER.finditer(source.data, int(first.min()), int(last.max()))], dtype=np.int64)
+    return rows[np.searchsorted(at, first) < np.searchsorted(at, last)]
 
 
 def _layers(source: BoardText, node: tree.Node) -> int:
