@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.board.board import NO_LAYER, Board, Project, Small, Zones
+from stackup_lib.board.board import NO_LAYER, Board, Drawings, Project, Small, Zones
 from stackup_lib.board.stackup import StackupLayer
 
 Columns = TypeVar("Columns")
@@ -97,9 +97,8 @@ def _placed(
                 new[name] = turn(getattr(table, name))
         return replace(table, **new)  # type: ignore[type-var]
 
-    turned = {
-        name: placed(getattr(board, name)) for name in ("tracks", "vias", "footprints", "pads", "zones", "outline")
-    }
+    tables = ("tracks", "vias", "footprints", "pads", "zones", "outline", "drawings")
+    turned = {name: placed(getattr(board, name)) for name in tables}
     return Variant(replace(board, **turned), place=back)
 
 
@@ -148,6 +147,7 @@ def flipped(board: Board) -> Variant:
         footprints=replace(lying.footprints, back=(1 - lying.footprints.back).astype(lying.footprints.back.dtype)),
         pads=replace(pads, layers=mask(pads.layers), drilling=_drilling_over(pads.drilling, layer)),
         zones=replace(zones, layers=mask(zones.layers), fill_layer=layer(zones.fill_layer)),
+        drawings=replace(lying.drawings, layers=mask(lying.drawings.layers)),
         ipc4761={swap(key): value for key, value in board.ipc4761.items()},
         project=_project_over(board, swap),
     )
@@ -252,11 +252,12 @@ _ENDS = (("start", "end"), ("end", "start"))
 
 
 def shuffled(board: Board) -> Variant:
-    """Put tracks, vias, footprints, pads and zones into another order."""
+    """Put tracks, vias, footprints, pads, zones and drawings into another order."""
     chance = np.random.default_rng(SEED)
     feet = chance.permutation(len(board.footprints)).astype(np.int64)
     place_of = np.argsort(feet)
-    pads = _taken(board.pads, chance.permutation(len(board.pads)))
+    pad_order = chance.permutation(len(board.pads))
+    pads = _taken(board.pads, pad_order)
     new = replace(
         board,
         tracks=_taken(board.tracks, chance.permutation(len(board.tracks))),
@@ -264,6 +265,9 @@ def shuffled(board: Board) -> Variant:
         footprints=_taken(board.footprints, feet),
         pads=replace(pads, footprint=place_of[pads.footprint] if len(feet) else pads.footprint),
         zones=_zones_taken(board.zones, chance.permutation(len(board.zones))),
+        drawings=_drawings_taken(
+            board.drawings, chance.permutation(len(board.drawings)), place_of, np.argsort(pad_order)
+        ),
     )
     return Variant(new)
 
@@ -298,6 +302,21 @@ def _zones_taken(zones: Zones, order: Order) -> Zones:
     )
 
 
+def _drawings_taken(drawings: Drawings, order: Order, footprint_at: Order, pad_at: Order) -> Drawings:
+    """Reorder drawings, of footprints and pads that are in another order."""
+    points, start = _rings(drawings.start, order)
+    rows = ("layers", "net", "footprint", "pad", "width_mm", "is_filled", "uuid", "offset")
+    taken = {name: getattr(drawings, name)[order] for name in rows}
+    taken["footprint"] = _where(taken["footprint"], footprint_at)
+    taken["pad"] = _where(taken["pad"], pad_at)
+    return replace(drawings, **taken, start=start, x_mm=drawings.x_mm[points], y_mm=drawings.y_mm[points])
+
+
+def _where(rows: Order, at: Order) -> Order:
+    """The new places of rows; -1 is none."""
+    return np.array([at[row] if row >= 0 else -1 for row in rows.tolist()], dtype=np.int64)
+
+
 def _rings(start: Order, order: Order) -> tuple[Order, Order]:
     """Return the points of the rings in a new order, and where each begins then."""
     pieces = [np.arange(start[k], start[k + 1]) for k in order]
@@ -311,7 +330,7 @@ def renumbered(board: Board) -> Variant:
     number = np.argsort(order)
     new = {
         name: replace(getattr(board, name), net=number[getattr(board, name).net])
-        for name in ("tracks", "vias", "pads", "zones")
+        for name in ("tracks", "vias", "pads", "zones", "drawings")
     }
     return Variant(replace(board, nets=tuple(board.nets[i] for i in order), **new))
 
@@ -319,7 +338,7 @@ def renumbered(board: Board) -> Variant:
 def with_other_uuids(board: Board) -> Variant:
     """Give every item another id."""
     new = {}
-    for name in ("tracks", "vias", "footprints", "pads", "zones"):
+    for name in ("tracks", "vias", "footprints", "pads", "zones", "drawings"):
         table = getattr(board, name)
         new[name] = replace(
             table, uuid=np.array([f"{name}-{i * 7919 % 1000003}-{i}" for i in range(len(table))], dtype=np.str_)

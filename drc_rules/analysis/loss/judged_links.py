@@ -56,9 +56,12 @@ def unmatched_links(ctx: Context) -> Iterator[tuple[JudgedLinks, str]]:
 
 def unmatched(found: JudgedLinks) -> MissingFact:
     """Return the fact that is missing where a declaration matches no net."""
-    one = found.interface
-    nets = ", ".join([*(f"net class {name}" for name in found.row.net_classes), *found.row.nets]) if found.row else ""
-    return MissingFact(f"the nets of {one.title}: {nets} matches none", "correct the [[interface]], or remove it")
+    classes, names = (found.row.net_classes, found.row.nets) if found.row else ((), ())
+    meant = ", ".join([*(f"net class {name}" for name in classes), *names])
+    step = "assign nets to the net class" if classes else "name the nets so"
+    return MissingFact(
+        f"the nets of {found.interface.title}: {meant} matches none", f"in KiCad, {step}, or correct the [[interface]]"
+    )
 
 
 def _by_row(
