@@ -92,9 +92,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
         one, cut = tree.query(diagonals(pieces.boxes()))
         return one, cut
 
-    largest = via_pieces(board)
-    pads = pad_pieces(board, np.flatnonzero(copper_pads(board)))
-    area = _area(board, (largest, pads))
+    largest, pads, area = _posts_and_area(board)
     vias = largest.row[distinct(np.concatenate((near(largest)[0], _beyond(area, largest))))]
     pads = pads.where(distinct(np.concatenate((near(pads)[0], _beyond(area, pads)))))
     none = np.zeros(0, dtype=np.int64)
@@ -134,6 +132,16 @@ def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
     of = np.concatenate([np.full(len(ends), EDGE), rows])
     kind = np.full(len(start), CopperShape.FILL, dtype=np.int8)
     return CopperShapes(kind, of, np.full(len(start), -1), start, end, radius, none == 0, none), of
+
+
+def made_area(board: Board) -> Geometry | None:
+    """Return what is board: where most vias and pads lie in cut-outs, these count as board; None if it is open."""
+    return _posts_and_area(board)[2]
+
+
+def _posts_and_area(board: Board) -> tuple[CopperShapes, CopperShapes, Geometry | None]:
+    vias, pads = via_pieces(board), pad_pieces(board, np.flatnonzero(copper_pads(board)))
+    return vias, pads, _area(board, (vias, pads))
 
 
 def _area(board: Board, posts: tuple[CopperShapes, CopperShapes]) -> Geometry | None:

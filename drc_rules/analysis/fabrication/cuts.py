@@ -8,8 +8,10 @@ from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location
 from stackup_lib.board.board import Board
 from stackup_lib.copper.copper_map import unfilled_zones
-from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps
+from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps, made_area
+from stackup_lib.copper.severed_tracks import SeveredTrack, severed_tracks
 from stackup_lib.copper.shapes import CopperShape
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 
 PLACES_SHOWN = 20
@@ -26,6 +28,19 @@ def at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:
     found = ctx.get(_cut_gaps)
     found = found.where((found.cut < 0) & (with_fills | (found.kind != CopperShape.FILL)))
     return found.least_of(found.layer, found.net)
+
+
+def severed(ctx: Context) -> tuple[SeveredTrack, ...]:
+    """Return the tracks that the board's edge or a cut-out severs; none where the outline is open."""
+    found = ctx.get(_cut_gaps)
+    crosses = found.where((found.cut < 0) & (found.kind == CopperShape.TRACK) & (found.gap_mm <= 0))
+    area = made_area(ctx.board) if len(crosses) else None
+    if area is None:
+        return ()
+    layers = distinct(crosses.layer).tolist()
+    return tuple(
+        one for layer in layers for one in severed_tracks(ctx.board, area, layer, crosses.row[crosses.layer == layer])
+    )
 
 
 def at_holes(ctx: Context, *, with_fills: bool) -> CutGaps:
