@@ -44,7 +44,7 @@ def _outlined(ctx: Context, _clause: Clause) -> Iterator[Context]:
         yield ctx
 
 
-@rule("FAB022", kinds=("no_severed_tracks",), over=_outlined)
+@rule("CUP004", kinds=("no_severed_tracks",), over=_outlined)
 def severed_track(ctx: Context, _clause: Clause, _subject: Context) -> Iterator[DraftFinding]:
     """Yield one finding for each net with a track that is cut."""
     by_net: dict[str, list[SeveredTrack]] = {}
