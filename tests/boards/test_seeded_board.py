@@ -87,10 +87,10 @@ SEEDS = {
         {"edge.board_size": "failed"},
     ),
     "drawn at three tenths": Seed(
-        "31 mm, where 50 are usual; the outline now runs through copper",
+        "31 mm, where 50 are usual; the outline now runs through copper, tracks included",
         EDGE,
         lambda c: scaled(c, 0.3),
-        {"edge.board_size": "failed", **dict.fromkeys(EDGE_TIERS, "failed")},
+        {"edge.board_size": "failed", **dict.fromkeys((*EDGE_TIERS, "board.copper.no_severed_tracks"), "failed")},
     ),
     "a core that softens at 110 C": Seed(
         "the least Tg; the preferred one had failed for its row already",
