@@ -127,8 +127,8 @@ class Editor:
     def start(self, board: Path) -> None:
         """Start KiCad with a board, and wait until it has fetched the plugin's packages and shows the button.
 
-        KiCad 10 reads the installer's output in two threads at once, the one that waits for its end among them
-        (`common/api/python_manager.cpp`): on a busy machine it can miss the end. The next start shows the button.
+        Seen once on a busy machine: all packages were there, and no button for ten minutes. Two threads of KiCad 10
+        read the installer's output at once (`common/api/python_manager.cpp`), and may have missed its end.
         """
         self.run("start", board)
         with contextlib.suppress(AssertionError):

@@ -158,18 +158,28 @@ def _overlap(board: Board, shorts: Spaces, row: int) -> tuple[str, float]:
 def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]]) -> DraftFinding:
     found = _widest_first(found)
     what, wide = _overlap(board, *found[0])
-    more = len(found) - 1
-    places = f", and at {more} more place{'' if more == 1 else 's'}" if more else ""
-    harmless = _harmless(board, found)
+    places = [_place(board, *where) for where in found[:PLACES_SHOWN]]
+    return _joined(nets, _and_more(what, len(found)), wide, places, fix=FIX, harmless=_harmless(board, found))
+
+
+def _and_more(what: str, count: int) -> str:
+    more = count - 1
+    return f"{what}, and at {more} more place{'' if more == 1 else 's'}" if more else what
+
+
+def _joined(
+    nets: tuple[str, str], what: str, wide_mm: float, places: list[Location], *, fix: str, harmless: str
+) -> DraftFinding:
+    """The finding of two nets; information where `harmless` says why they may be joined."""
     return DraftFinding(
-        title=f"{'' if harmless else 'short: '}{what}{places}{harmless and f': {harmless}'}",
+        title=f"{what}: {harmless}" if harmless else f"short: {what}",
         why=WHY,
-        fix=MEANT if harmless else FIX,
+        fix=MEANT if harmless else fix,
         ids=nets,
         severity=Severity.INFO if harmless else None,
-        measured=Measured(value=round(wide, 4), unit="mm"),
+        measured=Measured(value=round(wide_mm, 4), unit="mm"),
         limit_value=0.0,
-        places=tuple(_place(board, *where) for where in found[:PLACES_SHOWN]),
+        places=tuple(places),
     )
 
 
@@ -257,19 +267,10 @@ def _of_drawn_copper(ctx: Context, told: Set[tuple[str, str]]) -> Iterator[Draft
         is_meant = all(
             short.is_own and _may_be_drawn(board, int(board.drawings.footprint[short.drawing])) for short in found
         )
-        more = len(found) - 1
-        places = f", and at {more} more place{'' if more == 1 else 's'}" if more else ""
-        meant = ": joined by the part's own copper, as a drawn inductor or fuse is" if is_meant else ""
-        yield DraftFinding(
-            title=f"{'' if is_meant else 'short: '}{_drawn_words(board, found[0])}{places}{meant}",
-            why=WHY,
-            fix=MEANT if is_meant else FIX_DRAWN,
-            ids=nets,
-            severity=Severity.INFO if is_meant else None,
-            measured=Measured(value=round(found[0].overlap_mm, 4), unit="mm"),
-            limit_value=0.0,
-            places=tuple(_drawn_place(board, short) for short in found[:PLACES_SHOWN]),
-        )
+        what = _and_more(_drawn_words(board, found[0]), len(found))
+        places = [_drawn_place(board, short) for short in found[:PLACES_SHOWN]]
+        harmless = "joined by the part's own copper, as a drawn inductor or fuse is" if is_meant else ""
+        yield _joined(nets, what, found[0].overlap_mm, places, fix=FIX_DRAWN, harmless=harmless)
 
 
 def _drawn_words(board: Board, short: DrawnShort) -> str:

@@ -1,4 +1,4 @@
-"""Drawn copper is where KiCad has it, whoever it belongs to; everything that is no copper is left out."""
+"""Drawn copper is where KiCad has it, whatever it belongs to; everything that is no copper is left out."""
 
 from __future__ import annotations
 
