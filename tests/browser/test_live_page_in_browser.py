@@ -78,7 +78,7 @@ def test_the_first_page_offers_a_workload_and_shows_what_ci_would_run(
     tab.picture(pictures(tmp_path) / "offer-ci.png")
     assert "stackwright@COMMIT" in tab.ask("ci.textContent")
     tab.click("#write-settings")
-    tab.wait_for("said.textContent.startsWith('Wrote')")
+    tab.wait_for("said.textContent.startsWith('Wrote') && said.textContent.endsWith('check again (r).')")
     assert (board.path.parent / "stackwright.toml").read_text() == 'profile = "edge"\n'
 
     tab.reload()

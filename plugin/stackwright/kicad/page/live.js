@@ -16,6 +16,7 @@ let seenFile = null; // the stamp of the board's file when it was looked at last
 let timer = 0; // until the session is asked again
 let asking = false;
 let isSoon = false; // something was started
+let wrote = ""; // what the page wrote since the last check
 
 function say(text, kind = "") {
   $("said").textContent = text;
@@ -120,7 +121,7 @@ function written() {
 }
 
 function stale() {
-  say("The board or its settings were changed since this check: check again (r).", "mind");
+  say(`${wrote}The board or its settings were changed since this check: check again (r).`, "mind");
 }
 
 async function offerProfiles(chosen) {
@@ -157,6 +158,7 @@ async function load(run) {
   for (const one of page.querySelectorAll("script:not([type])")) one.remove(); // this page has them already
   const place = remembered();
   shownRun = run;
+  wrote = "";
   if (location.hash.includes("=")) history.replaceState(null, "", "#"); // chips of the former report: kept by their words
   $("report").replaceChildren(...[...page.body.children].map((child) => document.importNode(child, true)));
   offerForm($("report"));
@@ -435,7 +437,9 @@ $("offer-ci").addEventListener("click", () => {
 $("choose").addEventListener("click", () => start("choose", { profile: $("profile").value }));
 $("write-settings").addEventListener("click", async () => {
   const answer = await post("write-settings");
-  if (answer) say(`Wrote ${answer.path}.`);
+  if (!answer) return;
+  wrote = `Wrote ${answer.path}. `;
+  say(wrote);
 });
 
 async function look() {
