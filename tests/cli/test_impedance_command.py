@@ -165,6 +165,61 @@ def test_a_board_that_asks_for_nothing_is_told_how_to_ask(tmp_path: Path, capsys
     assert "--target-se" in capsys.readouterr().err
 
 
+SHORT_USB: dict[str, object] = {
+    "size_mm": [60, 40],
+    "stackup": """
+        F.Cu    0.035
+        prepreg 0.11 "FR4" dk=4.2 df=0.02
+        In1.Cu  0.0152
+        core    1.20 "FR4" dk=4.4 df=0.02
+        In2.Cu  0.0152
+        prepreg 0.11 "FR4" dk=4.2 df=0.02
+        B.Cu    0.035
+    """,
+    "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+    "parts": [
+        {
+            "reference": reference,
+            "at_mm": [x, 10],
+            "pads": [
+                {"number": "1", "net": "/USB_D+", "at_mm": [0, -0.2], "size_mm": [0.3, 0.2]},
+                {"number": "2", "net": "/USB_D-", "at_mm": [0, 0.2], "size_mm": [0.3, 0.2]},
+            ],
+        }
+        for reference, x in (("J1", 5), ("U1", 20))
+    ],
+}
+USB_PAIR = [
+    {"nets": ["/USB_D+", "/USB_D-"], "layer": "F.Cu", "path_mm": [[5, 10], [20, 10]], "width_mm": 0.2, "gap_mm": 0.2}
+]
+
+
+@pytest.mark.parametrize("pairs", [USB_PAIR, []], ids=["too short to count", "not routed yet"])
+def test_a_target_of_short_or_unrouted_nets_is_solved_too(
+    pairs: list[dict[str, object]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """USB of 15 mm is not judged by `check`; its 90 ohm are a target all the same, and so before it is routed."""
+    board = mini_file(tmp_path, {**SHORT_USB, "pairs": pairs})
+
+    rows = document([str(board)], capsys)["rows"]
+
+    assert isinstance(rows, list)
+    assert {row["target"]["target"]["ohm"] for row in rows} == {90}
+    assert {row["layer"] for row in rows} >= {"F.Cu"}
+    assert all(row["impedance_ohm"] == pytest.approx(90, rel=2e-3) for row in rows)
+    assert [one["width_mm"] for row in rows for one in row["routed"]] == ([0.2] if pairs else [])
+
+
+def test_what_no_layer_has_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a stackup, one line for all layers of a target."""
+    board = mini_file(tmp_path, {**SHORT_USB, "stackup": None, "copper_layers": 4, "pairs": []})
+
+    _, out, _ = spoken([str(board)], capsys)
+
+    assert out.count("the stackup is not known") == 1
+    assert "F.Cu, B.Cu" in out
+
+
 def test_the_next_command_runs_as_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It stands on one line however long the path is, with a layer, width and gap of the table."""
     folder = tmp_path / ("a long folder name " * 5).strip()

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from drc_rules.analysis.impedance.impedance_table import LineTarget
-from drc_rules.analysis.targets.controlled import ControlledLine, NetTarget, controlled_lines, counted
+from drc_rules.analysis.targets.controlled import (
+    ControlledLine,
+    NetTarget,
+    controlled_lines,
+    counted,
+    nets_by_target,
+)
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
 from stackup_lib.transmission_lines.inverse import Target
@@ -41,9 +47,25 @@ def target_from_words(
 
 def board_targets(ctx: Context) -> tuple[LineTarget, ...]:
     """Return the targets of the board's nets, the most routed first, each with its routed geometries by layer."""
+    return _merged(_by_target(counted(ctx.get(controlled_lines))))
+
+
+def every_target(ctx: Context) -> tuple[LineTarget, ...]:
+    """Return the targets of all nets: those whose routing is too short to count, and of nets not routed yet, too."""
+    lines = ctx.get(controlled_lines)
+    groups = _by_target(counted(lines))
+    short = _by_target(one for one in lines if not (one.line.is_pair and one.line.gap_mm is None))
+    return _merged({target: groups.get(target) or short.get(target, []) for target in ctx.get(nets_by_target)})
+
+
+def _by_target(lines: Iterable[ControlledLine]) -> dict[NetTarget, list[ControlledLine]]:
     groups: dict[NetTarget, list[ControlledLine]] = {}
-    for found in counted(ctx.get(controlled_lines)):
+    for found in lines:
         groups.setdefault(found.target, []).append(found)
+    return groups
+
+
+def _merged(groups: Mapping[NetTarget, Sequence[ControlledLine]]) -> tuple[LineTarget, ...]:
     merged: dict[tuple[Target, float | None], LineTarget] = {}
     for one in (_of_group(target, lines) for target, lines in groups.items()):
         key = (one.target, one.nyquist_ghz)

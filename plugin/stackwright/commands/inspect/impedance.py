@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import ConfigDict
 from rich.text import Text
 
-from drc_rules.analysis.impedance.board_targets import board_targets, target_from_words
+from drc_rules.analysis.impedance.board_targets import every_target, target_from_words
 from drc_rules.analysis.impedance.impedance_table import ImpedanceRow, ImpedanceTable, LineTarget
 from drc_rules.analysis.impedance.line_report import LineReport, line_report
 from drc_rules.analysis.impedance.process_view import view_of
@@ -137,7 +137,7 @@ def _table(lines: Lines, request: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
         gap_mm=request.gap_mm,
         interface_id=request.interface,
         frequency_ghz=request.frequencies_ghz[0] if request.frequencies_ghz else None,
-    ) or board_targets(ctx)
+    ) or every_target(ctx)
     if not targets:
         raise ConfigError(
             "impedance",
@@ -231,9 +231,12 @@ def _target_block(page: Page, target: LineTarget, rows: Sequence[ImpedanceRow]) 
         page.rows([columns[k] for k in told], rows_told, head=[header[k] for k in told])
     if any(row.loss and not row.loss.is_quasi_static for row in solved):
         page.line("* beyond the range of a quasi-static answer", indent=2)
+    problems: dict[str, list[str]] = {}
     for row in rows:
         if row.problem:
-            page.line(styled(row.layer, "yellow"), f": {row.problem}; {one_line_of(row.cure)}", indent=2)
+            problems.setdefault(f"{row.problem}; {one_line_of(row.cure)}", []).append(row.layer)
+    for problem, layers in problems.items():
+        page.line(styled(", ".join(layers), "yellow"), f": {problem}", indent=2)
 
 
 def _cells(row: ImpedanceRow, *, routed: bool) -> tuple[str | Text, ...]:
