@@ -94,14 +94,36 @@ def test_a_plane_with_many_tracks_is_mixed_and_few_tracks_leave_it_a_plane(tmp_p
 
 @pytest.mark.parametrize(
     "net",
-    ["GND", "GROUND", "/power/GND", "AGND", "PGND", "GNDA", "VSS", "CHASSIS", "GND_EARTH", "DVSS", "GNDPWR", "GNDREF"],
+    [
+        *(
+            "GND",
+            "GROUND",
+            "/power/GND",
+            "AGND",
+            "PGND",
+            "GNDA",
+            "VSS",
+            "CHASSIS",
+            "GND_EARTH",
+            "DVSS",
+            "GNDPWR",
+            "GNDREF",
+        ),
+        *("MOTOR_GND", "/USB_VGND", "USBGND", "ISO-GND", "24V_GND1", "DIGITAL GND", "/High Side/VSSB", "SIGNAL_GROUND"),
+    ],
 )
 def test_ground_nets_are_recognised(net: str) -> None:
-    """Whatever sheet they come from, and as KiCad's power symbols are named."""
+    """Whatever sheet they come from, as KiCad's power symbols are named, and after what they are the ground of."""
     assert is_ground(net)
 
 
-@pytest.mark.parametrize("net", ["+3V3", "VCC", "/BACKGROUND", "/SIGNAL", "PGOOD", "/UART_TX", "VSSEL_EN", "GNDPWROK"])
+@pytest.mark.parametrize(
+    "net",
+    [
+        *("+3V3", "VCC", "/BACKGROUND", "/SIGNAL", "PGOOD", "/UART_TX", "VSSEL_EN", "GNDPWROK"),
+        *("USB_GND_DET", "Net-(J1-GND)", "unconnected-(U3-GND-Pad5)", "CAMPGND", "LEGEND"),
+    ],
+)
 def test_other_nets_are_not_ground(net: str) -> None:
     """A word that only contains the letters is none."""
     assert not is_ground(net)
