@@ -130,11 +130,16 @@ def need_no_doubt(via: ConfiguredVia) -> None:
 def broken_limit(via: ConfiguredVia, size_mm: tuple[float, float]) -> tuple[str, float, Statement] | None:
     """Return what of a via of this size fails KiCad's check, its value and the limit; None for nothing."""
     diameter, hole = size_mm
-    for what, value in (("diameter", diameter), ("hole", hole), ("ring", (diameter - hole) / 2)):
+    for what, value in (("diameter", diameter), ("hole", hole), ("ring", ring_mm(size_mm))):
         limit = via.limits[what].broken_by(value)
         if limit is not None:
             return what, value, limit
     return None
+
+
+def ring_mm(size_mm: tuple[float, float]) -> float:
+    """Return the annular ring of a diameter and a hole, without the noise of KiCad's 0.19999999999999998."""
+    return round((size_mm[0] - size_mm[1]) / 2, 6)
 
 
 def describe_size(size_mm: tuple[float, float]) -> str:

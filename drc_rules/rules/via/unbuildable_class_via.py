@@ -41,6 +41,7 @@ from drc_rules.analysis.via.configured_vias import (
     configured_vias,
     describe_size,
     need_no_doubt,
+    ring_mm,
     routed_like,
 )
 from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, is_wide_for_any_board
@@ -125,8 +126,7 @@ def unbuildable_class_via(
 
 
 def _of_size(ctx: Context, limits: _Limits, placed_mm: tuple[float, float]) -> Iterator[_Defect]:
-    diameter, hole = placed_mm
-    ring = (diameter - hole) / 2
+    hole, ring = placed_mm[1], ring_mm(placed_mm)
     is_tier = limits.hole is not None and limits.hole.tier is not None
     drilled = _drilled_mm(placed_mm) if is_tier else hole
     for what, size, least in (("hole", drilled, limits.hole), ("ring", ring, limits.ring)):
