@@ -19,6 +19,7 @@ from stackup_lib.transmission_lines.two_port import (
     open_stub_chain,
     pair_of_modes,
     s_of_chain,
+    series_chain,
     step_impedance_ohm,
 )
 
@@ -111,6 +112,18 @@ def test_a_step_sees_each_line_in_turn() -> None:
     second = (time_ps > 1.2 * there_and_back_ps) & (time_ps < 1.8 * there_and_back_ps)
     assert ohm[first] == pytest.approx(60.0, rel=0.01)
     assert ohm[second] == pytest.approx(45.0, rel=0.01)
+
+
+def test_a_coupling_capacitor_is_too_slow_for_a_step() -> None:
+    """220 nF behind a line reflect all of DC and next to nothing at 50 MHz: the trace is that of the line alone."""
+    line = barrel_chain(GHZ, 60.0, 60.0, 4.0, 0.0)
+    alone = s_of_chain(line, 50.0)[:, 0, 0]
+    ohm = np.concatenate([[1e15], 1 / (2j * math.pi * GHZ[1:] * 1e9 * 220e-9)])
+    blocked = s_of_chain(in_a_row([line, series_chain(ohm)], len(GHZ)), 50.0)[:, 0, 0]
+    assert abs(blocked[0]) > 0.999
+    _, seen = step_impedance_ohm(GHZ, alone, 50.0)
+    _, behind = step_impedance_ohm(GHZ, blocked, 50.0)
+    assert behind == pytest.approx(seen, abs=0.05)
 
 
 def test_nothing_arrives_before_light_in_the_laminate_can() -> None:
