@@ -21,8 +21,8 @@ from drc_rules.stackup_design.goals_build import (
 )
 from drc_rules.stackup_design.goals_judge import CandidateJudge
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
+from drc_rules.stackup_design.goals_planes import LEAST_LAYERS, power_above, power_planes
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection, project_of, selection_for
-from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.core.record import record
 from stackup_lib.synthesis import Goals, TgLimit
 from stackup_lib.synthesis.arrange import least_layers
@@ -39,12 +39,6 @@ __all__ = [
     "project_of",
     "selection_for",
 ]
-
-MANY_LAYERS = 20
-"""From here four power planes, below two: how such boards are usually laid out."""
-
-LEAST_LAYERS = 4
-"""The search arranges no fewer."""
 
 
 @record
@@ -100,6 +94,7 @@ def goals_for(
         gap_per_width=_gap(work),
         pair_pitch_mm=pair_pitch_mm(work) if lines.goals else None,
         power_gap_mm=power_gap_mm(work) if layers["power_planes"] else None,
+        power_above=power_above(work),
         build_rules=build_rules(),
         preferred_clauses=judge.wishes,
         rank_by=_rank_by(work),
@@ -121,7 +116,7 @@ def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:
     """Return numbers of layers; what is not stated is filled up to the layer count."""
     count = _layer_count(work)
     fast = _fast_layers(work, lines)
-    power = _power_planes(work, count)
+    power = power_planes(work, count)
     if not lines.striplines:
         fast = 0
     usual = [c for c in work.selection.of_kind("layer_count_above") if c.limit.max is not None]
@@ -224,26 +219,6 @@ def _fast_layers(work: GoalWork, lines: GoalLines) -> int:
         if used:
             return len(inner)
     return lines.fast_layers(work.selection.of_kind("nvlink_layers"))
-
-
-def _power_planes(work: GoalWork, count: int) -> int:
-    said = work.choices.power_planes
-    if said is not None:
-        work.say("power planes", f"{said}", From.USER, "your choice")
-        return said
-    if work.project is not None:
-        planes = sum(use.role is LayerRole.POWER for use in work.project.context.uses)
-        if planes:
-            work.say("power planes", f"{planes}", From.BOARD, "layers filled with supplies")
-            return planes
-    planes = 4 if count >= MANY_LAYERS else 2 if count > 4 else 0
-    words = (
-        "no requirement states a number; rails are not known"
-        if planes
-        else "the layers hold none: supplies share the grounds"
-    )
-    work.say("power planes", f"{planes}", From.ASSUMPTION, words)
-    return planes
 
 
 def _rank_by(work: GoalWork) -> Literal["cost", "loss"]:

@@ -1,6 +1,7 @@
 """Orders of layers: symmetric, every high-speed stripline between two grounds, no two signal layers side by side.
 
-A half is read from the surface to the middle and mirrored: `O` outer, `G` ground, `F` fast, `S` other signal, `P`
+A half is read from the surface to the middle and mirrored; the one exception are four layers with ground and power in
+the middle. `O` outer, `G` ground, `F` fast, `S` other signal, `P`
 power. Orders follow the usual patterns: ground under the outer layers, then cells of signal and ground, power in the
 middle or next to the outer ground.
 """
@@ -10,6 +11,9 @@ from math import ceil
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis.goals import MOST_LAYERS, Goals
+
+GROUND_AGAINST_POWER = ("OGPO", "OPGO")
+"""The usual four layers: ground and power face each other across the core. By whether power is the upper one."""
 
 MORE_LAYERS = 2
 """Where the number is free, the smallest and the next even one are tried."""
@@ -57,9 +61,16 @@ class Order(Frozen):
 
 def least_layers(goals: Goals) -> int:
     """Return the minimum number of layers that holds what is required."""
+    if has_power_against_ground(goals):
+        return 4
     fast, slow, power = _halves(goals)
     shared = min(slow, 1) if power else 0
     return max(4, 2 * (2 + 2 * fast + 2 * slow - shared + power))
+
+
+def has_power_against_ground(goals: Goals) -> bool:
+    """Tell whether four layers hold all: the usual board with ground and one power plane on either side of its core."""
+    return goals.power_planes == 1 and not goals.fast_layers and goals.other_signal_layers == 2
 
 
 def orders(goals: Goals) -> tuple[Order, ...]:
@@ -82,6 +93,12 @@ def orders(goals: Goals) -> tuple[Order, ...]:
             raise ConfigError(
                 "goals", f"{goals.build_ups} build-ups on {count} layers", "choose fewer build-ups or more layers"
             )
+        if count == 4 and has_power_against_ground(goals):
+            layers = GROUND_AGAINST_POWER[goals.power_above]
+            found += [
+                Order(layers=layers, gaps=gaps, pattern="ground against power", build_ups=goals.build_ups)
+                for gaps in _gaps(count, goals)
+            ]
         seen: set[str] = set()
         for pattern, half in _half_orders(goals, count // 2):
             if half not in seen and is_sound(half + half[::-1]):
@@ -95,6 +112,8 @@ def orders(goals: Goals) -> tuple[Order, ...]:
 
 def is_sound(layers: str) -> bool:
     """Tell whether every high-speed layer lies between grounds, and no signal layer next to another."""
+    if layers in GROUND_AGAINST_POWER:
+        return True
     for k, kind in enumerate(layers):
         adjacent = [layers[j] for j in (k - 1, k + 1) if 0 <= j < len(layers)]
         if kind == "F" and adjacent != ["G", "G"]:

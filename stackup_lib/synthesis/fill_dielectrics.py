@@ -177,6 +177,8 @@ def _own_oz(order: Order, index: int, goals: Goals) -> float:
     kind = order.layers[index]
     if kind == "G" and order.is_plated_inside(index):
         return SIGNAL_OZ  # the plating adds to the foil, as on outer layers
+    if {kind, order.layers[-1 - index]} == {"G", "P"}:
+        return max(goals.power_copper_oz, goals.ground_copper_oz)  # mirrored layers are alike
     return goals.power_copper_oz if kind == "P" else goals.ground_copper_oz if kind == "G" else SIGNAL_OZ
 
 

@@ -97,7 +97,8 @@ class Goals(Frozen):
         layer_count: None takes the smallest that holds the required layers.
         fast_layers: striplines between two grounds.
         other_signal_layers: the two outer ones are among them.
-        power_planes: an odd number is rounded up: a stackup is symmetric.
+        power_planes: an odd number is rounded up: a stackup is symmetric; one faces the ground of four layers.
+        power_above: of these four, the upper inner layer is the power plane.
         thickness_mm: finished, with solder mask; None takes what comes.
         thickness_tolerance: relative.
         least_thickness_mm: where no thickness is required, at least this: large boards sag.
@@ -127,6 +128,7 @@ class Goals(Frozen):
     fast_layers: int = Field(default=0)
     other_signal_layers: int = 2
     power_planes: int = 0
+    power_above: bool = False
     power_copper_oz: float = 1.0
     ground_copper_oz: float = 0.5
     thickness_mm: float | None = None

@@ -271,3 +271,27 @@ def test_more_layers_than_the_board_has_are_not_said_to_be_the_boards(tmp_path: 
         assert found.goals.layer_count == 4
         (reason,) = [reason for reason in found.reasons if reason.goal == "layers"]
         assert (reason.value, reason.origin) == said
+
+
+@pytest.mark.parametrize(
+    ("layers", "planes", "origin", "wanted"),
+    [
+        (4, {"In1.Cu": "GND", "In2.Cu": "+3V3"}, From.BOARD, "OGPO"),
+        (4, {"In1.Cu": "+3V3", "In2.Cu": "GND"}, From.BOARD, "OPGO"),
+        (4, {"In1.Cu": "+5V", "In2.Cu": "+3V3"}, From.BOARD, "OGPO"),
+        (4, {"In1.Cu": "GND", "In2.Cu": "GND"}, From.BOARD, "OGGO"),
+        (8, {"In1.Cu": "GND", "In3.Cu": "GND", "In6.Cu": "GND"}, From.BOARD, "OGSGGSGO"),
+        (6, {"In1.Cu": "GND", "In2.Cu": "+3V3"}, From.BOARD, "OGPPGO"),
+        (6, {}, From.ASSUMPTION, "OGPPGO"),
+        (4, {"F.Cu": "+3V3"}, From.ASSUMPTION, "OGGO"),
+    ],
+)
+def test_a_board_keeps_its_layers_and_its_power_planes(
+    tmp_path: Path, layers: int, planes: dict[str, str], origin: From, wanted: str
+) -> None:
+    """Four layers with ground and power in the middle are enough; where no plane is filled, the usual is assumed."""
+    path = mini_file(tmp_path, {"copper_layers": layers, "planes": planes})
+    project = project_of(read_board(path), Config(), Overrides())
+    found = goals_for(selection_for(None, None, None, project), project)
+    assert {order.layers for order in orders(found.goals)} == {wanted}
+    assert origin_of(found, "power planes")[0] is origin

@@ -22,7 +22,7 @@ from stackup_lib.synthesis import (
     suggest,
     to_planned,
 )
-from stackup_lib.synthesis.arrange import is_sound, orders
+from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, is_sound, orders
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.fill_dielectrics import closest
 from stackup_lib.transmission_lines.inverse import Target
@@ -75,7 +75,11 @@ def answers(name: str) -> Answers:
 
 def assert_buildable(candidate: CandidateStackup, goals: Goals) -> None:
     rows = candidate.rows
-    told = [(r.kind, r.use, r.thickness_mm, r.construction, r.plies, r.copper_oz, r.foil) for r in rows]
+    alike = {"power": "ground"} if candidate.order.layers in GROUND_AGAINST_POWER else {}
+    told = [
+        (r.kind, alike.get(r.use or "", r.use), r.thickness_mm, r.construction, r.plies, r.copper_oz, r.foil)
+        for r in rows
+    ]
     assert told == told[::-1]
     total = sum(r.thickness_mm for r in rows)
     if goals.thickness_mm is not None:
@@ -236,6 +240,18 @@ def test_too_many_layers_for_the_count_say_how_many_are_needed() -> None:
     """Eight high-speed layers between grounds do not fit into ten layers."""
     with pytest.raises(ConfigError, match="need 20 layers, not 10"):
         orders(Goals(layer_count=10, fast_layers=8))
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_ground_against_power_has_one_weight_on_either_side_of_the_core(above: bool) -> None:
+    """Four layers with one power plane of 1 oz: the ground that mirrors it has 1 oz too, though 0.5 oz would do."""
+    goals = Goals(layer_count=4, power_planes=1, power_above=above, power_copper_oz=1.0, thickness_mm=1.6)
+    (order,) = orders(goals)
+    assert order.layers == ("OPGO" if above else "OGPO")
+    for candidate in closest(order, "370HR", goals):
+        assert [row.copper_oz for row in candidate.copper] == [0.5, 1.0, 1.0, 0.5]
+        assert_buildable(candidate, goals)
+    assert {order.layers for order in orders(goals.model_copy(update={"layer_count": 6}))} == {"OGPPGO"}
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
