@@ -13,15 +13,17 @@ from drc_rules.requirements.interfaces import family, interface
 from drc_rules.settings.goals_choices import GoalChoices, laminate_family
 from drc_rules.stackup_design.goal_work import From, GoalWork, Reason, needed_clause, refused, source_words
 from drc_rules.stackup_design.goals_build import (
+    LEAST_LAYERS,
     copper_goals,
     drill_goals,
     pair_pitch_mm,
+    power_above,
     power_gap_mm,
+    power_planes,
     thickness_goals,
 )
 from drc_rules.stackup_design.goals_judge import CandidateJudge
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
-from drc_rules.stackup_design.goals_planes import LEAST_LAYERS, power_above, power_planes
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection, project_of, selection_for
 from stackup_lib.core.record import record
 from stackup_lib.synthesis import Goals, TgLimit
