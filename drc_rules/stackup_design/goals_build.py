@@ -1,4 +1,4 @@
-"""Goals of the build: thickness, copper weights, power planes, drills, build-ups; what pairs and supplies need of it."""
+"""Goals of the build: thickness, copper weights, power planes, drills, build-ups, what pairs and supplies need."""
 
 from __future__ import annotations
 
