@@ -189,8 +189,8 @@ def _pad_rings(board: Board, rows: Ints) -> Floats:
 def _in_larger_pads(pads: Pads, rows: Ints, ring_mm: Floats) -> Floats:
     """Return the copper around holes, in mm: their own ring, or that of a larger pad of their footprint if it is wider.
 
-    As around a screw. Of a pad that is no circle the largest circle in it counts; pads that are shifted from their
-    place, or that KiCad takes away where nothing joins them, do not.
+    As around a screw, and where a slot is drilled as a row of holes. Pads that are shifted from their place, or that
+    KiCad takes away where nothing joins them, do not count.
     """
     found, radius = ring_mm.copy(), np.minimum(pads.size_x_mm, pads.size_y_mm) / 2
     needs = ring_mm + np.maximum(pads.drill_x_mm, pads.drill_y_mm)[rows] / 2
@@ -213,6 +213,11 @@ def _ring_within(pads: Pads, row: int, larger: Ints) -> float:
         & ((pads.net[larger] == pads.net[row]) | (pads.net[row] == 0))  # of stitching holes the library may name no net
         & (pads.layers[larger] & pads.layers[row] == pads.layers[row])
     ]
-    dx, dy = pads.x_mm[others] - pads.x_mm[row], pads.y_mm[others] - pads.y_mm[row]
-    reach = np.minimum(pads.size_x_mm[others], pads.size_y_mm[others]) / 2 - np.hypot(dx, dy)
+    away = (pads.x_mm[row] - pads.x_mm[others]) + 1j * (pads.y_mm[row] - pads.y_mm[others])
+    own = away * np.exp(1j * np.radians(pads.rotation_deg[others]))  # counter-clockwise while y points down
+    corner = pads.corner_mm[others]
+    over_x = np.abs(own.real) - pads.size_x_mm[others] / 2 + corner
+    over_y = np.abs(own.imag) - pads.size_y_mm[others] / 2 + corner
+    outside = np.hypot(np.maximum(over_x, 0), np.maximum(over_y, 0)) + np.minimum(np.maximum(over_x, over_y), 0)
+    reach = corner - outside  # from the hole's middle to the rim of the pad
     return float(np.max(reach - max(pads.drill_x_mm[row], pads.drill_y_mm[row]) / 2, initial=0.0))
