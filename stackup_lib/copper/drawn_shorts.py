@@ -62,7 +62,7 @@ def drawn_shorts(board: Board, layer: int, pieces: CopperShapes) -> tuple[DrawnS
     import shapely  # noqa: PLC0415 - heavy, and only a board with drawn copper needs it
 
     rows = np.flatnonzero(holds_layer(board.drawings.layers, layer))
-    areas = np.array([_area(board, row) for row in rows.tolist()], dtype=np.object_)
+    areas = np.array([drawn_area(board, row) for row in rows.tolist()], dtype=np.object_)
     near = shapely.STRtree(areas)
     named = pieces.where(pieces.net > 0)
     found, _ = near.query(_boxes(named))
@@ -142,8 +142,8 @@ def _joined(areas: NDArray[np.object_], rows: Ints) -> list[tuple[Geometry, list
     return [(shapely.union_all(areas[those]), rows[those].tolist()) for those in members.values()]
 
 
-def _area(board: Board, row: int) -> Geometry:
-    """The copper of a shape."""
+def drawn_area(board: Board, row: int) -> Geometry:
+    """Return the copper of a drawn shape; empty where it has neither a line nor a filling."""
     import shapely  # noqa: PLC0415
 
     drawings = board.drawings

@@ -16,6 +16,9 @@ import pcbnew  # type: ignore[import-not-found]
 Item = Any
 """`pcbnew` has no types."""
 
+CHORD_NM = 1000
+"""Distance of a chord from its arc in copper that is drawn."""
+
 
 if not hasattr(pcbnew.SwigPyIterator, "next"):  # what SWIG writes calls the iterator of Python 2
     pcbnew.SwigPyIterator.next = pcbnew.SwigPyIterator.__next__
@@ -164,6 +167,21 @@ def _outline(chain: Item) -> list[float]:
     return [chain.PointCount(), chain.ArcCount(), abs(chain.Area())]
 
 
+def drawing(item: Item, board: Item) -> dict[str, Any]:
+    """A graphic on copper: its net, and the area and the box of its copper."""
+    copper = pcbnew.SHAPE_POLY_SET()
+    item.TransformShapeToPolygon(copper, item.GetLayer(), 0, CHORD_NM, pcbnew.ERROR_INSIDE)
+    copper.Simplify()
+    box = copper.BBox()
+    return {
+        "uuid": uuid(item),
+        "layer": board.GetStandardLayerName(item.GetLayer()),
+        "net": item.GetNetname(),
+        "area": copper.Area(),
+        "box": [box.GetLeft(), box.GetTop(), box.GetRight(), box.GetBottom()],
+    }
+
+
 def net_class(net: Item) -> dict[str, Any]:
     """Names in order of precedence, and the sizes that hold."""
     found = net.GetNetClassSlow()
@@ -201,6 +219,7 @@ def facts(path: str) -> dict[str, Any]:
     closed = board.GetBoardPolygonOutlines(edge, False)
     box = edge.BBox()
     zones = [*board.Zones(), *(z for f in footprints for z in f.Zones())]
+    drawn = [*board.GetDrawings(), *(item for f in footprints for item in f.GraphicalItems())]
     return {
         "kicad": pcbnew.GetBuildVersion(),
         "version": board.GetFileFormatVersionAtLoad(),
@@ -218,6 +237,7 @@ def facts(path: str) -> dict[str, Any]:
         "pads": [pad(p, board, copper) for f in footprints for p in f.Pads()],
         "footprints": [footprint(f) for f in footprints],
         "zones": [zone(z, board, copper) for z in zones if any(z.IsOnLayer(k) for k in copper)],
+        "drawings": [drawing(d, board) for d in drawn if d.Type() == pcbnew.PCB_SHAPE_T and d.GetLayer() in copper],
     }
 
 

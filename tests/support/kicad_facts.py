@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stackup_lib.board.board import Board, Drilling, Floats, PadKind, ViaKind
+from stackup_lib.copper.drawn_shorts import drawn_area
 from tests.support.kicad_python import Facts, Machining, ViaFacts, ZoneFacts
 from tests.support.kicad_stackup import kicads_stackup, our_stackup
 
@@ -36,6 +37,9 @@ EDGE_NM = 5000
 
 PROTECTION_SINCE = 20250228
 """Older files cannot say that a via is covered, plugged, capped or filled: KiCad takes no, we take not stated."""
+
+DRAWN_NM = 10_000
+"""Of copper with round ends and arcs, where both sides draw chords; of its area that far along its edge."""
 
 DRAWN_FILLS_UNTIL = 20200000
 """Fills that a pen draws: both sides widen them, each with its own corners."""
@@ -110,6 +114,8 @@ def compare(board: Board, facts: Facts, *, by_uuid: bool = True) -> Comparison:
     _lengths(found, board, facts, by_uuid=by_uuid)
     _outlines(found, board, facts, by_uuid=by_uuid)
     _fills(found, board, facts, by_uuid=by_uuid)
+    if by_uuid:
+        _drawings(found, board, facts)
     _nets(found, board, facts)
     return found
 
@@ -334,6 +340,24 @@ def _fills(found: Comparison, board: Board, facts: Facts, *, by_uuid: bool) -> N
         if column != 1 or board.format_version >= DRAWN_FILLS_UNTIL:
             mine, other = ({key: row[column] for key, row in side.items()} for side in (ours, theirs))
             found.near(table, mine, other, within)
+
+
+def _drawings(found: Comparison, board: Board, facts: Facts) -> None:
+    """Layer and net of every graphic on copper, the box around its copper and the area of it."""
+    drawn, names = board.drawings, [c.name for c in board.copper_layers]
+    rows = np.flatnonzero(drawn.pad < 0).tolist()
+    ours = [(str(drawn.uuid[k]), *_layers_of(int(drawn.layers[k]), names), board.nets[drawn.net[k]]) for k in rows]
+    found.rows("drawings", ours, [(row["uuid"], row["layer"], row["net"]) for row in facts["drawings"]])
+    theirs = {row["uuid"]: row for row in facts["drawings"]}
+    for k in rows:
+        copper, row = drawn_area(board, k), theirs.get(str(drawn.uuid[k]))
+        if row is None or copper.is_empty:
+            continue
+        key: Row = (row["uuid"],)
+        for side, mine, other in zip(("left", "top", "right", "bottom"), copper.bounds, row["box"], strict=True):
+            found.near("drawn box", {(*key, side): mine * NM}, {(*key, side): other}, DRAWN_NM)
+        within = DRAWN_NM * copper.length * NM
+        found.near("drawn area", {key: copper.area * NM**2}, {key: row["area"]}, within)
 
 
 def _shoelace(x: Floats, y: Floats) -> float:

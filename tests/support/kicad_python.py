@@ -91,6 +91,16 @@ class ZoneFacts(TypedDict):
     fills: dict[str, tuple[int, int, float]]
 
 
+class DrawingFacts(TypedDict):
+    """A graphic on copper: net, area and box (left, top, right, bottom) of its copper."""
+
+    uuid: str
+    layer: str
+    net: str
+    area: float
+    box: tuple[int, int, int, int]
+
+
 class NetFacts(TypedDict):
     """A net's classes, joined by commas in order of precedence, and the sizes that hold."""
 
@@ -120,6 +130,7 @@ class Facts(TypedDict):
     pads: list[PadFacts]
     footprints: list[FootprintFacts]
     zones: list[ZoneFacts]
+    drawings: list[DrawingFacts]
 
 
 @functools.cache
