@@ -82,5 +82,5 @@ def test_drawn_copper_is_where_kicad_has_it(seed: int, tmp_path: Path) -> None:
     assert found.mismatches == []
     assert found.values["drawn area"] == 2 * COUNT * len(SHAPES)
 
-    board.drawings.x_mm += 0.05
+    board.drawings.x_mm[:] += 0.05
     assert any(line.startswith("drawn box") for line in compare(board, facts).mismatches)
