@@ -165,6 +165,24 @@ def test_a_foil_between_two_prepregs_is_bonded_to_the_one_nearer_the_middle() ->
     assert built(upper=False) == pytest.approx([0.22, 0.1])
 
 
+def test_copper_between_trace_and_plane_is_marked_as_such() -> None:
+    """The resin in its gaps is of the prepreg next to it, even under a core, and keeps the copper's thickness."""
+    core = BuildupRow(name="core", kind="core", thickness_mm=0.1, dk=4.0)
+    ply = BuildupRow(name="prepreg", kind="prepreg", thickness_mm=0.2, dk=4.0)
+    copper = BuildupRow(name="In2.Cu", kind="copper", thickness_mm=0.03)
+    site = site_of(
+        "In1.Cu",
+        copper_mm=0.02,
+        above=[ply],
+        below=[core, copper, ply],
+        reference_above="A",
+        reference_below="B",
+        in_upper_half=True,
+    )
+    below = [(one.name, one.kind, one.thickness_mm, one.gap_layer) for one in site.below]
+    assert below == [("prepreg", "prepreg", 0.2, ""), ("prepreg", "prepreg", 0.03, "In2.Cu"), ("core", "core", 0.1, "")]
+
+
 def test_no_plane_on_either_side_is_an_error_with_a_fix() -> None:
     """A line without a return path has no impedance."""
     with pytest.raises(GeometryError, match="no reference plane"):

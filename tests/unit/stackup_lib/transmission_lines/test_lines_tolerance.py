@@ -248,6 +248,8 @@ def test_thinner_prepreg_has_less_resin_and_a_higher_dk_where_that_is_stated() -
     alone = spread(site, 0.1, None, Process(prepreg_thickness=thickness))
     linked = Process(prepreg_thickness=thickness, prepreg_dk_per_thickness=-0.3)
     assert _line(site, linked).section({"thickness b": 0.1}).layers[1].er == pytest.approx(3.6 * 1.1**-0.3)
+    cores = linked.model_copy(update={"core_thickness": thickness})  # a core is cured: its Dk stays
+    assert _line(site, cores).section({"thickness a": 0.1}).layers[0].er == 3.6
     expected = alone.sensitivities["thickness b"] - 0.3 * alone.sensitivities["dk b"]
     assert spread(site, 0.1, None, linked).sensitivities["thickness b"] == pytest.approx(expected, abs=2e-3)
 
