@@ -99,7 +99,7 @@ def check_up(
         board=with_process(board_facts(context, hashed.result().hexdigest()), process),
         profile=name,
         form=requirements.form,
-        **_decided(context, outcome, name, data or b""),
+        **_decided(context, outcome, (name, requirements.form), data or b""),
         taken_as=context.assignment.taken_as(),
         proofs=with_open_values(proofs(context, outcome), config),
         notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
@@ -112,9 +112,12 @@ def check_up(
     return CheckUp(context, report)
 
 
-def _decided(context: Context, outcome: Outcome, profile: str | None, data: bytes) -> dict[str, Any]:
-    """Return what the rules decided, by the report's fields; `data` is the board's text, for the lines of findings."""
-    headline, why = headline_of(outcome.verdicts, profile=profile)
+def _decided(context: Context, outcome: Outcome, purpose: tuple[str | None, str | None], data: bytes) -> dict[str, Any]:
+    """Return what the rules decided for a profile and a form factor, by the report's fields.
+
+    `data` is the board's text, for the lines of findings.
+    """
+    headline, why = headline_of(outcome.verdicts, profile=purpose[0], form=purpose[1])
     return {
         "headline": headline,
         "headline_why": why,

@@ -23,6 +23,7 @@ from stackup_lib.core.stopwatch import span
 from stackup_lib.core.words import count
 
 NO_WORKLOAD = "no workload given: only what holds for every board was checked"
+NO_WORKLOAD_IN_FORM = "no workload given: only the form factor and what holds for every board were checked"
 
 NO_RULE = Missing(fact="no rule yet", how_to_give="a later version will decide this requirement")
 
@@ -339,7 +340,9 @@ def coverage_of(
     )
 
 
-def headline_of(verdicts: Iterable[ClauseVerdict], *, profile: str | None) -> tuple[Headline, str]:
+def headline_of(
+    verdicts: Iterable[ClauseVerdict], *, profile: str | None, form: str | None = None
+) -> tuple[Headline, str]:
     """Return the headline and the reason for it in one sentence.
 
     `not fit` needs an error; `fit` needs every error-tier clause passed (or not applicable) on facts of better than low
@@ -350,7 +353,7 @@ def headline_of(verdicts: Iterable[ClauseVerdict], *, profile: str | None) -> tu
     if broken:
         return Headline.NOT_FIT, f"{count(len(broken), 'requirement')} failed: {_some(broken)}"
     if profile is None:
-        return Headline.NO_WORKLOAD, NO_WORKLOAD
+        return Headline.NO_WORKLOAD, NO_WORKLOAD_IN_FORM if form else NO_WORKLOAD
     undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
     if undecided:
         return Headline.NOT_PROVEN, f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}"

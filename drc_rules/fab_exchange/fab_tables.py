@@ -8,7 +8,7 @@ from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
-from drc_rules.analysis.targets.controlled import controlled_lines
+from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
@@ -103,7 +103,9 @@ def impedance_table(ctx: Context) -> FabTable:
         "its target are Stackwright's.",
     )
     if not rows:
-        remarks = ("No net of the board has a target impedance.",)
+        short = bool(ctx.get(nets_by_target))
+        words = "What has a target impedance is routed too short to count" if short else "No net has a target impedance"
+        remarks = (f"{words}.",)
     return FabTable(name="impedance", title="Impedances", head=head, rows=tuple(rows), remarks=remarks)
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from drc_rules.fab_exchange.fab_tables import impedance_table
 from stackwright.cli.app import run
 from stackwright.commands.inspect.impedance import ImpedanceDocument
-from tests.support.mini import mini_file
+from tests.support.mini import mini_context, mini_file
 
 ROOT = Path(__file__).parents[2]
 BOARDS, SCHEMAS = ROOT / "fixtures" / "boards", ROOT / "fixtures" / "schemas"
@@ -208,6 +209,26 @@ def test_a_target_of_short_or_unrouted_nets_is_solved_too(
     assert {row["layer"] for row in rows} >= {"F.Cu"}
     assert all(row["impedance_ohm"] == pytest.approx(90, rel=2e-3) for row in rows)
     assert [one["width_mm"] for row in rows for one in row["routed"]] == ([0.2] if pairs else [])
+
+
+def test_another_stackup_leaves_short_lines_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`retarget` writes no rule for USB of 15 mm, which would forbid its tracks, and does not say it has no target."""
+    board = mini_file(tmp_path, {**SHORT_USB, "pairs": USB_PAIR})
+
+    assert run(["retarget", str(board), "--to", "JLC04161H-3313"]) == 0
+
+    out = " ".join(capsys.readouterr().out.split())
+    assert "no net with a target impedance is routed long enough to count" in out
+    assert "no net has a target" not in out
+
+
+def test_the_table_for_the_fab_says_that_lines_are_too_short(tmp_path: Path) -> None:
+    """Not that no net has a target, which holds of a board without USB."""
+    short = mini_context(tmp_path / "short", {**SHORT_USB, "pairs": USB_PAIR})
+    none = mini_context(tmp_path / "none", {"copper_layers": 2})
+
+    assert impedance_table(short).remarks == ("What has a target impedance is routed too short to count.",)
+    assert impedance_table(none).remarks == ("No net has a target impedance.",)
 
 
 def test_what_no_layer_has_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ def effects_block(page: Page, effects: Sequence[LineEffect], names: tuple[str, s
     """Add a table per target: ohm, loss and yield in two stackups, called by `names`."""
     page.heading("lines", f"as routed, {names[0]} -> {names[1]}; in +-10 %: share of a typical production")
     if not effects:
-        page.line("no routed net has a target impedance: nothing to compare", indent=2)
+        page.line("no net with a target impedance is routed long enough to count: nothing to compare", indent=2)
         return
     moved = changed(effects)
     if not moved:

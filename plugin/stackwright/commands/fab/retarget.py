@@ -259,7 +259,7 @@ def _sizes(page: Page, lines: RetargetedLines) -> None:
         rows.append((row.target.title, row.layer, size, f"{row.impedance_ohm:.1f}", known))
     page.rows([Column(max_width=30), *[Column()] * 4], rows, head=head)
     if not rows:
-        page.line("no net has a target impedance: give one with [[impedance]] in stackwright.toml", indent=2)
+        page.line("no net with a target impedance is routed long enough to count", indent=2)
     problems = dict.fromkeys(f"{row.layer}: {row.problem}" for row in lines.rows if row.problem)
     for problem in problems:
         page.line(styled(problem, "yellow"), indent=2)

@@ -239,6 +239,8 @@ def test_an_error_makes_a_board_not_fit_and_no_workload_proves_nothing(context: 
 
     assert headline_of([bad, good], profile="edge")[0] is Headline.NOT_FIT
     assert headline_of([good], profile=None)[0] is Headline.NO_WORKLOAD
+    assert "form factor" in headline_of([good], profile=None, form="pico-itx")[1]
+    assert "form factor" not in headline_of([good], profile=None)[1]
     assert headline_of([good], profile="edge")[0] is Headline.FIT
 
 
