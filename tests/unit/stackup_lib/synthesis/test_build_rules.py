@@ -107,7 +107,7 @@ def test_a_hybrid_takes_what_is_cheaper_and_bears_the_same_press() -> None:
 
 
 def test_the_index_is_layers_times_laminate_times_what_is_added() -> None:
-    """FR-4 at 1 for 8 layers; two prices mixed by dielectrics, 5 % for a hybrid; aspect ratio and backdrill 10 % each."""
+    """FR-4 at 1 for 8 layers; two prices mixed by dielectrics, 5 % for a hybrid; aspect ratio and fine lines 10 %."""
     goals = Goals(layer_count=8, fast_layers=2)
     plain = closest(orders(goals)[0], "370HR", goals)[0]
     foils = {row.foil for row in plain.copper}
