@@ -400,7 +400,20 @@ def test_ordinary_names_are_no_high_speed_nets(net: str) -> None:
 @pytest.mark.parametrize(
     ("net", "found"),
     [
-        *((net, "low-speed") for net in ("BAT+", "/VBAT-", "BATT_P", "FAN1-", "/power/FAN_POS", "LED+", "MOTOR_L+")),
+        *(
+            (net, "low-speed")
+            for net in (
+                "BAT+",
+                "/VBAT-",
+                "BATT_P",
+                "/Connector/PWR+",
+                "POWER-",
+                "FAN1-",
+                "/power/FAN_POS",
+                "LED+",
+                "MOTOR_L+",
+            )
+        ),
         *((net, "low-speed") for net in ("SPK_L_P", "SPKR-", "/Audio/MICIN1N", "MIC_P", "LINE_OUT_R+", "HPOUTL_N")),
         *((net, "low-speed") for net in ("VCCINT_SENSE_P", "USB_SENSE_N", "NTC-", "SHUNT0_P", "PoE_IN_A+", "POE-")),
         *(
