@@ -27,7 +27,8 @@ class RailDeclaration(Frozen):
         remote_sense: the regulator senses at the load, hence makes up for the copper's drop at DC.
         max_drop_mv, max_drop_pct: what copper may take on the way to any load and back through ground.
         max_rise_c: how much a track may warm.
-        max_a_per_mm2, max_via_a: densest current in the copper, largest in one barrel, where a limit is known.
+        max_a_per_mm2, max_via_a: densest current in the copper, and largest in one barrel, there or back, where a limit
+            is known.
         ripple_pct, step_a: allowed ripple and the largest step of current, which give the rail's target impedance.
         impedance_mohm: largest impedance at the load from DC to 100 MHz, as simulated or measured.
         copper_c: temperature of the copper.

@@ -18,7 +18,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
-from stackup_lib.power.rail_drop.rail_models import Terminal
+from stackup_lib.power.rail_drop.rail_models import HoleCurrent, Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class RailReturn:
         left_out: others whose ground return or current is not known.
         inferred: how the source's ground pads were found, "" where they are its own.
         loss: where all that return by this net lose power in it.
+        holes: the rail's own current in vias and plated holes, largest first.
     """
 
     net: str
@@ -76,6 +77,7 @@ class RailReturn:
     left_out: tuple[str, ...]
     inferred: str
     loss: CopperLoss = field(default_factory=lambda: CopperLoss({}, 0.0, {}))
+    holes: tuple[HoleCurrent, ...] = ()
 
     def of(self, load: int) -> Interval:
         """Return the drop of the ground return at a load: rail's own and others' current together."""
@@ -106,7 +108,7 @@ def solve_returns(
         leave = of[request.ends.source]
         for pads, current in zip(request.ends.loads, request.currents_a, strict=True):
             entry = of[pads]
-            flows.append(ReturnFlow(entry=entry, exit=leave, current_a=current))
+            flows.append(ReturnFlow(entry=entry, exit=leave, current_a=current, rail=request.number))
             pairs.append((entry, leave))
             owner.append(request.number)
     net = board.nets[requests[0].ends.net]
@@ -124,6 +126,7 @@ def solve_returns(
             counted=tuple(other.row.net for other in requests if other is not request),
             left_out=(),
             inferred=request.ends.inferred,
+            holes=drops.holes.get(request.number, ()),
         )
     return found, drops
 

@@ -18,8 +18,8 @@ Widen the bridge: move vias apart or remove their unused pads, extend the plane 
 
 What it cannot see
 ------------------
-Only the densest place of a rail is reported; a second neck shows once the first is wider. Copper thickness is uniform
-per layer. Each part's pads are one potential: real balls share unequally. Temperature is not computed.
+The ground return: only its drop and vias are judged. Only the densest place of a rail is reported. Copper thickness is
+uniform per layer. Each part's pads are one potential. Temperature is not computed.
 
 Sources
 -------

@@ -15,11 +15,12 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
+from stackup_lib.power.ground_return.return_holes import Barrels, hole_currents
 from stackup_lib.power.ground_return.return_net import NetBuilder, Resistors, ReturnKind, ReturnSite, holes_of
 from stackup_lib.power.ground_return.return_tracks import add_tracks
 from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
 from stackup_lib.power.rail_drop.net_copper import REFILL, RailNotSolvedError, refuse_unfilled
-from stackup_lib.power.rail_drop.rail_models import BoardCopper, Terminal
+from stackup_lib.power.rail_drop.rail_models import BoardCopper, HoleCurrent, Terminal
 
 
 @record
@@ -70,11 +71,13 @@ class ReturnFlow(Frozen):
 
     Attributes:
         entry, exit: numbers of terminals.
+        rail: flows with one number belong together: their currents in a hole add up.
     """
 
     entry: int
     exit: int
     current_a: float
+    rail: int = 0
 
 
 class ReturnDrops(Frozen):
@@ -85,6 +88,7 @@ class ReturnDrops(Frozen):
         joined: for each pair, whether copper joins it; the drops of one that is not are 0.
         error: of each pair's drop, as a share of it.
         layer_power_w, barrel_power_w: lost where, all flows together.
+        holes: by the number of the rail, its current in vias and plated holes but the terminals' own, largest first.
         nodes: of the finer network; `grid_mm`: its finest leaf.
     """
 
@@ -93,6 +97,7 @@ class ReturnDrops(Frozen):
     error: tuple[float, ...]
     layer_power_w: Mapping[str, float]
     barrel_power_w: float
+    holes: Mapping[int, tuple[HoleCurrent, ...]]
     nodes: int
     grid_mm: float
 
@@ -109,6 +114,7 @@ class _Solved:
     resistors: Resistors
     watts: Floats
     leaf_loss: Floats
+    holes: Mapping[int, tuple[HoleCurrent, ...]]
     nodes: int
 
 
@@ -301,7 +307,11 @@ def _solve(
     whole = volts.sum(axis=1)
     watts = siemens * (whole[one] - whole[two]) ** 2
     leaf_loss = _leaf_loss(net_of, volts, len(leaves))
-    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, int(free.sum()))
+    barrel = net_of.kind == ReturnKind.BARREL
+    flow_a = siemens[barrel, None] * (volts[one[barrel]] - volts[two[barrel]])
+    barrels = Barrels(site.board, holes, hole_node, net_of)
+    currents = hole_currents(barrels, flow_a, [flow.rail for flow in flows], node_of_pad.keys())
+    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, currents, int(free.sum()))
 
 
 def _leaf_loss(net_of: Resistors, volts: Floats, leaves: int) -> Floats:
@@ -335,6 +345,7 @@ def _drops(
         error=tuple((floor + moved / largest + _unsure(fine)).tolist()),
         layer_power_w={board.copper_layers[k].name: float(w) for k, w in enumerate(by_layer.tolist()) if w > 0},
         barrel_power_w=float(watts[barrels].sum()),
+        holes=fine.holes,
         nodes=fine.nodes,
         grid_mm=float(leaves.size_mm.min()),
     )

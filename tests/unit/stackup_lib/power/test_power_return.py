@@ -261,6 +261,27 @@ def test_a_mirrored_board_has_the_same_drop(tmp_path: Path) -> None:
     assert drops[0].drop_v[0][0] == pytest.approx(drops[1].drop_v[0][0], rel=0.02)
 
 
+def test_currents_in_vias_agree_with_finite_elements(tmp_path: Path) -> None:
+    """Four vias at one end, two at the other, in unlike places: the largest within 5 %, upwards and downwards."""
+    places = ((9, 19), (9, 21), (12, 20), (15, 22), (49, 20), (53, 22))
+    board = board_of(
+        tmp_path,
+        zones=[fill("F.Cu", 7, 17, 17, 24), fill("F.Cu", 47, 17, 55, 24), fill("B.Cu", 5, 5, 58, 35)],
+        vias=[{"net": "GND", "at_mm": list(at)} for at in places],
+        parts=[pin("J1", 8, 20), pin("U1", 54, 20)],
+    )
+    ends = terminals_of(board, ("U1", "J1"))
+    exact = solve_rail(board, "GND", copper_of(board, 0.02), ends[1], [Load("U1", ends[0].pads, current_a=1.0)]).holes
+    found = solved(board).holes[0]
+
+    assert len(found) == len(places)
+    assert {(one.from_layer, one.to_layer) for one in found} == {("F.Cu", "B.Cu"), ("B.Cu", "F.Cu")}
+    assert sum(one.current_a for one in found if one.x_mm < exact[0].x_mm - 10) == pytest.approx(1.0)
+    by_place = {(one.x_mm, one.y_mm): one.current_a for one in exact}
+    for one in found:
+        assert one.current_a == pytest.approx(by_place[one.x_mm, one.y_mm], rel=0.05)
+
+
 def test_a_via_in_a_pad_leads_down(tmp_path: Path) -> None:
     """Ground pads on F.Cu, the fill on B.Cu: without vias nothing joins them; the shapes themselves say the same."""
     keys = {"zones": [fill("B.Cu", 2, 2, 58, 38)], "parts": [pin("U1", 10, 10), pin("J1", 50, 30)]}
