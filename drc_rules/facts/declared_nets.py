@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drc_rules.settings.config import BackdrillDeclaration, ImpedanceDeclaration
+from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.words import count
+from stackup_lib.nets.net_voltages import volts_of_name
+
+USUAL_SWING = 0.25
+"""By how much of the voltage in its name a bus may differ from it: -48 V is -40.5 to -57 V (ETSI EN 300 132-2)."""
 
 
 def impedance_notes(board: Board, rows: Sequence[ImpedanceDeclaration]) -> Iterator[str]:
@@ -31,6 +36,19 @@ def backdrill_notes(board: Board, rows: Sequence[BackdrillDeclaration]) -> Itera
     for number, row in enumerate(rows, start=1):
         if not chosen_nets(board, row.net_classes, row.nets):
             yield f"[[backdrill]] {number} matches no net of this board{unknown_class(board, row.net_classes)}"
+
+
+def rail_notes(rows: Sequence[RailDeclaration]) -> Iterator[str]:
+    """Yield a note for each rail whose voltage contradicts the name of its net, and each net that is declared twice."""
+    before: set[str] = set()
+    for number, row in enumerate(rows, start=1):
+        where, named = f"[[rail]] {number} ({row.net})", abs(volts_of_name(row.net) or 0.0)
+        if named and abs(row.voltage_v - named) > USUAL_SWING * named:
+            stated = f"states {row.voltage_v:g} V, the name of the net {named:g} V"
+            yield f"{where} {stated}: drop and current follow voltage_v"
+        if row.net in before:
+            yield f"{where} is declared twice: each is judged by its own current, not by the sum"
+        before.add(row.net)
 
 
 def unknown_class(board: Board, net_classes: Sequence[str]) -> str:

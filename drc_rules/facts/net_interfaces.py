@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from drc_rules.facts.declared_nets import backdrill_notes, impedance_notes, unknown_class
+from drc_rules.facts.declared_nets import backdrill_notes, impedance_notes, rail_notes, unknown_class
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
@@ -161,7 +161,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
         pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
     roles = _with_pins(pins, roles, loose | apart, expected)
     notes += [*_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
-    notes += backdrill_notes(board, config.backdrill)
+    notes += [*backdrill_notes(board, config.backdrill), *rail_notes(config.rail)]
     return Assignment(_name_groups(roles, board.nets), tuple(notes))
 
 

@@ -96,7 +96,7 @@ class Unjudged:
 
 
 def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
-    """Return nets of targets without a route, declared pairs that are none, and declared nets without a target."""
+    """Return nets of targets without a route, declared ones whose kind does not fit, and those without a target."""
     board = ctx.board
     has_track = np.bincount(board.tracks.net, minlength=len(board.nets)) > 0
     joins = np.bincount(board.pads.net, minlength=len(board.nets)) > 1
@@ -110,6 +110,10 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
     for net, asked in _declared_alone(ctx):
         if joins[net] or has_track[net]:
             lone[asked.source].append(net)
+    singles = [net for net in _declared_single(ctx) if joins[net] or has_track[net]]
+    if singles:
+        lacks = MissingFact(f"impedance of {_some(ctx, singles)}, pairs declared as single lines", AS_PAIRS)
+        found.append(Unjudged("single", lacks))
     for source, nets in lone.items():
         lacks = MissingFact(f"complements of {_some(ctx, nets)}, pairs by {source}", NAME_PAIRS)
         found.append(Unjudged("differential", lacks))
@@ -123,18 +127,30 @@ NO_DOCUMENT = """[[impedance]]
 ohm = "?"  # from its controller's guide: no public document states one
 kind = "single"
 nets = ["?"]"""
+AS_PAIRS = """[[impedance]]  # after the one for single lines: a later table wins
+ohm = "?"  # of the pair
+kind = "differential"
+nets = ["?"]"""
 NAME_PAIRS = "name both nets of a pair alike but for P and N, or + and -; or declare them as single lines"
 
 
 def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
-    config, said = ctx.declarations.config, ctx.declarations.impedance
-    if not (config.impedance or config.interface or said):
-        return
-    targets = Targets(ctx.board, config, ctx.assignment, ctx.pairs, said)
+    targets = _declared_targets(ctx)
     for net, name in enumerate(ctx.board.nets):
-        asked = targets.without_complement(net) if name else None
+        asked = targets.without_complement(net) if name and targets else None
         if asked is not None:
             yield net, asked
+
+
+def _declared_single(ctx: Context) -> Iterator[int]:
+    targets = _declared_targets(ctx)
+    yield from (net for net, name in enumerate(ctx.board.nets) if name and targets and targets.single_of_pair(net))
+
+
+def _declared_targets(ctx: Context) -> Targets | None:
+    config, said = ctx.declarations.config, ctx.declarations.impedance
+    is_declared = bool(config.impedance or config.interface or said)
+    return Targets(ctx.board, config, ctx.assignment, ctx.pairs, said) if is_declared else None
 
 
 def _without_document(ctx: Context) -> dict[str, list[int]]:

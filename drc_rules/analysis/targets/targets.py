@@ -145,6 +145,11 @@ class Targets:
             return None
         return self._of_interface(net, is_pair=True)
 
+    def single_of_pair(self, net: int) -> ImpedanceTarget | None:
+        """Return what is declared for a net as a single line, though it is one of a pair; None for others."""
+        asked = self._declared.get(net)
+        return asked if asked and asked.kind == "single" and self.pairs.complement_of(net) is not None else None
+
     def _is_aside(self, net: int) -> bool:
         """Tell whether a net's name is that of a control or clock net."""
         role = self.assignment.role_of(net)

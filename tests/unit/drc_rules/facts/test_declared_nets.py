@@ -14,6 +14,7 @@ CSI = '[[impedance]]\nnet_classes = ["100Ohm-diff_CSI"]\nkind = "differential"\n
 ONE = '[[impedance]]\nnets = ["/CSI0_D0_*"]\nkind = "differential"\nohm = {}\n'
 
 DRILL = '[[backdrill]]\nnets = ["{}"]\nfrom = "B.Cu"\nmust_cut = "In4.Cu"\n'
+RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
 
 
 @pytest.mark.parametrize(
@@ -41,9 +42,32 @@ DRILL = '[[backdrill]]\nnets = ["{}"]\nfrom = "B.Cu"\nmust_cut = "In4.Cu"\n'
             ["[[backdrill]] 1 matches no net of this board"],
         ),
         (DRILL.format("/CSI*"), []),
+        (
+            RAIL.format(12),
+            ["[[rail]] 1 (+5V) states 12 V, the name of the net 5 V: drop and current follow voltage_v"],
+        ),
+        (RAIL.format(5.9), []),
+        (RAIL.format(-5), []),
+        (
+            RAIL.format(5) + RAIL.format(5),
+            ["[[rail]] 2 (+5V) is declared twice: each is judged by its own current, not by the sum"],
+        ),
         ("", []),
     ],
-    ids=["two targets", "one of a class", "misspelled", "the same twice", "one", "no drill", "a drill", "none"],
+    ids=[
+        "two targets",
+        "one of a class",
+        "misspelled",
+        "the same twice",
+        "one",
+        "no drill",
+        "a drill",
+        "another voltage",
+        "a bus at its upper end",
+        "below ground",
+        "a rail twice",
+        "none",
+    ],
 )
 def test_what_a_table_does_that_its_writer_may_not_expect_is_told(settings: str, notes: list[str]) -> None:
     report = check_board(BOARD, config=parse_config(settings))
