@@ -1,7 +1,8 @@
 """Copper and holes that lie in a zone's stored fill although they belong to another net: the fill is out of date.
 
-KiCad keeps every fill clear of tracks, vias, pads and holes of other nets, and of fills that go before it, whenever it
-fills the zones. What is in a fill all the same was put there, or moved, since. Filling again removes it.
+KiCad keeps every fill clear of tracks, vias, pads and holes of other nets, of fills that go before it, and of the
+board's outline, whenever it fills the zones. What is in a fill all the same was put there, or moved, since. Filling
+again removes it.
 """
 
 from __future__ import annotations
@@ -30,15 +31,22 @@ REFILL = "in KiCad, press B to fill all zones and save the board"
 TOUCH_MM = 0.001
 """Copper that overlaps by less may as well only touch: KiCad rounds curves by more than a nanometre."""
 
+EDGE_DEEP_MM = 0.05
+"""A line of the outline lies in a fill where copper reaches as far on all sides: chords of its arcs are nearer."""
+
+EDGE_STEP_MM = 1.0
+"""Between places of the outline that are looked at."""
+
 
 class Item(IntEnum):
-    """What is in a fill: a piece of copper, or a hole without copper around it."""
+    """What is in a fill: a piece of copper, a hole without copper around it, or a line of the board's outline."""
 
     TRACK = CopperShape.TRACK
     VIA = CopperShape.VIA
     PAD = CopperShape.PAD
     FILL = CopperShape.FILL
     HOLE = 4
+    EDGE = 5
 
 
 @entity
@@ -78,7 +86,7 @@ def pieces_in_fills(pieces: CopperShapes, layer: int, fill_net: Ints) -> OtherNe
 
 
 def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[int, Polygon]]]) -> OtherNetItems:
-    """Return what is in fills of other nets: tracks by their ends, vias, pads and holes by their middle.
+    """Return what is in fills of other nets: tracks by their ends, vias, pads and holes by their middle, the outline.
 
     What only reaches into a fill crosses its edge, and `SpaceFinder.other_net` finds it among the spaces.
 
@@ -86,12 +94,13 @@ def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[in
         board: with its stored fills.
         fills_of: layer -> its fills with their nets.
     """
-    pads = pad_pieces(board, np.flatnonzero(copper_pads(board)))
+    pads, edges = pad_pieces(board, np.flatnonzero(copper_pads(board))), _edges(board)
     found = []
     for layer in range(board.layer_count):
         fills = fills_of(layer)
         if fills:
             found.append(_points_in(fills, [*_points(board, layer, pads)]))
+            found.append(_edges_in(fills, layer, edges))
     return _untied(board, all_other_net(found))
 
 
@@ -133,6 +142,32 @@ def _points_in(fills: Sequence[tuple[int, Polygon]], parts: Sequence[OtherNetIte
     found, fill_net = np.concatenate(rows), np.concatenate(nets)
     order = np.argsort(part[found], kind="stable")
     return replace(points.where(found[order]), fill_net=fill_net[order])
+
+
+def _edges(board: Board) -> tuple[Ints, Floats, Floats]:
+    """Places along the lines of the outline: the number of the polyline, x and y."""
+    outline = board.outline
+    line = np.repeat(np.arange(len(outline.start) - 1), np.diff(outline.start))
+    goes_on = np.flatnonzero(line[1:] == line[:-1]) if len(line) else np.zeros(0, dtype=np.int64)
+    x, y = outline.x_mm, outline.y_mm
+    parts = np.maximum(np.ceil(np.hypot(x[goes_on + 1] - x[goes_on], y[goes_on + 1] - y[goes_on]) / EDGE_STEP_MM), 1)
+    count = parts.astype(np.int64)
+    of = np.repeat(goes_on, count)
+    share = (np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + 0.5) / np.repeat(parts, count)
+    return line[of], x[of] + share * (x[of + 1] - x[of]), y[of] + share * (y[of + 1] - y[of])
+
+
+def _edges_in(fills: Sequence[tuple[int, Polygon]], layer: int, edges: tuple[Ints, Floats, Floats]) -> OtherNetItems:
+    """Lines of the outline in fills, once for each net of a fill."""
+    line, x, y = edges
+    found = []
+    for net, fill in fills:
+        inside = rows_inside(fill, x, y)
+        for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            inside = inside[rows_inside(fill, x[inside] + right * EDGE_DEEP_MM, y[inside] + down * EDGE_DEEP_MM)]
+        rows = _rows(Item.EDGE, line[inside], layer, np.full(len(inside), -1), (x[inside], y[inside]))
+        found.append(replace(rows, fill_net=np.full(len(inside), net)))
+    return all_other_net(found)
 
 
 def _untied(board: Board, found: OtherNetItems) -> OtherNetItems:

@@ -1,16 +1,18 @@
-"""Copper or a hole of another net is in a zone's stored fill: the fills are out of date.
+"""Copper or a hole of another net, or the outline, is in a zone's stored fill: the fills are out of date.
 
 What it checks
 --------------
-Tracks, vias, pads and holes on every layer, plated or not, against the stored fills of zones of other nets, and fills
-against each other. KiCad keeps a fill clear of all of them whenever it fills the zones; what is in a fill was placed
-there, or moved, since. Overlaps below 0.001 mm do not count, nor pads of a net tie in a fill of a net that it ties. A
-hole counts on the copper layers of its pad. Tracks, vias and pads that overlap each other are FAB015's.
+Tracks, vias, pads and holes on every layer, plated or not, against the stored fills of zones of other nets, fills
+against each other, and the lines of Edge.Cuts against every fill. KiCad keeps a fill clear of all of them whenever it
+fills the zones; what is in a fill was placed there, or moved, since. Overlaps below 0.001 mm do not count, those of the
+outline below 0.05 mm, nor pads of a net tie in a fill of a net that it ties. A hole counts on the copper layers of its
+pad. Tracks, vias and pads that overlap each other are FAB015's.
 
 Why it matters
 --------------
-Gerbers plotted from these fills contain the shorts. No verdict that uses fills is valid: plane gaps, return paths,
-copper balance and the copper of rails are not verifiable until the zones are refilled.
+Gerbers plotted from these fills contain the shorts, and copper that a new cut-out cuts away. No verdict that uses fills
+is valid: plane gaps, return paths, copper balance and the copper of rails are not verifiable until the zones are
+refilled.
 
 How to fix
 ----------
@@ -44,7 +46,14 @@ from stackup_lib.copper.stale_fills import Item, OtherNetItems
 
 PLACES_SHOWN = 20
 
-NOUNS = {Item.TRACK: "track", Item.VIA: "via", Item.PAD: "pad", Item.FILL: "fill", Item.HOLE: "hole"}
+NOUNS = {
+    Item.TRACK: "track",
+    Item.VIA: "via",
+    Item.PAD: "pad",
+    Item.FILL: "fill",
+    Item.HOLE: "hole",
+    Item.EDGE: "outline line",
+}
 
 
 def _stored(ctx: Context, _clause: Clause) -> Iterator[Context]:
@@ -66,7 +75,7 @@ def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterat
     yield DraftFinding(
         title=f"zone fills out of date: {lies}",
         why=(
-            "Plotted as stored, the board has these shorts. Clauses that use fills are not "
+            "Plotted as stored, the board has these shorts, or loses this copper. Clauses that use fills are not "
             "verifiable until the zones are refilled"
         ),
         fix="Press B in KiCad to fill all zones, and save the board",
@@ -88,12 +97,14 @@ def _first(ctx: Context, found: OtherNetItems) -> str:
     pads, nets = ctx.board.pads, ctx.board.nets
     if kind == Item.HOLE and pads.kind[row] == PadKind.NON_PLATED:
         return "an unplated hole"
+    if kind == Item.EDGE:
+        return "a line of the board's outline"
     return f"a {NOUNS[kind]} of {nets[int(found.net[0])] or 'no net'}"
 
 
 def _place(ctx: Context, found: OtherNetItems, k: int) -> Location:
     board, kind, row = ctx.board, Item(int(found.kind[k])), int(found.row[k])
-    tables = {Item.TRACK: board.tracks.uuid, Item.VIA: board.vias.uuid, Item.FILL: None}
+    tables = {Item.TRACK: board.tracks.uuid, Item.VIA: board.vias.uuid, Item.FILL: None, Item.EDGE: None}
     table = tables.get(kind, board.pads.uuid)
     return Location(
         layer=board.copper_layers[int(found.layer[k])].name,
