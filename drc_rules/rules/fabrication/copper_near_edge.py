@@ -49,7 +49,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.board_area import board_area
 from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
-from stackup_lib.copper.stale_fills import fills_out_of_date
+from stackup_lib.copper.stale_fills import Item, fills_out_of_date
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 
@@ -79,7 +79,8 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
     """Yield one finding for all copper that is nearer to the edge than the limit."""
     if not len(ctx.board.outline.x_mm):
         raise MissingFact("board outline", DRAW_OUTLINE)
-    are_old = bool(len(ctx.get(space_finder).other_net))
+    # fills that only go on over the edge are what this rule measures
+    are_old = bool(np.any(ctx.get(space_finder).other_net.kind != Item.EDGE))
     found = at_edge(ctx, with_fills=not are_old)
     near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
     if len(found.gap_mm):
