@@ -291,7 +291,7 @@ def test_fills_of_kicad_5_lack_their_edge(tmp_path: Path) -> None:
 
 
 def moved(board: Board, to: Callable[[Complexes], Complexes]) -> Board:
-    """The board with its tracks, vias, pads and fills moved."""
+    """The board with its tracks, vias, pads, fills and outline moved."""
 
     def at(x_mm: Floats, y_mm: Floats) -> tuple[Floats, Floats]:
         z = to(x_mm + 1j * y_mm)
@@ -302,12 +302,14 @@ def moved(board: Board, to: Callable[[Complexes], Complexes]) -> Board:
     via_x, via_y = at(vias.x_mm, vias.y_mm)
     pad_x, pad_y = at(pads.x_mm, pads.y_mm)
     fill_x, fill_y = at(zones.fill_x_mm, zones.fill_y_mm)
+    edge_x, edge_y = at(board.outline.x_mm, board.outline.y_mm)
     return replace(
         board,
         tracks=replace(tracks, start_x_mm=x0, start_y_mm=y0, end_x_mm=x1, end_y_mm=y1),
         vias=replace(vias, x_mm=via_x, y_mm=via_y),
         pads=replace(pads, x_mm=pad_x, y_mm=pad_y),
         zones=replace(zones, fill_x_mm=fill_x, fill_y_mm=fill_y),
+        outline=replace(board.outline, x_mm=edge_x, y_mm=edge_y),
     )
 
 
