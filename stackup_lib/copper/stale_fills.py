@@ -34,8 +34,8 @@ TOUCH_MM = 0.001
 EDGE_DEEP_MM = 0.05
 """A line of the outline lies in a fill where copper reaches as far on all sides: chords of its arcs are nearer."""
 
-EDGE_STEP_MM = 1.0
-"""Between places of the outline that are looked at."""
+EDGE_STEP_MM, MOST_EDGE_STEPS = 1.0, 100_000
+"""Between places of the outline that are looked at; of one that is too long for that many, wider."""
 
 
 class Item(IntEnum):
@@ -150,7 +150,8 @@ def _edges(board: Board) -> tuple[Ints, Floats, Floats]:
     line = np.repeat(np.arange(len(outline.start) - 1), np.diff(outline.start))
     goes_on = np.flatnonzero(line[1:] == line[:-1]) if len(line) else np.zeros(0, dtype=np.int64)
     x, y = outline.x_mm, outline.y_mm
-    parts = np.maximum(np.ceil(np.hypot(x[goes_on + 1] - x[goes_on], y[goes_on + 1] - y[goes_on]) / EDGE_STEP_MM), 1)
+    length = np.hypot(x[goes_on + 1] - x[goes_on], y[goes_on + 1] - y[goes_on])
+    parts = np.maximum(np.ceil(length / max(EDGE_STEP_MM, float(length.sum()) / MOST_EDGE_STEPS)), 1)
     count = parts.astype(np.int64)
     of = np.repeat(goes_on, count)
     share = (np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + 0.5) / np.repeat(parts, count)

@@ -78,6 +78,11 @@ def scaled(case: Case, factor: float) -> Case:
 
 
 EDGE_TIERS = ("board.fab.edge", "board.fab.edge_advanced", "board.fab.edge_standard")
+REST_ON_FILLS = (
+    "board.copper.balance",
+    *(f"board.fab.{what}{tier}" for what in ("hole_to_copper", "space") for tier in ("", "_advanced", "_standard")),
+    "board.impedance.coupling",
+)
 
 SEEDS = {
     "half as large again": Seed(
@@ -87,10 +92,14 @@ SEEDS = {
         {"edge.board_size": "failed"},
     ),
     "drawn at three tenths": Seed(
-        "31 mm, where 50 are usual; the outline now runs through copper, tracks included",
+        "31 mm, where 50 are usual; the outline now runs through copper, tracks included, and fills are out of date",
         EDGE,
         lambda c: scaled(c, 0.3),
-        {"edge.board_size": "failed", **dict.fromkeys((*EDGE_TIERS, "board.copper.no_severed_tracks"), "failed")},
+        {
+            "edge.board_size": "failed",
+            **dict.fromkeys((*EDGE_TIERS, "board.copper.no_severed_tracks", "board.fills.up_to_date"), "failed"),
+            **dict.fromkeys(REST_ON_FILLS, "not verifiable"),
+        },
     ),
     "a core that softens at 110 C": Seed(
         "the least Tg; the preferred one had failed for its row already",
