@@ -1,4 +1,4 @@
-"""The core rail exceeds the PDN target impedance, by its copper alone or over frequency.
+"""A rail exceeds its PDN target impedance, by its copper alone or over frequency.
 
 What it checks
 --------------
@@ -10,12 +10,13 @@ There planes, mounted capacitors and regulator are computed as `stackwright pdn`
 remote sense) to where board parts stop to help, and judged only where `[rail.pdn]` declares the regulator and every
 capacitor has data: all of the range above fails; the nominal curve inside, with nothing undeclared that could lift it
 out, passes. Or `impedance_mohm` states what was simulated or measured.
-`ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's. A board whose
-accelerator is on a module that makes its own core voltage says `core_on_module = true`.
+`ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's; rails other than the
+core's are judged against it in the same way. A board whose accelerator is on a module that makes its own core voltage
+says `core_on_module = true`.
 
 Why it matters
 --------------
-The impedance at the die times the current step is the dip that the core sees. The DC resistance of the copper is there
+The impedance at the die times the current step is the dip that the load sees. The DC resistance of the copper is there
 at every frequency below those that capacitors near the load cover.
 
 How to fix
@@ -38,6 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.analysis.power.rail_doubt import sharper, unsure
@@ -51,9 +53,15 @@ from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
 
+OWN_TARGET = "rail_impedance"
+"""The kind of clause that holds rails to what their own ripple and step require."""
 
-def _core_rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
-    rails = tuple(row for row in PowerRails(ctx).declared if row.core)
+
+def _rails(ctx: Context, clause: Clause) -> tuple[RailDeclaration, ...]:
+    declared = PowerRails(ctx).declared
+    if clause.kind == OWN_TARGET:
+        return tuple(row for row in declared if not row.core and row.target_ohm is not None)
+    rails = tuple(row for row in declared if row.core)
     if not rails and ctx.declarations.config.core_on_module:
         return ()
     if not rails:
@@ -69,10 +77,10 @@ Z_max: target [mOhm]
 """
 
 
-@rule("PDN001", kinds=("pdn_target_impedance",), over=_core_rails, formula=FORMULA, reads_fills=True)
+@rule("PDN001", kinds=("pdn_target_impedance", OWN_TARGET), over=_rails, formula=FORMULA, reads_fills=True)
 def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
-    """Yield one finding per core rail whose impedance is known to be too large; never pass on copper alone."""
-    limit = clause.limit.max or float("inf")
+    """Yield one finding per rail whose impedance is known to be too large; never pass on copper alone."""
+    limit = 1000 * (row.target_ohm or inf) if clause.kind == OWN_TARGET else clause.limit.max or inf
     stated = row.impedance_mohm
     if stated is not None:
         ctx.shows(f"{row.net}, as stated", Z=stated, Z_max=limit)
@@ -88,7 +96,7 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
         return
     if dc is not None and dc.against(maximum=limit) is Standing.UNSURE and not row.remote_sense:
         what, hint = f"DC resistance of {row.net} in mOhm", sharper(PowerRails(ctx).whole(row))
-        raise unsure(row.net, what, dc, f"maximum {limit:g} mOhm", hint)
+        raise unsure(row.net, what, dc, f"maximum {figure(limit)} mOhm", hint)
     own = row.target_ohm
     if stated is not None and own is not None and own * 1000 < limit:
         yield _remark(row, own * 1000, limit)
@@ -116,8 +124,8 @@ def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draf
     own = row.target_ohm
     own_target = f"; its ripple and step require {figure(1000 * own)} mOhm" if own is not None else ""
     return DraftFinding(
-        title=f"{title}, maximum {limit:g} mOhm: {row.net}{own_target}",
-        why="The impedance times the current step is the dip that the core sees",
+        title=f"{title}, maximum {figure(limit)} mOhm: {row.net}{own_target}",
+        why="The impedance times the current step is the dip that the load sees",
         fix="Shorten the distance from the regulator, add or thicken planes, add vias at both ends",
         ids=(row.net,),
         measured=Measured(value=round(value, 5), unit="mOhm"),

@@ -228,8 +228,6 @@ def _rails(out: Page, report: Report) -> None:
     columns = [Column(max_width=20), *[Column()] * 6, BODY]
     out.rows(columns, map(power.short_cells, report.rails), head=power.SHORT_HEAD)
     out.rows([LABEL, BODY], [(styled("missing", "yellow"), fact) for fact, _ in power.remarks(report.rails)])
-    if left := power.unchecked_targets(report.rails):
-        out.line(styled(left, "dim"), indent=2)
 
 
 def _backdrills(out: Page, report: Report, *, show_all: bool) -> None:

@@ -98,17 +98,6 @@ def remarks(rows: Sequence[RailRow]) -> tuple[tuple[str, str], ...]:
     return tuple((row.problem, row.cure) for row in rows if row.problem)
 
 
-def unchecked_targets(rows: Sequence[RailRow]) -> str:
-    """Return that targets of rails other than the core's are not checked over frequency; "" where there are none."""
-    nets = [row.net for row in rows if row.target_mohm is not None and not row.core]
-    if not nets:
-        return ""
-    return (
-        f"Not checked: the impedance of {some(nets, 3)} over frequency against its target; only a core rail's is. "
-        f"`stackwright pdn --rail {nets[0]}` computes it."
-    )
-
-
 def _range(value: Interval | None) -> str:
     if value is None:
         return ""
