@@ -99,7 +99,7 @@ def test_text_and_page_tell_the_same_of_a_rail(made: Report) -> None:
 
 def test_a_target_that_nothing_proves_is_not_verifiable(made: Report) -> None:
     """+5V states ripple and step, and no impedance: its requirement is not met by that."""
-    verdict = next(one for one in made.verdicts if one.clause == "board.pdn.target")
+    verdict = next(one for one in made.verdicts if one.clause.id == "board.pdn.target")
 
     assert verdict.verdict == "not verifiable"
     assert "impedance of +5V up to 100 MHz" in verdict.missing[0].fact
