@@ -102,7 +102,7 @@ def test_a_hybrid_takes_what_is_cheaper_and_bears_the_same_press() -> None:
         apart = tg_apart_c(fast, other)
         assert apart is not None
         assert apart <= LIKE_TG_C
-    assert plainer_than("370HR", [fast]) == []  # dearer
+    assert plainer_than("370HR", [fast]) == []  # it costs more
     assert plainer_than("370HR", [one for one in sound if one.family == "370HR"]) == []  # itself is no cheaper
 
 
