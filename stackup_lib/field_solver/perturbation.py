@@ -6,7 +6,7 @@ angle a the charge goes as r^p with p = pi/(2 pi - a) - 1 (J. Meixner, IEEE Tran
 integrable but no polynomial follows it, so an element at a corner is integrated from its charge Q and length l:
 (p + 1)^2/(2 p + 1) Q^2/l.
 
-Shares: q_i = d ln C / d ln eps_i by central differences on one mesh, in which every layer has its boundary elements.
+Shares: q_i = d ln C / d ln eps_i by the adjoint system, on a mesh in which every layer has its boundary elements.
 """
 
 from __future__ import annotations
@@ -37,9 +37,6 @@ from stackup_lib.field_solver.solver import LADDER, System, assemble
 
 Mode = Literal["single", "odd", "even"]
 
-STEP = 0.005
-"""Relative change of a permittivity to either side; the third-order term left is below 1e-5 of the share."""
-
 PANEL_POINTS, FAR_PANEL = 8, 0.5
 """Points of each panel on which the charge of the plane below is squared and summed: 1e-7 of the sum is left."""
 
@@ -47,7 +44,7 @@ FINER_CROWDING, FINER_SHARES = 20.0, 3.0
 """By how many times a rung is better than the one before, at least: on the reference rows by 40 to 100, and by 4."""
 
 LEAST_ERROR = 1e-4
-"""Floor of the error estimate: what rung and step leave on the worst of the reference rows is a third of it."""
+"""Floor of the error estimate: what the rung leaves on the worst of the reference rows is a third of it."""
 
 AIR = 1.0
 MARK, MARK_STEP = 2.0, 0.01
@@ -164,7 +161,7 @@ def _perturb_once(section: Section, mode: Mode, resolution: Resolution) -> Pertu
 
 
 class _Media:
-    """Numbers the media of a section, so that their permittivities can change on one mesh."""
+    """Numbers the media of a section, so that what each holds can be told on one mesh."""
 
     def __init__(self, section: Section) -> None:
         count = len(section.layers)
@@ -179,9 +176,9 @@ class _Media:
             update={"layers": layers, "er_below": _mark(count + 1), "mask": mask if self.has_mask else section.mask}
         )
 
-    def system(self, marked: System, permittivities: Real) -> System:
+    def system(self, marked: System) -> System:
         """Return the system with real permittivities in place of marks."""
-        minus, plus = (permittivities[_number(eps)] for eps in (marked.eps_minus, marked.eps_plus))
+        minus, plus = (self.permittivities[_number(eps)] for eps in (marked.eps_minus, marked.eps_plus))
         return replace(marked, section=self.marked, eps_minus=minus, eps_plus=plus)
 
 
@@ -195,22 +192,14 @@ def _number(marks: Real) -> NDArray[np.intp]:
 
 
 def _shares(marked: System, media: _Media, mode: Mode) -> Shares:
-    def log_capacitance(medium: int, step: float) -> float:
-        eps = media.permittivities.copy()
-        eps[medium] *= 1 + step
-        system = media.system(marked, eps)
-        sign = -1.0 if mode == "odd" else 1.0
-        drive = [(0, 1)] if mode != "single" else [(0,)]
-        return math.log(float(system.with_image(sign).charges(drive)[0].sum()))
-
-    def share(medium: int) -> float:
-        rise = log_capacitance(medium, STEP) - log_capacitance(medium, -STEP)
-        return rise / math.log((1 + STEP) / (1 - STEP))
-
-    section = media.marked
-    below = 0.0 if section.plane_below or media.permittivities[media.count + 1] == AIR else share(media.count + 1)
-    mask = share(media.count + 2) if media.has_mask else 0.0
-    return Shares(tuple(share(k + 1) for k in range(media.count)), mask, below)
+    sign = -1.0 if mode == "odd" else 1.0
+    drive = (0, 1) if mode != "single" else (0,)
+    total, minus, plus = media.system(marked).with_image(sign).slopes(drive)
+    count = len(media.permittivities)
+    slopes = np.bincount(_number(marked.eps_minus), minus, count) + np.bincount(_number(marked.eps_plus), plus, count)
+    *layers, below, mask = (slopes * media.permittivities / total)[1:].tolist()
+    open_below, with_mask = media.permittivities[-2:] != AIR
+    return Shares(tuple(layers), mask if with_mask else 0.0, below if open_below else 0.0)
 
 
 def _crowding(system: System, parts: list[BoundaryPiece], mode: Mode) -> Crowding:

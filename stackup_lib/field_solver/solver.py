@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from stackup_lib.field_solver.boundary import (
     COPLANAR_LEFT,
     COPLANAR_RIGHT,
     PLANE_ABOVE,
+    BoundaryPiece,
     is_symmetric,
     pieces,
     right_half,
@@ -55,6 +57,10 @@ stayed below the difference, and below twice the floor on the second rung."""
 
 TOLERANCE = 1e-4
 """Relative; ten times better than any input of a real board."""
+
+KEPT, KEPT_RUNGS = 8, LADDER[:3]
+"""Kernels that wait for another solution on the same mesh: the next step of a search, or the shares of dielectrics.
+Those of finer rungs, up to 130 MB each, do not wait."""
 
 
 def solve(section: Section, tolerance: float = TOLERANCE) -> LineSolution:
@@ -112,11 +118,11 @@ class System:
 
     section: Section
     symmetric: bool
-    mesh: Mesh
     order: int
-    conductor: Real  # per element: number of its conductor, nan on interfaces
     eps_minus: Real
     eps_plus: Real
+    mesh: Mesh
+    conductor: Real  # per element: number of its conductor, nan on interfaces
     potential: tuple[Real, Real | None]  # rows of copper
     field: tuple[Real, Real | None]  # rows of interfaces and of thin strips between two dielectrics
     field_elements: NDArray[np.intp]
@@ -159,61 +165,63 @@ def _any_of(conductor: Real, drive: tuple[int, ...]) -> NDArray[np.bool_]:
     return np.asarray(np.any([conductor == k for k in drive], axis=0))
 
 
+class _Kernels(NamedTuple):
+    """What of a system does not depend on permittivities."""
+
+    mesh: Mesh
+    conductor: Real
+    potential: tuple[Real, Real | None]
+    field: tuple[Real, Real | None]
+    field_elements: NDArray[np.intp]
+
+
 def assemble(section: Section, resolution: Resolution) -> System:
     """Mesh a cross section at one resolution and compute the kernels of its elements."""
     symmetric = is_symmetric(section)
     parts = pieces(section)
     if symmetric:
         parts = right_half(parts)
-    mesh = build_mesh(parts, resolution, size_mm(section), mirrored=symmetric)
-    conductor = np.array([np.nan if p.conductor is None else p.conductor for p in parts])[mesh.piece]
-    eps_minus = np.array([p.eps_minus for p in parts])[mesh.piece]
-    eps_plus = np.array([p.eps_plus for p in parts])[mesh.piece]
-    copper = ~np.isnan(conductor)
-    with_field = ~copper | (eps_minus != eps_plus)
-    points = _gauss(resolution.order)[0]
-    targets = mesh.centre[:, None] + mesh.half[:, None] * points
-    normals = np.repeat(1j * mesh.half / np.abs(mesh.half), resolution.order).reshape(targets.shape)
-    potential = _kernels(section, mesh, targets[copper].ravel(), None, resolution.order, symmetric=symmetric)
-    rows = np.nonzero(with_field)[0]
-    field = _kernels(
-        section,
-        mesh,
-        targets[rows].ravel(),
-        normals[rows].ravel(),
-        resolution.order,
-        symmetric=symmetric,
-        own=np.repeat(rows, resolution.order),
-    )
-    return System(section, symmetric, mesh, resolution.order, conductor, eps_minus, eps_plus, potential, field, rows)
+    # of permittivities kernels take only whether they differ across a piece
+    alike = tuple(BoundaryPiece(p.start, p.end, 1.0, 1.0 + (p.eps_minus != p.eps_plus), p.conductor) for p in parts)
+    compute = _kernels if resolution in KEPT_RUNGS else _kernels.__wrapped__
+    kernels = compute(alike, resolution, size_mm(section), symmetric=symmetric, plane_below=section.plane_below)
+    eps_minus = np.array([p.eps_minus for p in parts])[kernels.mesh.piece]
+    eps_plus = np.array([p.eps_plus for p in parts])[kernels.mesh.piece]
+    return System(section, symmetric, resolution.order, eps_minus, eps_plus, *kernels)
 
 
+@lru_cache(maxsize=KEPT)
 def _kernels(
-    section: Section,
-    mesh: Mesh,
-    targets: Complex,
-    normals: Complex | None,
-    order: int,
-    *,
-    symmetric: bool,
-    own: NDArray[np.intp] | None = None,
-) -> tuple[Real, Real | None]:
-    """Matrices (targets, elements * order): charges with their image in the plane below, and the mirror images of both.
+    parts: tuple[BoundaryPiece, ...], resolution: Resolution, scale_mm: float, *, symmetric: bool, plane_below: bool
+) -> _Kernels:
+    mesh = build_mesh(parts, resolution, scale_mm, mirrored=symmetric)
+    conductor = np.array([np.nan if p.conductor is None else p.conductor for p in parts])[mesh.piece]
+    copper = ~np.isnan(conductor)
+    with_field = ~copper | np.array([p.eps_minus != p.eps_plus for p in parts])[mesh.piece]
+    targets = mesh.centre[:, None] + mesh.half[:, None] * _gauss(resolution.order)[0]
+    normals = np.repeat(1j * mesh.half / np.abs(mesh.half), resolution.order).reshape(targets.shape)
+    rows = np.nonzero(with_field)[0]
 
-    An image's effect at a target is that of the charge itself at the mirrored target.
-    """
+    def with_images(z: Complex, n: Complex | None, own: NDArray[np.intp] | None = None) -> tuple[Real, Real | None]:
+        """Matrices (targets, elements * order): charges with their image below, and the mirror images of both.
+
+        An image's effect at a target is that of the charge itself at the mirrored target.
+        """
+        direct = with_plane(z, n, own)
+        return direct, with_plane(-z.conj(), None if n is None else -n.conj()) if symmetric else None
 
     def with_plane(z: Complex, n: Complex | None, own: NDArray[np.intp] | None = None) -> Real:
         views = [View(z, n, own=own)]  # on itself a straight element has no normal field but the jump, added apart
-        if section.plane_below:
+        if plane_below:
             views.append(View(z.conj(), None if n is None else n.conj(), -1.0))
-        out = effect(views, centre=mesh.centre, half=mesh.half, order=order)
-        return out.reshape(len(z), len(mesh.centre) * order)
+        out = effect(views, centre=mesh.centre, half=mesh.half, order=resolution.order)
+        out = out.reshape(len(z), len(mesh.centre) * resolution.order)
+        out.flags.writeable = False
+        return out
 
-    direct = with_plane(targets, normals, own)
-    if not symmetric:
-        return direct, None
-    return direct, with_plane(-targets.conj(), None if normals is None else -normals.conj())
+    potential = with_images(targets[copper].ravel(), None)
+    field = with_images(targets[rows].ravel(), normals[rows].ravel(), np.repeat(rows, resolution.order))
+    return _Kernels(mesh, conductor, potential, field, rows)
 
 
 @record
@@ -266,6 +274,30 @@ class _Mode:
             jump = (s.eps_plus - s.eps_minus)[thin] * np.abs(s.mesh.half[thin])
             free[:, thin] += jump * (normal_field @ _gauss(p)[1])
         return self._per_signal(free, s.conductor)
+
+    def slopes(self, drive: tuple[int, ...]) -> tuple[float, Real, Real]:
+        """Return the named signals' charge C at 1 V, and dC over the permittivity right and left of each element.
+
+        With A x = b and C = w x, dC = dw x - y dA x where y solves A^T y = w. Traces have a thickness.
+        """
+        s = self.system
+        p = s.order
+        interface = np.isnan(s.conductor[s.field_elements])
+        matrix = self._closed(self._matrix(interface), conductor := np.repeat(s.conductor, p))
+        signal = _any_of(s.conductor, drive)
+        both = s.eps_minus + s.eps_plus
+        charge = np.zeros((1, len(both), p))
+        charge[0, signal, 0] = (both * np.abs(s.mesh.half))[signal]
+        (density,) = _solved(matrix, _any_of(conductor, drive)[None].astype(np.float64))
+        (adjoint,) = _solved(matrix.T, charge.reshape(1, -1))
+        on_signal = np.where(signal, np.abs(s.mesh.half) * density.reshape(-1, p)[:, 0], 0.0)
+        direct, mirrored = s.field
+        field = direct @ density if mirrored is None else direct @ density + self.sign * (mirrored @ density)
+        of_contrast = np.zeros(len(both))
+        of_contrast[s.field_elements] = (adjoint[s.copper_unknowns :] * field).reshape(-1, p).sum(axis=1)
+        of_contrast *= 2.0 / both**2
+        total = float(charge.ravel() @ density)
+        return total, on_signal + of_contrast * s.eps_plus, on_signal - of_contrast * s.eps_minus
 
     def _matrix(self, interface: NDArray[np.bool_]) -> Real:
         """Potential on copper, and the condition of continuous displacement on interfaces (those among field rows)."""
@@ -325,9 +357,13 @@ class _Mode:
 
     def _solve(self, matrix: Real, conductor: Real, drives: Sequence[tuple[int, ...]]) -> Real:
         """Densities, (drives, unknowns)."""
-        potentials = np.array([_any_of(conductor, drive) for drive in drives], dtype=np.float64).T
+        potentials = np.array([_any_of(conductor, drive) for drive in drives], dtype=np.float64)
+        return _solved(self._closed(matrix, conductor), potentials)
+
+    def _closed(self, matrix: Real, conductor: Real) -> Real:
+        """Return the matrix; where the potential floats, with it as one more unknown and no charge in all."""
         if not self._floats:
-            return np.asarray(np.linalg.solve(matrix, potentials).T)
+            return matrix
         p = self.system.order
         half = np.abs(self.system.mesh.half)
         if len(half) * p != len(conductor):
@@ -335,10 +371,16 @@ class _Mode:
         neutral = np.zeros((len(half), p))
         neutral[:, 0] = half / half.max()
         constant = (~np.isnan(conductor))[:, None].astype(np.float64)
-        bordered = np.block([[matrix, constant], [neutral.reshape(1, -1), np.zeros((1, 1))]])
-        return np.asarray(np.linalg.solve(bordered, np.vstack([potentials, np.zeros((1, len(drives)))]))[:-1].T)
+        return np.block([[matrix, constant], [neutral.reshape(1, -1), np.zeros((1, 1))]])
 
     @staticmethod
     def _per_signal(charge: Real, conductor: Real) -> Real:
         signals = sorted({int(c) for c in conductor if c >= 0})
         return np.array([[row[conductor == k].sum() for k in signals] for row in charge])
+
+
+def _solved(matrix: Real, right: Real) -> Real:
+    """Return solutions, (rows of `right`, its columns); unknowns beyond those have 0 on the right and are left out."""
+    padded = np.zeros((len(matrix), len(right)))
+    padded[: right.shape[1]] = right.T
+    return np.asarray(np.linalg.solve(matrix, padded)[: right.shape[1]].T)

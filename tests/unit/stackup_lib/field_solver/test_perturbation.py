@@ -13,7 +13,7 @@ import pytest
 from stackup_lib.field_solver import shapes
 from stackup_lib.field_solver.perturbation import Mode, Perturbation, perturb
 from stackup_lib.field_solver.sections import GeometryError, Mask, Section
-from stackup_lib.field_solver.solver import solve
+from stackup_lib.field_solver.solver import LADDER, _kernels, assemble, solve
 from stackup_lib.validation.cases import section_of_case
 
 CASES: list[dict[str, Any]] = tomllib.loads(
@@ -201,3 +201,77 @@ def test_coplanar_ground_recedes_with_its_own_walls() -> None:
 
     assert crowding.total_per_mm == pytest.approx(derivative, rel=2e-3)
     assert crowding.coplanar_per_mm > 0.1 * crowding.total_per_mm
+
+
+def covered_pair() -> Section:
+    return offset_pair(upside_down=False)
+
+
+def open_pair() -> Section:
+    """A pair on two dielectrics without a plane, under mask; every permittivity its own."""
+    pair = shapes.microstrip(
+        width_mm=0.12,
+        gap_mm=0.15,
+        thickness_mm=0.02,
+        height_mm=0.3,
+        er=4.0,
+        mask=Mask(er=3.3, on_laminate_mm=0.02, on_trace_mm=0.015),
+    )
+    layers = tuple(
+        pair.layers[0].model_copy(update={"thickness_mm": h, "er": er}) for h, er in ((0.2, 4.0), (0.1, 3.5))
+    )
+    return pair.model_copy(update={"layers": layers, "plane_below": False})
+
+
+def floating_line() -> Section:
+    """A line between coplanar grounds without a plane: the potential at infinity is unknown."""
+    line = shapes.microstrip(width_mm=0.2, thickness_mm=0.02, height_mm=0.3, er=4.0)
+    return line.model_copy(update={"plane_below": False, "coplanar_gap_mm": 0.15})
+
+
+@pytest.mark.parametrize(
+    ("section", "drive", "sign"),
+    [
+        (covered_pair(), (0, 1), -1.0),
+        (covered_pair(), (0, 1), 1.0),
+        (open_pair(), (0, 1), -1.0),
+        (floating_line(), (0,), 1.0),
+    ],
+    ids=["covered-odd", "covered-even", "open-odd", "floating-line"],
+)
+def test_slopes_are_differences_of_the_charge(section: Section, drive: tuple[int, ...], sign: float) -> None:
+    """Of each layer's permittivity the slope is the central difference of C on the same mesh."""
+
+    def charge(layer: int, step: float) -> float:
+        rows = [r.model_copy(update={"er": r.er + step * (k == layer)}) for k, r in enumerate(section.layers)]
+        system = assemble(section.model_copy(update={"layers": tuple(rows)}), LADDER[1])
+        return float(system.with_image(sign).charges([drive])[0].sum())
+
+    system = assemble(section, LADDER[1])
+    total, minus, plus = system.with_image(sign).slopes(drive)
+
+    assert total == pytest.approx(charge(0, 0.0), rel=1e-10)
+    for number, layer in enumerate(section.layers):
+        slope = minus[system.eps_minus == layer.er].sum() + plus[system.eps_plus == layer.er].sum()
+        assert slope > 0
+        assert slope == pytest.approx((charge(number, 1e-4) - charge(number, -1e-4)) / 2e-4, rel=1e-6)
+
+
+def test_kernels_that_wait_are_those_of_the_same_mesh() -> None:
+    """A section solved again, after others and with other permittivities, answers as the first time."""
+    line = shapes.microstrip(width_mm=0.2, thickness_mm=0.02, height_mm=0.12, er=4.0)
+    others = [
+        line.model_copy(update={"layers": (line.layers[0].model_copy(update={"er": 3.0}),)}),
+        shapes.microstrip(width_mm=0.2, thickness_mm=0.02, height_mm=0.12, er=1.0),  # no interface
+        line.model_copy(update={"plane_below": False, "coplanar_gap_mm": 0.15}),
+        shapes.microstrip(width_mm=0.21, thickness_mm=0.02, height_mm=0.12, er=4.0),
+    ]
+    alone = []
+    for section in (line, *others):
+        _kernels.cache_clear()
+        alone.append(solve(section).relative_capacitance)
+
+    _kernels.cache_clear()
+    together = [solve(section).relative_capacitance for section in (line, *others, *others[::-1], line)]
+
+    assert [c.tolist() for c in together] == [c.tolist() for c in (*alone, *alone[:0:-1], alone[0])]
