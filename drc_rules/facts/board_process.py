@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.facts.row_faults import is_plated, may_become
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config
 from drc_rules.settings.config_process import ProcessDeclaration
 from stackup_lib.board.board import Board, LayerKind, Ply, StackupLayer
+from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.materials import copper_weights
@@ -218,6 +221,24 @@ def preset_notes(board: Board, config: Config) -> Iterator[str]:
             f'stackwright.toml, [process]: preset "{said.preset}" is for {preset.value("outer_copper_um"):g} um of '
             f"outer copper, the board has {own}: its copper and etch taper do not count there; give outer_copper_um"
         )
+
+
+def copper_notes(board: Board, config: Config) -> Iterator[str]:
+    """Say where copper is declared that the stackup's row cannot be: what rests on it and what does not disagree."""
+    if is_untouched_default(board):
+        return
+    process, outer = BoardProcess(board, config), config.process.outer_copper_um
+    for index, layer in enumerate(board.copper_layers):
+        row_um, foil_um, plated = process._row_um(index), process._foil_um(index), is_plated(board, index)
+        if row_um is None:
+            continue
+        states = f"the stackup states {row_um:g} um"
+        if foil_um is not None and not may_become(foil_um, row_um, plated=plated):
+            where = f'{FILE_NAME}, [declared.copper."{layer.name}"]: copper_oz'
+            yield f"{where} is {foil_um:g} um, {states}: copper weight and rails follow copper_oz"
+        if outer is not None and index in (0, board.layer_count - 1) and not may_become(row_um, outer, plated=True):
+            where = f"{FILE_NAME}, [process]: outer_copper_um is {outer:g} um, {states} for {layer.name}"
+            yield f"{where}: lines and rails follow outer_copper_um"
 
 
 def declared_finish(declared: ProcessDeclaration) -> LineFinish:

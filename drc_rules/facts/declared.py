@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TypeVar
 
-from drc_rules.facts.board_process import preset_notes
+from drc_rules.facts.board_process import copper_notes, preset_notes
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import CheckOptions, Config, Declared, ImpedanceDeclaration
 from drc_rules.settings.net_selection import chosen_nets
@@ -148,6 +148,7 @@ def gather(board: Board, config: Config, overrides: Overrides) -> Declarations:
             *_strange_foils(declared),
             *_plating_alone(config),
             *preset_notes(board, config),
+            *copper_notes(board, config),
             *_without_nets(board, overrides.impedance),
         ),
         impedance=overrides.impedance,

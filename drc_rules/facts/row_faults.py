@@ -17,7 +17,7 @@ from drc_rules.requirements.profiles.profile import BOARD, load_profile
 from stackup_lib.board.board import Board, LayerKind, Stackup, StackupLayer
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.materials import neighbouring_foils
+from stackup_lib.materials import neighbouring_foils, stated_foils
 
 IN_KICAD = "in KiCad, File > Board Setup > Physical Stackup"
 
@@ -121,6 +121,19 @@ def is_plated(board: Board, index: int) -> bool:
         return True
     vias = board.vias
     return bool(np.any((vias.start_layer == index) | (vias.end_layer == index)))
+
+
+THINNED, HEAVIER, PLATED_UM = 0.63, 1.2, 60.0
+"""Of the foil that is stated, what processing leaves at least (IPC-6012's minimum of half an ounce, 11.4 um, where
+stackups state 18), and what is stated at most without plating (the bands of `stated_foils` end 17 % above the nominal).
+Then two platings of up to 30 um each, the second over filled vias."""
+
+
+def may_become(foil_um: float, um: float, *, plated: bool) -> bool:
+    """Tell whether copper of one thickness may be stated for, or finished as, another: thinned, rounded or plated."""
+    if any(foil.from_um <= min(foil_um, um) and max(foil_um, um) <= foil.to_um for foil in stated_foils()):
+        return True  # weights that stackups do not tell apart
+    return THINNED * foil_um <= um <= HEAVIER * foil_um + (PLATED_UM if plated else 0.0)
 
 
 def mask_fault(row: StackupLayer, *, thickness: bool = True, dk: bool = True) -> MissingFact | None:

@@ -11,6 +11,7 @@ from stackup_lib.materials.copper import (
     inner_copper_mm,
     neighbouring_foils,
     ounce_class,
+    stated_foils,
 )
 from stackup_lib.materials.foils import (
     CladFoils,
@@ -75,4 +76,5 @@ __all__ = [
     "neighbouring_foils",
     "ounce_class",
     "rz_from_rq",
+    "stated_foils",
 ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from drc_rules.facts.context import Context
+from drc_rules.facts.row_faults import is_plated, may_become
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import did_you_mean
@@ -62,6 +63,8 @@ def copper_as_declared(ctx: Context, *rows: RailDeclaration) -> tuple[BoardCoppe
             fact = ctx.declarations.of_stackup(f"copper weight of {name}", declared.copper_oz, f"copper.{name}")
             thickness[index] = _foil_mm(ctx.need(fact)) if fact else thickness[index]
     finished = {_layer(ctx.board, row, name): um / 1000 for name, um in row.copper_um.items()}
+    for index, mm in finished.items():
+        _need_agreement(ctx, row, index, 1000 * mm, 1000 * thickness[index])
     last = len(thickness) - 1
     ranges: dict[int, Thickness] = {}
     for index, stated in enumerate(thickness):
@@ -89,6 +92,15 @@ def plated_range_mm(ctx: Context, index: int) -> Thickness | None:
         return None
     slack = 0.0 if ctx.process.declared.outer_copper_um is not None else LOSS
     return found.value * (1 - slack), found.value, found.value * (1 + slack)
+
+
+def _need_agreement(ctx: Context, row: RailDeclaration, index: int, finished_um: float, stated_um: float) -> None:
+    """Raise `MissingFact` where the finished copper of a rail cannot be made of what is stated for the layer."""
+    if not may_become(stated_um, finished_um, plated=is_plated(ctx.board, index)):
+        name = ctx.board.copper_layers[index].name
+        what = f"copper_um of {row.net} says {finished_um:g} um, the stackup {stated_um:.3g} um"
+        hint = in_table(row.net, "correct copper_um, or the copper thickness in KiCad's Physical Stackup")
+        raise MissingFact(f"finished copper of {name} ({what})", hint)
 
 
 def _layer(board: Board, row: RailDeclaration, name: str) -> int:
