@@ -1,6 +1,6 @@
 """A board's share of an interface's loss budget: which share holds for this board, and what it holds besides copper."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from drc_rules.requirements.forms import Form, load_form
 from drc_rules.requirements.interfaces import Interface, family, interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
 from drc_rules.requirements.profiles.profile import load_profile
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import OF_A_LINK, InterfaceDeclaration
 from drc_rules.settings.net_selection import chosen_nets, nets_line, toml_value
 from stackup_lib.core.facts import MissingFact
@@ -22,6 +23,9 @@ from stackup_lib.core.record import record
 FILE = Path(__file__).with_name("loss_shares.toml")
 
 ADD_IN_CARD = "add_in_card"
+DIRECT = "direct"
+"""Role of a link between two parts of one board."""
+
 CARD_EDGE = "x1 to x16 edge"
 """Connector of the form factors that are PCIe add-in cards."""
 
@@ -98,11 +102,12 @@ def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> 
         row: how its nets were declared, None where they were only inferred.
 
     Raises:
-        MissingFact: which board of the channel this is, is not known.
+        MissingFact: which board of the channel this is, is not known, or more is declared than the channel has.
     """
     if row is not None and row.board_loss_db is not None:
         declared = _declared_allowances(row)
         db = row.board_loss_db
+        _need_part_of_channel(one, db)
         return Share(role="declared", db=db, document="declared", surely_db=db, allowances_db=declared)
     if not one.board_loss_db:
         return None
@@ -125,6 +130,35 @@ def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> 
         assumed=tuple(part for part in assumed if part not in declared),
         from_form=said is None and followed is not None,
     )
+
+
+def role_notes(ctx: Context) -> Iterator[str]:
+    """Yield a note for each `[[interface]]` whose role has more than the board that the form factor makes of it.
+
+    Links between two parts of a card are no less on it, and not of another board.
+    """
+    form = form_of(ctx)
+    for number, row in enumerate(ctx.declarations.config.interface, start=1):
+        one = interface(row.is_)
+        said, own, follows = row.role, one.board_loss_db.get(row.role or ""), _role_of_form(ctx, one)
+        share = one.board_loss_db.get(follows or "")
+        if form is None or row.board_loss_db is not None or own is None or share is None or said in (DIRECT, follows):
+            continue
+        if own > share:
+            where = f'{FILE_NAME}, [[interface]] {number} ({row.is_}): role = "{said}"'
+            yield f"{where} has {own:g} dB; the form factor is {form.title}, which has {share:g} dB as {follows}"
+
+
+def _need_part_of_channel(one: Interface, db: float) -> None:
+    """Raise `MissingFact` where a board's declared share is more than a document gives the whole channel."""
+    whole = one.channel_loss_db
+    if whole is not None and db > whole and one.document_of("channel_loss_db") != ENGINEERING:
+        name = (
+            f"the board's share of the loss budget of {one.title} ({db:g} dB declared, {whole:g} dB the whole channel)"
+        )
+        raise MissingFact(
+            name, "correct board_loss_db in stackwright.toml: of this board alone, at the Nyquist frequency"
+        )
 
 
 @record

@@ -15,7 +15,8 @@ GHz or more or other boards of it have a share, the clause of undocumented share
 `board_loss_db` is given. That clause is a warning: an undocumented number never makes a board unfit. Parallel memories
 and slower links without any published share are exempt.
 
-A declaration that matches no net, as one with a typing error, leaves the clause not verifiable.
+A declaration that matches no net, as one with a typing error, leaves the clause not verifiable; so does a share above
+the loss that a document gives the whole channel.
 
 The report's loss table gives the same for links that pass: loss by cause, margin, maximum length on each layer,
 required Df, and the roughest foil that meets the budget.

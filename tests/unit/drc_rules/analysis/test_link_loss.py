@@ -182,7 +182,7 @@ def test_allowances_belong_to_shares_that_exist_and_are_never_sure() -> None:
 
 
 FR4 = FOUR_LAYERS.replace("R-5670(N) 1078", "370HR 2116").replace("R-5775(N)", "370HR").replace("3.4", "4.0")
-AMPLE = f"{CONFIG}board_loss_db = 60\n"
+AMPLE = f"{CONFIG}board_loss_db = 36\n"
 
 
 def pair_over_capacitors(folder: Path, *values: str) -> Context:
@@ -294,8 +294,8 @@ def forked(folder: Path) -> Context:
     ]
     config = (
         '[declared]\nfoil = "VLP"\n'
-        '[[interface]]\nis = "pcie5"\nboard_loss_db = 60\nnets = ["/PCIE_*"]\n'
-        '[[interface]]\nis = "eth10g-kr"\nboard_loss_db = 60\nnets = ["/SERDES_P", "/SFP_TD_P"]\n'
+        '[[interface]]\nis = "pcie5"\nboard_loss_db = 36\nnets = ["/PCIE_*"]\n'
+        '[[interface]]\nis = "eth10g-kr"\nboard_loss_db = 25\nnets = ["/SERDES_P", "/SFP_TD_P"]\n'
     )
     return context(folder, config=config, parts=parts, tracks=tracks)
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
-from drc_rules.analysis.loss.loss_shares import declaration_lines, declarations_by_net, form_of, share_of
+from drc_rules.analysis.loss.loss_shares import declaration_lines, declarations_by_net, form_of, role_notes, share_of
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
+from drc_rules.requirements.forms import load_form
 from drc_rules.requirements.interfaces import interface
 from drc_rules.settings.config import parse_config
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -55,6 +56,34 @@ def only_link(ctx: Context, interface_id: str = "pcie5") -> LinkLoss:
 
 
 # --- the share ---
+
+
+@pytest.mark.parametrize(
+    ("keys", "form", "notes"),
+    [
+        (
+            'role = "system"',
+            "pcie-card",
+            [
+                'stackwright.toml, [[interface]] 1 (pcie5): role = "system" has 16 dB; the form factor is '
+                "{title}, which has 9.5 dB as add_in_card"
+            ],
+        ),
+        ('role = "add_in_card"', "pcie-card", []),
+        ('role = "system"', None, []),
+        ('role = "system"', "hgx", []),
+        ('role = "system"\nboard_loss_db = 9', "pcie-card", []),
+        ("", "pcie-card", []),
+    ],
+    ids=["a host's on a card", "the card's", "no form", "no card", "the user's own dB", "none"],
+)
+def test_a_role_of_another_board_than_the_form_factor_is_told(
+    keys: str, form: str | None, notes: list[str], tmp_path: Path
+) -> None:
+    ctx = context(tmp_path, f"{PCIE5}{keys}\n", form=form)
+    title = load_form(form).title if form else ""
+
+    assert list(role_notes(ctx)) == [note.format(title=title) for note in notes]
 
 
 def test_a_role_that_is_declared_or_the_only_one_does_not_come_from_the_form(tmp_path: Path) -> None:
