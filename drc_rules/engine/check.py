@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from drc_rules.analysis.impedance.process_view import process_view
+from drc_rules.analysis.loss.loss_shares import role_notes
 from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
@@ -16,6 +17,7 @@ from drc_rules.engine.decide import Outcome, begin, coverage_of, headline_of
 from drc_rules.engine.finding_lines import with_lines
 from drc_rules.engine.missing_inputs import proofs, with_open_values
 from drc_rules.engine.suppressions import accept
+from drc_rules.facts.against_sheet import understated_notes
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.facts.net_interfaces import assign_nets
@@ -102,7 +104,13 @@ def check_up(
         **_decided(context, outcome, (name, requirements.form), data or b""),
         taken_as=context.assignment.taken_as(),
         proofs=with_open_values(proofs(context, outcome), config),
-        notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
+        notes=(
+            *context.board.warnings,
+            *context.declarations.notes,
+            *understated_notes(one for ply in context.plies if (one := ply.understated)),
+            *role_notes(context),
+            *context.assignment.notes,
+        ),
         process=process,
         unknown_pairs=context.get(unknown_pairs).names,
         **shown,

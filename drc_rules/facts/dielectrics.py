@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
+from drc_rules.facts.against_sheet import Understated, is_better_than, is_dk_of, sheet_df, sheet_dk
 from drc_rules.facts.declared import Declarations
 from drc_rules.facts.declared_tg import agree, counts
 from drc_rules.facts.row_faults import (
@@ -109,6 +110,8 @@ class DielectricPly:
         df, ghz = self.declaration.df, self.declaration.at_ghz
         if df is None or ghz is None:
             return family
+        if self.df_fault is not None:
+            return unknown(self.df_fault.name, self.df_fault.how_to_give)
         near_10ghz, confidence = self._carried_to_class(df, ghz)
         declared = loss_class_from_df(near_10ghz)
         is_bound = ghz < CLASS_GHZ[0] and confidence is Confidence.LOW
@@ -196,18 +199,51 @@ class DielectricPly:
     @property
     def dk_fault(self) -> MissingFact | None:
         """What is missing where the stated Dk cannot be right; None where it can, or nothing is stated."""
-        dk = self.stated_dk
-        if dk is None or dk_is_possible(dk):
+        dk, laminate = self.stated_dk, self._sure_laminate
+        if dk is None:
             return None
-        return cannot_be("Dk", self.label, f"{dk:g}", self.how_to_correct("dk"))
+        if not dk_is_possible(dk):
+            return cannot_be("Dk", self.label, f"{dk:g}", self.how_to_correct("dk"))
+        sheets = sheet_dk(laminate).value if laminate is not None and not laminate.generic else None
+        if laminate is None or sheets is None or is_dk_of(laminate, dk):
+            return None
+        what = f"{dk:g} is not that of {laminate.family}, {sheets.low:.3g} to {sheets.high:.3g}"
+        return MissingFact(f"Dk of {self.label} ({what})", self.how_to_correct("dk"))
 
     @property
     def df_fault(self) -> MissingFact | None:
         """What is missing where the stated Df cannot be right; None where it can, or nothing is stated."""
-        df = self.stated_df
-        if df is None or df_is_possible(df):
+        df, better = self.stated_df, self.understated
+        if df is None:
             return None
-        return cannot_be("Df", self.label, f"{df:g}", self.how_to_correct("df"))
+        if not df_is_possible(df):
+            return cannot_be("Df", self.label, f"{df:g}", self.how_to_correct("df"))
+        if better is None or not better.counts:
+            return None
+        what = f"{df:g} is not that of {better.family}, {better.sheets.low:.2g} to {better.sheets.high:.2g}"
+        how = f'{self.how_to_correct("df")}, or name the laminate that has it: material = "?"'
+        return MissingFact(f"Df of {self.label} ({what})", how)
+
+    @property
+    def understated(self) -> Understated | None:
+        """The stated Df where it is far better than the named laminate's sheets; None where it may be right.
+
+        Only a declared one with its frequency counts: without one, loss follows the sheets.
+        """
+        df, at_ghz, laminate = self.stated_df, self.declaration.at_ghz, self._sure_laminate
+        is_declared = self.declaration.df is not None
+        at_ghz = at_ghz if is_declared else None
+        sheets = sheet_df(laminate, at_ghz) if laminate is not None else None
+        if not df or laminate is None or sheets is None or not is_better_than(laminate, df, at_ghz):
+            return None
+        row, where = f"{self.label} ({self.stated})", self.bare_df_place
+        return Understated(row, df, where, at_ghz, sheets, laminate.family, counts=at_ghz is not None)
+
+    @property
+    def _sure_laminate(self) -> Laminate | None:
+        """The laminate that the row names; None where the name is not understood in full."""
+        laminate = self.laminate
+        return laminate.value if laminate.known and laminate.confidence is not Confidence.LOW else None
 
     @property
     def thickness_fault(self) -> MissingFact | None:

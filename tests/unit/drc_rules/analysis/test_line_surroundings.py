@@ -25,7 +25,7 @@ from tests.support.mini import mini_board
 from tests.unit.drc_rules.analysis.test_sites import GROUNDS, SIX, mini
 
 FOIL = '[declared.copper."{layer}"]\nfoil = "{foil}"\n'
-DF = "[declared]\n" + "".join(f'[declared.dielectric."dielectric {k}"]\ndf = 0.01\nat_ghz = 16\n' for k in range(1, 6))
+DF = "[declared]\n" + "".join(f'[declared.dielectric."dielectric {k}"]\ndf = 0.02\nat_ghz = 16\n' for k in range(1, 6))
 
 
 @pytest.mark.parametrize("layer,index,plane", [("F.Cu", 0, "In1.Cu"), ("B.Cu", 5, "In4.Cu")])
