@@ -20,6 +20,7 @@ from drc_rules.engine.suppressions import accept
 from drc_rules.facts.against_sheet import understated_notes
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides, gather, purpose_of
+from drc_rules.facts.declared_nets import with_rails_of
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.report.model import Report
 from drc_rules.requirements.interfaces import interface_ids
@@ -143,6 +144,7 @@ def _decided(context: Context, outcome: Outcome, purpose: tuple[str | None, str 
 
 def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, Requirements, Profile | None]:
     """Resolve what was declared and inferred about a board, and which clauses apply to it."""
+    config = with_rails_of(board, config)
     declarations, purpose = gather(board, config, options), purpose_of(board, config, options)
     profile = load_profile(purpose.profile.value) if purpose.profile.value else None
     form_name = purpose.form.value or (profile.form if profile else None)

@@ -13,6 +13,7 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.nets.links import Link, Links
 
 MOST_NAMED = 6
@@ -223,12 +224,12 @@ def find_net(board: Board, typed: str) -> int:
     Raises:
         ConfigError: there is none (says which is nearest), or several.
     """
-    if typed and typed in board.net_index:
-        return board.net_index[typed]
+    if typed and (net := board.net_named(typed)) is not None:
+        return net
     wanted = normalise(typed)
     alike = [net for net, name in enumerate(board.nets) if name and normalise(name) == wanted]
     if "/" in typed:
-        alike = [net for net in alike if board.nets[net].upper().endswith(typed.upper())] or alike
+        alike = [net for net, name in enumerate(board.nets) if _ends_in(name, typed)] or alike
     if len(alike) == 1:
         return alike[0]
     where = f'net "{typed}"'
@@ -237,6 +238,10 @@ def find_net(board: Board, typed: str) -> int:
         rest = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         raise ConfigError(where, "is several nets", f"give one of: {', '.join(names[:MOST_NAMED])}{rest}")
     raise ConfigError(where, "is not on this board", _nearest(board, wanted))
+
+
+def _ends_in(name: str, typed: str) -> bool:
+    return as_kicad_shows(name).upper().endswith(as_kicad_shows(typed).upper())
 
 
 def _nearest(board: Board, wanted: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drc_rules.settings.config import BackdrillDeclaration, ImpedanceDeclaration
+from drc_rules.settings.config import BackdrillDeclaration, Config, ImpedanceDeclaration
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
@@ -36,6 +36,22 @@ def backdrill_notes(board: Board, rows: Sequence[BackdrillDeclaration]) -> Itera
     for number, row in enumerate(rows, start=1):
         if not chosen_nets(board, row.net_classes, row.nets):
             yield f"[[backdrill]] {number} matches no net of this board{unknown_class(board, row.net_classes)}"
+
+
+def with_rails_of(board: Board, config: Config) -> Config:
+    """Return the settings with the nets of the rails as the board's file spells them, where KiCad shows them so."""
+
+    def spelt(name: str) -> str:
+        net = board.net_named(name) if name else None
+        return board.nets[net] if net else name
+
+    rails = tuple(
+        row.model_copy(update={"net": spelt(row.net), "ground": spelt(row.ground)})
+        if (spelt(row.net), spelt(row.ground)) != (row.net, row.ground)
+        else row
+        for row in config.rail
+    )
+    return config if rails == config.rail else config.model_copy(update={"rail": rails})
 
 
 def rail_notes(rows: Sequence[RailDeclaration]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from itertools import groupby, takewhile
 
 from stackup_lib.board.board import Board
 from stackup_lib.core.files.toml_text import written_out
+from stackup_lib.core.kicad_text import as_kicad_shows
 
 
 @lru_cache(maxsize=1024)
@@ -20,19 +21,20 @@ def _wildcard(pattern: str) -> re.Pattern[str]:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Tell whether a whole name matches the wildcards `*` and `?`."""
-    return _wildcard(pattern).match(name) is not None
+    """Tell whether a whole name matches the wildcards `*` and `?`, as the file spells it or as KiCad shows it."""
+    wildcard, shown = _wildcard(pattern), as_kicad_shows(name)
+    return wildcard.match(name) is not None or (shown != name and wildcard.match(shown) is not None)
 
 
 def chosen_nets(board: Board, net_classes: Iterable[str], patterns: Iterable[str]) -> frozenset[int]:
     """Return the nets in one of the classes or under one of the wildcards; net 0 (no net) is never chosen."""
-    classes, compiled = set(net_classes), [_wildcard(pattern) for pattern in patterns]
+    classes, wanted = set(net_classes), tuple(patterns)
     found = set()
     for index, name in enumerate(board.nets):
         if not name:
             continue
         of_class = classes.intersection(board.project.net_classes_of.get(name, ()))
-        if of_class or any(pattern.match(name) for pattern in compiled):
+        if of_class or any(matches(pattern, name) for pattern in wanted):
             found.add(index)
     return frozenset(found)
 

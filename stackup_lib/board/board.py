@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.project import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.board.stackup import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
 from stackup_lib.core.files.line_numbers import LineNumbers
+from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.core.record import record
 
 __all__ = [
@@ -337,6 +338,13 @@ class Board:
     def net_index(self) -> Mapping[str, int]:
         """Net name -> index."""
         return {name: i for i, name in enumerate(self.nets)}
+
+    def net_named(self, name: str) -> int | None:
+        """Return the net of a name as the file spells it or as KiCad shows it; None for none, or for several."""
+        if name in self.net_index:
+            return self.net_index[name]
+        found = [i for i, net in enumerate(self.nets) if as_kicad_shows(net) == name]
+        return found[0] if len(found) == 1 else None
 
     def line_of(self, offset: int) -> int:
         """Return the 1-based line of a byte offset in the board file."""

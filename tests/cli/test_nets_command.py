@@ -208,6 +208,23 @@ def test_a_net_is_found_without_its_path_or_markup_in_any_case(tmp_path: Path) -
         find_net(board, "CLK")
 
 
+def test_a_net_with_a_slash_in_its_label_is_found_and_shown_as_kicad_shows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`SDI/out0` is not the `out0` of another net; JSON, which is for tools, keeps the spelling of the file."""
+    board = board_with(tmp_path, "SDI{slash}out0", "out0")
+    assert board.path is not None
+
+    assert [board.nets[find_net(board, typed)] for typed in ("SDI/out0", "sdi/out0", "SDI{slash}out0")] == [
+        "SDI{slash}out0"
+    ] * 3
+    assert board.nets[find_net(board, "out0")] == "out0"
+    show_nets(board.path, NetsRequest(explain="SDI/out0"))
+    assert capsys.readouterr().out.splitlines()[0] == "SDI/out0"
+    show_nets(board.path, NetsRequest(explain="SDI/out0", format="json"))
+    assert json.loads(capsys.readouterr().out)["net"]["net"] == "SDI{slash}out0"
+
+
 def test_a_net_that_is_not_there_is_one_line_with_the_nearest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -610,6 +610,7 @@ def test_clean_keeps_what_people_write() -> None:
     """Letters of any script, ohm and micro signs are no danger."""
     assert clean("85Ω_µVia 高速 é") == "85Ω_µVia 高速 é"
     assert clean("a\tb\nc") == "a b c"
+    assert clean("/A{slash}B ~{slash} {quote}") == "/A/B ~{slash} {quote}"
     assert clean("\x1b[31m\u202e\x7f") == "\\x1b[31m\\u202e\\x7f"
 
 

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 from drc_rules.requirements.interfaces.load import families, family
 from drc_rules.requirements.interfaces.model import Family, Interface
+from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.nets.diff_pairs import FAR_SIDES
 
 LONGEST = 160
@@ -36,8 +37,11 @@ _SWAP = {"P": "NM", "N": "P", "M": "P", "+": "-", "-": "+"}
 
 
 def normalise(net: str) -> str:
-    """Return the part of a net name that people read: behind the last slash, KiCad's markup as `_x`, upper case."""
-    return _MARKUP.sub(r"_\1", net.rsplit("/", 1)[-1]).upper()
+    """Return the part of a net name that people read: behind the last slash, KiCad's markup as `_x`, upper case.
+
+    A slash within the label, `{slash}` in the file, is part of it.
+    """
+    return _MARKUP.sub(r"_\1", as_kicad_shows(net.rsplit("/", 1)[-1])).upper()
 
 
 def sheet_name(sheet: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import field
 
 from stackup_lib.board.board import Board
 from stackup_lib.board.design_rules import Constraint, DesignRule
+from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.condition_tree import (
     Call,
@@ -94,7 +95,7 @@ def names_of(board: Board) -> Names:
     return Names(
         classes=tuple(project.classes),
         joined=tuple(sorted(",".join(joined_classes(project, net)) for net in first.values())),
-        nets=tuple(dict.fromkeys(text for net in board.nets for text in (net, net.replace("{slash}", "/")) if text)),
+        nets=tuple(dict.fromkeys(text for net in board.nets for text in (net, as_kicad_shows(net)) if text)),
         areas=tuple(sorted({name for name in named if name})),
         uuids=frozenset(str(uuid) for uuid in zones.uuid),
         copper=tuple(name for layer in board.copper_layers for name in (layer.name, layer.user_name) if name),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackwright.reporters.delays import FIRST_BOARD, shown_delays
+from stackwright.text.words import clean
 
 if TYPE_CHECKING:
     from stackup_lib.board.board import Board, Ints, Text
@@ -28,7 +29,7 @@ def link_items(board: Board, charts: Charts) -> dict[str, object]:
                 {
                     "items": list(_of(row.link.nets, board, (tracks, vias)))[:most],
                     "layer": row.link.layers[0][0] if len(row.link.layers) == 1 else None,
-                    "title": row.link.name,
+                    "title": clean(row.link.name),
                 }
             ]
         }

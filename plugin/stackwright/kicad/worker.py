@@ -21,6 +21,7 @@ from stackup_lib.core.orphans import end_with_pipe
 from stackup_lib.core.stopwatch import Stopwatch, measuring
 from stackwright.run.limits import GARBAGE_EVERY
 from stackwright.tables.grouping import groups
+from stackwright.text.words import clean
 
 MOST_MEMBERS = 100
 """As many as the page lists one by one."""
@@ -100,7 +101,7 @@ def _about(finding: Finding) -> dict[str, object]:
         "items": items,
         "more": max(0, count - len(items)),
         "layer": next(iter(layers)) if len(layers) == 1 else None,
-        "title": finding.title,
+        "title": clean(finding.title),
     }
 
 

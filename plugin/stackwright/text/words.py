@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from stackup_lib.core.kicad_text import with_slashes
 from stackup_lib.core.words import count, some
 
 __all__ = ["clean", "count", "no_command", "number", "sentence", "some", "together"]
@@ -17,9 +18,10 @@ def clean(text: str) -> str:
 
     Board files may hold anything in a net name: escape sequences, line breaks, marks that turn the writing around.
     White space becomes a blank, the rest is written out as `\x1b`; so is what a CI runner obeys wherever it stands in
-    a line of the log, `##[...]`.
+    a line of the log, `##[...]`. A slash in the label of a net, `{slash}` in the file, reads as KiCad shows it.
     """
-    harmless = _UNSAFE.sub(lambda m: " " if m[0] in "\t\n\r\v\f\x85\u2028\u2029" else _written_out(m[0]), text)
+    shown = with_slashes(text)
+    harmless = _UNSAFE.sub(lambda m: " " if m[0] in "\t\n\r\v\f\x85\u2028\u2029" else _written_out(m[0]), shown)
     return harmless.replace("##[", "\\x23#[")
 
 

@@ -53,12 +53,13 @@ def rail_named(ctx: Context, name: str, parts: TwoTerminalParts) -> NamedRail:
         MissingFact: the board has no such net, or no ground is known.
     """
     board = ctx.board
-    row = next((one for one in ctx.declarations.config.rail if one.net == name), None)
-    if name not in board.net_index or not name:
+    net = board.net_named(name)
+    if not net:
         offered = ", ".join(largest_power_nets(board))
         cure = did_you_mean(name, [net for net in board.nets if net])
         raise MissingFact(f"a net called {name}", f"{cure}; largest power nets: {offered}" if offered else cure)
-    net = board.net_index[name]
+    name = board.nets[net]
+    row = next((one for one in ctx.declarations.config.rail if one.net == name), None)
     if row is None and is_ground(name):
         raise MissingFact(f"a rail: {name} is the return of others", "name a supply net")
     stated = row.voltage_v if row is not None else volts_of_name(name)

@@ -18,6 +18,7 @@ from drc_rules.facts.guesses import generation_of
 from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.kicad_text import as_kicad_shows
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.inspect.touchstone_eye import Eyes, reason
 from stackwright.commands.inspect.touchstone_text import figures_of, tdr_range_ohm, tdr_text, touchstone_text
@@ -151,7 +152,12 @@ def _without_generation(ctx: Context, wanted: tuple[str, ...], families: set[str
 
 
 def _is_named(ctx: Context, nets: tuple[int, ...], wanted: tuple[str, ...]) -> bool:
-    return not wanted or any(part.lower() in ctx.board.nets[net].lower() for net in nets for part in wanted)
+    names = [spelling.lower() for net in nets for spelling in _spellings(ctx.board.nets[net])]
+    return not wanted or any(part.lower() in name for name in names for part in wanted)
+
+
+def _spellings(net: str) -> tuple[str, str]:
+    return net, as_kicad_shows(net)
 
 
 def _frequencies(link: LinkLoss, max_ghz: float | None) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
