@@ -676,6 +676,28 @@ def test_the_names_of_columns_wrap_before_a_table_gets_too_wide() -> None:
     assert len(page.text(plain_console(120)).splitlines()) == 3
 
 
+def test_a_last_column_with_little_room_stands_under_its_rows() -> None:
+    """The sentence of a table whose other columns fill a narrow terminal; a wide one has it beside them."""
+    page = Page()
+    columns = [Column(), Column(min_width=30), Column(wraps=True, below=30)]
+    rows = [("fit", "board", ""), ("not proven", "card", "not known: generation of PCI Express and 2 more")]
+    page.rows(columns, rows, head=("", "workload", "what is between"))
+
+    narrow, wide = (page.text(plain_console(width)).splitlines() for width in (60, 90))
+
+    assert [line.split() for line in narrow] == [
+        ["workload"],
+        ["fit", "board"],
+        ["not", "proven", "card"],
+        ["not", "known:", "generation", "of", "PCI", "Express", "and", "2"],
+        ["more"],
+    ]
+    assert max(map(len, narrow)) <= 60
+    assert len({len(line) - len(line.lstrip()) for line in (narrow[0], *narrow[3:])}) == 1
+    assert wide[2].split()[:4] == ["not", "proven", "card", "not"]
+    assert "what is between" in wide[0]
+
+
 def test_what_is_short_stays_in_one_line_next_to_a_long_column() -> None:
     """A label is not broken to make room for a sentence; of two long columns each gets half."""
     page = Page()

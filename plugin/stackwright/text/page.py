@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
@@ -39,18 +40,32 @@ class _Table:
 
     def laid_out(self, width: int) -> tuple[Padding, int]:
         """Return the table, and the width that it needs at least."""
-        from rich.table import Table
-
         plain = [[cell.plain for cell in row] for row in self.cells]
         widths = column_widths(self.columns, plain, self.head, width - self.indent)
+        if widths[-1] < min(self.columns[-1].below, max(cell_len(row[-1]) for row in plain)):
+            widths = column_widths(self.columns[:-1], [row[:-1] for row in plain], self.head[:-1], width - self.indent)
+            under = widths[0] + GAP
+            blocks = [self._grid(widths, [], self.head[:-1])] if self.head else []
+            for *cells, last in self.cells:
+                blocks.append(self._grid(widths, [cells]))
+                if last.plain:
+                    blocks.append(Padding(last, (0, 0, 0, under)))
+            shown: RenderableType = Group(*blocks)
+        else:
+            shown = self._grid(widths, self.cells, self.head)
+        return Padding(shown, (0, 0, 0, self.indent)), self.indent + sum(widths) + GAP * (len(widths) - 1)
+
+    def _grid(self, widths: Sequence[int], rows: Sequence[Sequence[Text]], head: Sequence[str] = ()) -> RenderableType:
+        from rich.table import Table
+
         grid = Table.grid(padding=(0, GAP, 0, 0))
-        for column, wide in zip(self.columns, widths, strict=True):
+        for column, wide in zip(self.columns, widths, strict=False):
             grid.add_column(width=wide, overflow="fold", justify="right" if column.right else "left")
-        if self.head:
-            grid.add_row(*(styled(name, "dim") for name in self.head))
-        for row in self.cells:
+        if head:
+            grid.add_row(*(styled(name, "dim") for name in head))
+        for row in rows:
             grid.add_row(*row)
-        return Padding(grid, (0, 0, 0, self.indent)), self.indent + sum(widths) + GAP * (len(widths) - 1)
+        return grid
 
 
 @dataclass

@@ -18,12 +18,16 @@ SHORTEST_WRAP = 8
 
 @record
 class Column:
-    """A column of `Page.rows`: as wide as its text, or, when it wraps, as wide as what is left."""
+    """A column of `Page.rows`: as wide as its text, or, when it wraps, as wide as what is left.
+
+    `below` is for the last one: with less room than this for longer cells, they stand under their rows.
+    """
 
     wraps: bool = False
     right: bool = False
     min_width: int | None = None
     max_width: int | None = None
+    below: int = 0
 
     @property
     def may_wrap(self) -> bool:

@@ -107,7 +107,7 @@ def _scorecard(page: Page, report: FitnessReport, *, every: bool) -> None:
             )
         )
     right = Column(right=True)
-    page.rows([Column(), Column(), Column(), right, right, right, Column(wraps=True)], rows, head=head)
+    page.rows([Column(), Column(), Column(), right, right, right, Column(wraps=True, below=30)], rows, head=head)
     if hidden:
         page.line(styled(f"{len(hidden)} more, not fit: -v", "dim"), indent=2)
     if any(row.is_declared for row in report.rows):

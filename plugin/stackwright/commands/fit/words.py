@@ -78,7 +78,7 @@ def to_go(row: Fitness) -> str:
     if row.headline is Headline.NOT_FIT:
         return some(steps(row), STEPS_SHOWN)
     if row.headline is Headline.NOT_PROVEN:
-        facts = open_facts(row)
+        facts = [fact.partition(": ")[0] for fact in open_facts(row)]  # why each is missing stands below
         # what has passed on a guess is not proven either, and no fact is missing
         return f"not known: {some(facts, 2)}" if facts else f"only guessed: {some(row.unproven, 2)}"
     advice = steps(row, Severity.WARNING)
