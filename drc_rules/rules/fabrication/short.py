@@ -104,10 +104,10 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
     met = Counter(net for nets in by_nets for net in nets)
     left_open = {net for net, times in met.items() if times == 1 and _is_left_open(ctx.board, net)}
     pairs = sorted(by_nets, key=lambda nets: (min(float(s.gap_mm[row]) for s, row in by_nets[nets]), nets))
-    on_open_pins = [
-        pair for pair in pairs if not left_open.isdisjoint(pair) and not _harmless(ctx.board, by_nets[pair])
-    ]
-    pairs = [pair for pair in pairs if pair not in on_open_pins]
+    harmless = {pair for pair in pairs if _harmless(ctx.board, by_nets[pair])}
+    on_open_pins = [pair for pair in pairs if not left_open.isdisjoint(pair) and pair not in harmless]
+    apart = harmless.union(on_open_pins)
+    pairs = [*(pair for pair in pairs if pair not in apart), *(pair for pair in pairs if pair in harmless)]
     for nets in (*pairs[:MOST_FINDINGS], *on_open_pins[:1]):
         wide = -min(float(shorts.gap_mm[row]) for shorts, row in by_nets[nets])
         ctx.shows(" and ".join(nets), o=wide, t=TOUCH_MM if wide >= TOUCH_MM else 0.0)
@@ -117,14 +117,10 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
     if on_open_pins:
         yield _of_open_pins(ctx.board, [by_nets[nets] for nets in on_open_pins])
     if len(pairs) > MOST_FINDINGS:
-        more = [by_nets[nets][0] for nets in pairs[MOST_FINDINGS:]]
-        yield DraftFinding(
-            title=f"short: {len(more)} more pairs of nets overlap",
-            why=WHY,
-            fix=FIX,
-            ids=("more shorts",),
-            places=tuple(_place(ctx.board, *where) for where in more[:PLACES_SHOWN]),
-        )
+        more = pairs[MOST_FINDINGS:]
+        places = [_place(ctx.board, *by_nets[nets][0]) for nets in more[:PLACES_SHOWN]]
+        what = f"{_more_pairs(len(more))} overlap"
+        yield _the_rest(what, "more shorts", places, fix=FIX, is_harmless=harmless.issuperset(more))
 
 
 def _of_open_pins(board: Board, by_pin: list[list[tuple[Spaces, int]]]) -> DraftFinding:
@@ -261,16 +257,43 @@ def _of_drawn_copper(ctx: Context, told: Set[tuple[str, str]]) -> Iterator[Draft
         one, other = sorted(board.nets[net] for net in short.nets)
         if (one, other) not in told:
             by_nets.setdefault((one, other), []).append(short)
-    for nets, found in sorted(by_nets.items()):
+    for found in by_nets.values():
         found.sort(key=lambda short: -round(short.overlap_mm, 5))
+    meant = {nets for nets, found in by_nets.items() if _is_drawn_part(board, found)}
+    pairs = sorted(by_nets, key=lambda nets: (nets in meant, -round(by_nets[nets][0].overlap_mm, 5), nets))
+    for nets in pairs[:MOST_FINDINGS]:
+        found = by_nets[nets]
         ctx.shows(" and ".join(nets), o=found[0].overlap_mm, t=TOUCH_MM)
-        is_meant = all(
-            short.is_own and _may_be_drawn(board, int(board.drawings.footprint[short.drawing])) for short in found
-        )
         what = _and_more(_drawn_words(board, found[0]), len(found))
         places = [_drawn_place(board, short) for short in found[:PLACES_SHOWN]]
-        harmless = "joined by the part's own copper, as a drawn inductor or fuse is" if is_meant else ""
+        harmless = "joined by the part's own copper, as a drawn inductor or fuse is" if nets in meant else ""
         yield _joined(nets, what, found[0].overlap_mm, places, fix=FIX_DRAWN, harmless=harmless)
+    more = pairs[MOST_FINDINGS:]
+    if more:
+        places = [_drawn_place(board, by_nets[nets][0]) for nets in more[:PLACES_SHOWN]]
+        what = f"{_more_pairs(len(more))} joined by drawn copper"
+        yield _the_rest(what, "more drawn shorts", places, fix=FIX_DRAWN, is_harmless=meant.issuperset(more))
+
+
+def _more_pairs(count: int) -> str:
+    return f"{count} more pair{'' if count == 1 else 's'} of nets"
+
+
+def _the_rest(what: str, ident: str, places: list[Location], *, fix: str, is_harmless: bool) -> DraftFinding:
+    """What is left beyond the findings of one pair each; information where all of it is."""
+    return DraftFinding(
+        title=f"{what}, by the parts' own copper" if is_harmless else f"short: {what}",
+        why=WHY,
+        fix=MEANT if is_harmless else fix,
+        ids=(ident,),
+        severity=Severity.INFO if is_harmless else None,
+        places=tuple(places),
+    )
+
+
+def _is_drawn_part(board: Board, found: list[DrawnShort]) -> bool:
+    """Tell whether only parts that may be drawn in copper join their own pads."""
+    return all(short.is_own and _may_be_drawn(board, int(board.drawings.footprint[short.drawing])) for short in found)
 
 
 def _drawn_words(board: Board, short: DrawnShort) -> str:
