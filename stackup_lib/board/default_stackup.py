@@ -12,8 +12,8 @@ _COPPER_MM, _MASKS_MM, _PREPREG_MM = 0.035, 0.02, 0.1
 _TOLERANCE_MM = 0.0011
 
 _ONE_CORE_MM = 1.51
-"""Height of the core of KiCad's two-layer default of 1.6 mm. Boards of KiCad 6 and 7 whose user added layers to it have
-it in every dielectric: 4.69 mm with four layers."""
+"""Height of the core of KiCad's two-layer default of 1.6 mm. Boards of KiCad 6 and 7 whose user added layers to it got
+it with every layer: 4.69 mm with four. A layer count that is picked later keeps that sum, with prepregs of 0.1 mm."""
 
 
 def is_untouched_default(board: Board) -> bool:
@@ -34,8 +34,12 @@ def is_untouched_default(board: Board) -> bool:
 
 def is_grown_default(board: Board) -> bool:
     """Return True when layers were added to the default of a new board, each with its core: the sum was not chosen."""
-    heights = [row.thickness_mm or 0.0 for row in board.stackup.dielectrics] if board.stackup else []
-    return len(heights) > 1 and _all_near(heights, _ONE_CORE_MM) and is_untouched_default(board)
+    if board.stackup is None or not is_untouched_default(board):
+        return False
+    added_mm, layer_mm = -(_ONE_CORE_MM + 2 * _COPPER_MM), _ONE_CORE_MM + _COPPER_MM
+    added_mm += sum(row.thickness_mm or 0.0 for row in (*board.stackup.copper, *board.stackup.dielectrics))
+    added = round(added_mm / layer_mm)
+    return added > 0 and added % 2 == 0 and abs(added_mm - added * layer_mm) <= _TOLERANCE_MM * added
 
 
 def _is_plain(stackup: Stackup) -> bool:

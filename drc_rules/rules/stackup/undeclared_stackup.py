@@ -5,7 +5,8 @@ What it checks
 Whether the board file holds an entered stackup. KiCad writes a stackup of its own into every new board: FR4 with Dk 4.5
 everywhere, in equal heights that add up to the board thickness, or with prepregs of 0.1 mm once a layer count was
 picked. Layers that were added to a new board of KiCad 6 or 7 have 1.51 mm each: four of them make 4.69 mm, which the
-title says and `suggest` does not take for wanted. No fab builds that board with more than two layers.
+title says and `suggest` does not take for wanted, also where a layer count was picked later. No fab builds that board
+with more than two layers.
 
 Why it matters
 --------------
