@@ -9,7 +9,6 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Finding
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs.builds import build_rules
-from drc_rules.stackup_design.stackup_tg import tg_steps
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE
 from stackup_lib.core.record import record
 from stackup_lib.materials import catalogue, copper_weights
@@ -89,7 +88,7 @@ def steps_for(failed: FailedClause, ctx: Context, goals: Goals) -> Steps:
         if kind == "tg":
             wanted = [TgLimit(min_c=failed.clause.limit.min)] if failed.clause.limit.min else []
             for limit in dict.fromkeys((*wanted, *([goals.tg_limit] if goals.tg_limit else []))):
-                yield from tg_steps(candidate, limit)
+                yield from tg_steps(candidate, limit, goals)
         elif kind == "power_copper_oz":
             yield from _weights(candidate, failed, ctx)
         elif kind == "stackup_symmetry":
@@ -137,17 +136,41 @@ def _listed_oz(least_oz: float) -> float:
     return min((w.oz for w in copper_weights() if w.oz >= least_oz - 1e-9), default=least_oz)
 
 
+def tg_steps(current: CandidateStackup, limit: TgLimit | None, goals: Goals) -> Iterator[ChangeStep]:
+    """Yield the swaps that give every row enough Tg; none where every row has it.
+
+    A family that the stackup holds already comes first, then the cheapest.
+    """
+    low = [row.name for row in current.dielectrics if limit and not _holds(row.laminate, limit)]
+    if limit is None or not low:
+        return
+    for family in _cheapest_first(current, [one for one in _sold(goals) if _holds(one, limit)]):
+        step = in_laminate(current, low, family)
+        if step.candidate is not None:
+            yield step
+
+
+def _holds(family: str, limit: TgLimit) -> bool:
+    laminate = catalogue().get(family)
+    return laminate is not None and limit.is_met_by(laminate.tg) is True
+
+
 def _allowed(candidate: CandidateStackup, goals: Goals) -> list[str]:
     """Return families for rows of too high a Df: those of the stackup first, then the cheapest."""
-    sold = [
-        x.family
-        for x in catalogue().laminates
-        if not why_nothing(x)
-        and x.family not in goals.excluded_laminates
-        and (not goals.laminates or x.family in goals.laminates)
-        and _is_good(x.family, goals)
-    ]
-    return sorted(sold, key=lambda family: (family not in candidate.laminates, laminate_factor(family), family))
+    return _cheapest_first(candidate, [one for one in _sold(goals) if _is_good(one, goals)])
+
+
+def _sold(goals: Goals) -> Iterator[str]:
+    """Yield the families that a stackup can be built of and that the user allows."""
+    for one in catalogue().laminates:
+        named = not goals.laminates or one.family in goals.laminates
+        if named and one.family not in goals.excluded_laminates and not why_nothing(one):
+            yield one.family
+
+
+def _cheapest_first(current: CandidateStackup, families: Sequence[str]) -> list[str]:
+    """Return families, those of the stackup first."""
+    return sorted(families, key=lambda family: (family not in current.laminates, laminate_factor(family), family))
 
 
 def _is_good(family: str, goals: Goals) -> bool:

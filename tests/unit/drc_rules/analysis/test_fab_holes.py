@@ -10,10 +10,10 @@ import pytest
 
 from drc_rules.analysis.fabrication.fab_holes import PLACES_SHOWN, hole_sets
 from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
-from drc_rules.stackup_design.stackup_tg import tg_steps
+from drc_rules.stackup_design.stackup_fixes import tg_steps
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import TgMethod, catalogue
-from stackup_lib.synthesis import CandidateStackup, TgLimit
+from stackup_lib.synthesis import CandidateStackup, Goals, TgLimit
 from tests.boards.test_open_questions import candidate
 from tests.unit.drc_rules.analysis.test_hole_groups import context, via
 
@@ -124,7 +124,7 @@ def of(*families: str) -> CandidateStackup:
 
 
 def first_step(current: CandidateStackup, limit: TgLimit) -> tuple[CandidateStackup, str]:
-    step = next(tg_steps(current, limit))
+    step = next(tg_steps(current, limit, Goals()))
     assert step.candidate is not None
     return step.candidate, step.words
 
@@ -142,8 +142,8 @@ def test_a_laminate_whose_tg_is_the_limit_stays(family: str, limit: TgLimit) -> 
     """Nothing is swapped, and nothing is reported; without a limit neither."""
     current = of(family, family, family)
 
-    assert not list(tg_steps(current, limit))
-    assert not list(tg_steps(current, None))
+    assert not list(tg_steps(current, limit, Goals()))
+    assert not list(tg_steps(current, None, Goals()))
 
 
 @pytest.mark.parametrize(
@@ -182,4 +182,16 @@ def test_a_family_that_the_stackup_holds_comes_before_a_cheaper_one() -> None:
 
 def test_what_no_laminate_is_sold_for_stays_as_it_is() -> None:
     """No sold laminate has a Tg of 400 C."""
-    assert not list(tg_steps(of("370HR", "370HR", "370HR"), TgLimit(min_c=400)))
+    assert not list(tg_steps(of("370HR", "370HR", "370HR"), TgLimit(min_c=400), Goals()))
+
+
+def test_a_laminate_that_the_user_excludes_is_not_put_in_for_its_tg() -> None:
+    """370HR is the cheapest for 170 C; without it, or where another is the only one allowed, it is no fix."""
+    current, limit = of("FR4", "FR4", "FR4"), TgLimit(min_c=170)
+    families = [step.words.rpartition(" to ")[2] for step in tg_steps(current, limit, Goals())]
+    assert "370HR" in families
+    without = [step.words for step in tg_steps(current, limit, Goals(excluded_laminates=("370HR",)))]
+    assert without
+    assert not any(words.endswith("370HR") for words in without)
+    (one,) = tg_steps(current, limit, Goals(laminates=(families[-1],)))
+    assert one.words.endswith(families[-1])
