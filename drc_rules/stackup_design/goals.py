@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
@@ -25,6 +26,7 @@ from drc_rules.stackup_design.goals_build import (
 from drc_rules.stackup_design.goals_judge import CandidateJudge
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection, project_of, selection_for
+from drc_rules.stackup_design.kept_layers import kept_goals, kept_reasons
 from stackup_lib.core.record import record
 from stackup_lib.synthesis import Goals, TgLimit
 from stackup_lib.synthesis.arrange import least_layers
@@ -51,12 +53,21 @@ class GoalsFound:
         reasons: one per goal, in the order in which people decide.
         judge: our own clauses for `suggest`: candidate -> (clause id, met, words).
         interfaces: interface id by name of a line goal.
+        kept: the goals that keep the layers of a board that is laid out; None for a new board.
     """
 
     goals: Goals
     reasons: tuple[Reason, ...]
     judge: CandidateJudge
     interfaces: dict[str, str]
+    kept: Goals | None = None
+
+    def keeping(self) -> GoalsFound:
+        """Return the goals that keep the layers; where there are none, these."""
+        if self.kept is None or self.kept.laid_out is None:
+            return self
+        reasons = kept_reasons(self.reasons, self.kept, self.kept.laid_out)
+        return replace(self, goals=self.kept, reasons=reasons, kept=None)
 
 
 def goals_for(
@@ -111,7 +122,7 @@ def goals_for(
         work.say(words.goal, words.value, From(words.origin), words.source)
     _say_the_rest(work)
     ids = {line.name: lines.interfaces[line.name] for line in goals.lines}
-    return GoalsFound(goals, tuple(work.reasons), judge, ids)
+    return GoalsFound(goals, tuple(work.reasons), judge, ids, kept_goals(work, goals, lines))
 
 
 def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:
@@ -200,11 +211,12 @@ def _layer_count(work: GoalWork) -> int:
             work.say("layers", f"{count}", From.BOARD, "copper layers of the board")
         return count
     form, asked = work.selection.form, int(clause.limit.min or 0) if clause else LEAST_LAYERS
+    other = f", not the board's {work.project.board.layer_count}" if work.project else ""
     if form is not None and form.layer_count is not None and form.layer_count > asked:
-        work.say("layers", f"{form.layer_count}", From.CLAUSE, form.layer_count_words)
+        work.say("layers", f"{form.layer_count}{other}", From.CLAUSE, form.layer_count_words)
         return form.layer_count
     if clause is not None:
-        work.say("layers", f"{asked}", From.CLAUSE, source_words(clause))
+        work.say("layers", f"{asked}{other}", From.CLAUSE, f"{clause.title}; {source_words(clause)}")
     else:
         work.say("layers", f"{asked}", From.ASSUMPTION, "no requirement states a number")
     return asked
@@ -266,7 +278,7 @@ def _say_the_rest(work: GoalWork) -> None:
             work.say(family(one).title, "left out", From.ASSUMPTION, how)
     defaults = Goals()
     finest = f"{defaults.least_width_mm:g}/{defaults.least_gap_mm:g} mm"
-    work.say("finest line and gap", finest, From.ASSUMPTION, "what advanced fabs etch in 1/2 oz copper")
+    work.say("finest line and gap", finest, From.ASSUMPTION, "what the best fabs etch in 1/2 oz copper")
 
 
 def _gap(work: GoalWork) -> float:

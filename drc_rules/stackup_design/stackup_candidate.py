@@ -33,7 +33,7 @@ def candidate_of(ctx: Context, *, any_laminate: bool = False) -> CandidateStacku
     Raises:
         MissingFact: no stackup is stated, a row lacks thickness or laminate, or the zones are not filled.
     """
-    stackup, uses = ctx.stackup(), _uses(ctx)
+    stackup, uses = ctx.stackup(), uses_of(ctx)
     names = [row.name for row in stackup.copper]
     if names != [layer.name for layer in ctx.board.copper_layers] or len(stackup.dielectrics) != len(names) - 1:
         raise MissingFact("a stackup with one dielectric between any two of the board's copper layers", DECLARE_STACKUP)
@@ -71,7 +71,8 @@ def _finish(ctx: Context) -> LineFinish:
     return declared_finish(process.declared).model_copy(update=update)
 
 
-def _uses(ctx: Context) -> dict[str, Use]:
+def uses_of(ctx: Context) -> dict[str, Use]:
+    """Return what each copper layer carries, by name; raises `MissingFact` where zones are not filled."""
     fast = {layer.name for one in ctx.assignment.fast_interfaces() for layer in fast_layers(ctx, one)}
     return dict(_each_use(ctx.filled_uses(), fast))
 

@@ -91,6 +91,8 @@ def _laminate(row: Table, maker: str, sources: Mapping[str, MaterialSource]) -> 
     constructions = [_construction(c, sources) for c in row.pop("constructions", [])]
     tg = [{**t, "source": sources[t["source"]]} for t in row.pop("tg", [])]
     row["source"] = sources[row["source"]]
+    if "sheets" in row:
+        row["sheets"] = {**row["sheets"], "source": sources[row["sheets"]["source"]]}
     if "loss_class_source" in row:
         row["loss_class_source"] = sources[row["loss_class_source"]]
     return Laminate.model_validate(

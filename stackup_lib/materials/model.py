@@ -133,6 +133,17 @@ class Spread(Frozen):
     high: float
 
 
+class SheetRange(Frozen):
+    """Thinnest and thickest laminate that a maker offers, in mm, dielectric only."""
+
+    min_mm: float
+    max_mm: float
+    source: MaterialSource
+
+    def __str__(self) -> str:
+        return f"{self.min_mm:g} to {self.max_mm:g} mm"
+
+
 class Laminate(Frozen):
     """One laminate family of one maker.
 
@@ -148,6 +159,7 @@ class Laminate(Frozen):
         tg: the current sheet's value first, one or more methods.
         td_c: decomposition temperature, degrees Celsius.
         core_thicknesses_mm: standard cores that the maker lists, dielectric only.
+        sheets: laminates of any thickness that the maker makes; None where that is not known.
         source: the document that states identity, Td and halogen content.
         note: what a user should know about these values.
     """
@@ -167,6 +179,7 @@ class Laminate(Frozen):
     glass: str | None = None
     constructions: tuple[Construction, ...] = ()
     core_thicknesses_mm: tuple[float, ...] = ()
+    sheets: SheetRange | None = None
     source: MaterialSource
     note: str = ""
 
@@ -183,7 +196,8 @@ class Laminate(Frozen):
         """Every document that a value of it rests on, first its own."""
         points = (*self.points, *(p for c in self.constructions for p in c.points))
         tg, tables = (t.source for t in self.tg), (c.source for c in self.constructions)
-        every = (self.source, *tg, *tables, *(p.source for p in points))
+        sheets = (self.sheets.source,) if self.sheets else ()
+        every = (self.source, *tg, *tables, *(p.source for p in points), *sheets)
         return tuple({source.text: source for source in every}.values())
 
     def df_at(

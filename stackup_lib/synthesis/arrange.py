@@ -15,6 +15,8 @@ from stackup_lib.synthesis.goals import MOST_LAYERS, Goals
 GROUND_AGAINST_POWER = ("OGPO", "OPGO")
 """The usual four layers: ground and power face each other across the core. By whether power is the upper one."""
 
+AS_LAID_OUT = "as laid out"
+
 MORE_LAYERS = 2
 """Where the number is free, the smallest and the next even one are tried."""
 
@@ -38,7 +40,7 @@ class Order(Frozen):
     @property
     def laminations(self) -> int:
         """Lamination cycles: that of the cores, and one per build-up; one core alone needs none."""
-        return self.build_ups + (0 if self.has_one_core else 1)
+        return self.build_ups + (len(self.gaps) > 2 * self.build_ups + 1)
 
     def opposite_face(self, index: int) -> int | None:
         """Return the layer on the other side of a layer's core; None for a foil."""
@@ -55,8 +57,9 @@ class Order(Frozen):
         return gap < self.build_ups or gap >= len(self.gaps) - self.build_ups
 
     def is_fast_gap(self, gap: int) -> bool:
-        """Tell whether a dielectric touches a high-speed layer."""
-        return "F" in self.layers[gap : gap + 2]
+        """Tell whether a dielectric or its mirror touches a high-speed layer: both are of one laminate."""
+        mirror = len(self.gaps) - 1 - gap
+        return "F" in self.layers[gap : gap + 2] + self.layers[mirror : mirror + 2]
 
 
 def least_layers(goals: Goals) -> int:
@@ -79,6 +82,10 @@ def orders(goals: Goals) -> tuple[Order, ...]:
     Raises:
         ConfigError: the required layers do not fit the number of layers.
     """
+    if goals.laid_out is not None:
+        layers = goals.laid_out.layers
+        gaps = _gaps(len(layers), goals)
+        return tuple(Order(layers=layers, gaps=g, pattern=AS_LAID_OUT, build_ups=goals.build_ups) for g in gaps)
     least, wanted = least_layers(goals), goals.layer_count
     if least > (wanted or MOST_LAYERS):
         what = (

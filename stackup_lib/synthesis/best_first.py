@@ -12,17 +12,10 @@ from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis.arrange import Order, orders
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
-from stackup_lib.synthesis.fill_dielectrics import (
-    LaminatePair,
-    closest,
-    foil_of,
-    has_rest,
-    keeps_signal_weights,
-    thickness_range_mm,
-    with_smooth_foil,
-)
+from stackup_lib.synthesis.fill_dielectrics import LaminatePair, closest, has_rest, thickness_range_mm
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.laminate_pairs import laminate_pairs
+from stackup_lib.synthesis.layer_copper import foil_of, keeps_signal_weights, with_smooth_foil
 from stackup_lib.synthesis.pareto import (
     Objectives,
     have_equal_objectives,
@@ -126,6 +119,9 @@ class Search:
         for order in every:
             if order not in todo:
                 words = "a signal layer would take the weight of the plane on its core"
+                if self.goals.laid_out is not None:
+                    words = "a signal layer would take the weight of a power plane on its core, or opposite to it"
+                    self.not_closed.append(words)
                 self.lost.add(f"{len(order.layers)} layers {order.layers}", words)
         pool = []
         for pair in offered:

@@ -27,6 +27,9 @@ Use = Literal["outer", "ground", "fast", "signal", "power"]
 USES: dict[str, Use] = {"O": "outer", "G": "ground", "F": "fast", "S": "signal", "P": "power"}
 
 
+PLANES: tuple[Use, ...] = ("ground", "power")
+
+
 class CandidateRow(Frozen):
     """One row, top to bottom.
 
@@ -109,9 +112,9 @@ class CandidateStackup(Frozen):
         return f"{len(self.order.layers)} layers {self.order.layers}, {' + '.join(self.laminates)}"
 
     def site(self, index: int) -> TraceEnvironment:
-        """Return where a line on a copper layer runs, between the nearest planes."""
+        """Return where a line on a copper layer runs, between the nearest planes; of two layers, over the other one."""
         copper, sheets = self.copper, self.dielectrics
-        planes = [k for k, c in enumerate(copper) if c.use in ("ground", "power")]
+        planes = [k for k, c in enumerate(copper) if c.use in PLANES or len(copper) == 2]
         above = next((k for k in reversed(planes) if k < index), None)
         below = next((k for k in planes if k > index), None)
         is_outer = index in (0, len(copper) - 1)
@@ -119,14 +122,28 @@ class CandidateStackup(Frozen):
         return site_of(
             copper[index].name,
             copper_mm=finished or copper[index].thickness_mm,
-            above=[_line_row(sheets[index - 1])] if index else [],
-            below=[_line_row(sheets[index])] if index < len(sheets) else [],
+            above=self._rows_to(index, -1 if above is None else above),
+            below=self._rows_to(index, len(sheets) + 1 if below is None else below),
             reference_above=None if above is None else copper[above].name,
             reference_below=None if below is None else copper[below].name,
             in_upper_half=2 * index < len(copper) - 1,
             mask=self.finish.mask if is_outer else None,
             taper_mm=self.finish.taper_mm(outer=is_outer),
         )
+
+    def _rows_to(self, index: int, end: int) -> list[BuildupRow]:
+        """Return the rows from a layer outward to a plane or the surface, with the copper of signal layers between."""
+        step = 1 if end > index else -1
+        rows: list[BuildupRow] = []
+        for layer in range(index, end, step):
+            following = layer + step
+            if not 0 <= following < len(self.copper):
+                break
+            rows.append(_line_row(self.dielectrics[min(layer, following)]))
+            if following != end:
+                between = self.copper[following]
+                rows.append(BuildupRow(name=between.name, kind="copper", thickness_mm=between.thickness_mm))
+        return rows
 
     def stub_mm(self, index: int) -> float:
         """Return the via stub below a layer that is reached from the top, without backdrill."""
@@ -140,7 +157,7 @@ def to_planned(candidate: CandidateStackup) -> PlannedStackup:
     rows = []
     for row in candidate.rows:
         if row.kind is LayerKind.COPPER:
-            power = "power" if row.use in ("ground", "power") else "signal"
+            power = "power" if row.use in PLANES else "signal"
             ply = Ply(thickness_mm=row.thickness_mm)
             rows.append(
                 PlannedRow.model_validate({"kind": row.kind, "name": row.name, "plies": (ply,), "layer_type": power})
@@ -159,7 +176,8 @@ def to_planned(candidate: CandidateStackup) -> PlannedStackup:
 def facing_copper(order: Order, gap: int, thickness_mm: Sequence[float]) -> tuple[FacingCopper, ...]:
     """Return the copper that is pressed into a dielectric: that of cores, and foil that an earlier press bonded inside.
 
-    `thickness_mm` is that of every copper layer.
+    Where a plane mirrors a signal layer both count as sparse: mirrored dielectrics have one thickness, and their resin
+    has to fill the sparser one. `thickness_mm` is that of every copper layer.
     """
     if order.gaps[gap] == "c":
         return ()
@@ -170,7 +188,9 @@ def facing_copper(order: Order, gap: int, thickness_mm: Sequence[float]) -> tupl
             continue
         is_inner = abs(index - half) < abs(gap + 0.5 - half)
         if order.gaps[other] == "c" or is_inner:
-            coverage = PLANE_COVERAGE if order.layers[index] in "GP" else SIGNAL_COVERAGE
+            is_middle = 2 * gap == len(order.gaps) - 1
+            alike = order.layers[index] + ("" if is_middle else order.layers[-1 - index])
+            coverage = PLANE_COVERAGE if set(alike) <= set("GP") else SIGNAL_COVERAGE
             faces.append(FacingCopper(thickness_mm=thickness_mm[index], coverage=coverage))
     return tuple(faces)
 

@@ -90,6 +90,16 @@ def cores_of(family: str) -> tuple[CatalogueProduct, ...]:
     return tuple(s for s in found if s is not None)
 
 
+def core_to_order(family: str, thickness_mm: float) -> CatalogueProduct | None:
+    """Return a laminate of any thickness that the maker offers; None beyond, or where its offer is not known."""
+    laminate = catalogue().get(family)
+    sheets = laminate.sheets if laminate else None
+    if laminate is None or sheets is None or not sheets.min_mm <= thickness_mm <= sheets.max_mm:
+        return None
+    sold = _sold("core", laminate, family, thickness_mm, None)
+    return sold.model_copy(update={"source": sheets.source.text}) if sold else None
+
+
 def why_nothing(laminate: Laminate) -> str:
     """Return why a stackup cannot be built of a laminate alone; "" when it can."""
     missing = [

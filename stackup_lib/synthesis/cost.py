@@ -103,7 +103,7 @@ def _extras(
     if laminations > 1:
         many = share["many_laminations"] if laminations > MANY_LAMINATIONS else 0.0
         yield share["lamination"] * (laminations - 1) + many, f"{laminations} laminations"
-    if candidate.order.gaps.startswith("c"):
+    if candidate.order.gaps.startswith("cp"):
         yield share["core_build"], "a core build: outer copper on cores"
     heavy = max((r.copper_oz or 0.0) for r in candidate.copper)
     if heavy >= HEAVY_OZ:

@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 from stackup_lib.board.planned import row_names
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.materials import FoilGrade, clad_foils, inner_copper_mm
 from stackup_lib.materials.pressing import FacingCopper
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.build_rules import GapNeeds
 from stackup_lib.synthesis.candidates import (
-    OUTER_COPPER_MM,
     SIGNAL_OZ,
     USES,
     CandidateRow,
@@ -28,8 +26,9 @@ from stackup_lib.synthesis.candidates import (
     dielectric_row,
     facing_copper,
 )
-from stackup_lib.synthesis.constructions import CatalogueProduct, cores_of, prepregs_of
+from stackup_lib.synthesis.constructions import CatalogueProduct, core_to_order, cores_of, prepregs_of
 from stackup_lib.synthesis.goals import Goals, carries_fast_outside
+from stackup_lib.synthesis.layer_copper import bare_mm, foil_of, gap_needs, layer_mm, layer_oz, with_smooth_foil
 from stackup_lib.synthesis.line_loss import catalogue_df
 from stackup_lib.transmission_lines.finish import USUAL_MASK
 
@@ -47,6 +46,9 @@ THICKEST_MM = 0.4
 
 MOST_CHOICES = {1: 60, 2: 60, 3: 40, 4: 16, 5: 10, 6: 7}
 """Of a place, by the number of places: a spread of them, to keep the number of combinations small."""
+
+TO_ORDER_DIGITS = 2
+"""Laminate that is made to order is given to a hundredth of a millimetre."""
 
 Reals = NDArray[np.float64]
 Kind = Literal["core", "prepreg"]
@@ -150,63 +152,6 @@ def _span_mm(order: Order, choices: Mapping[str, list[FillChoice]], goals: Goals
     return bare + sum(map(min, sums)), bare + sum(map(max, sums))
 
 
-def bare_mm(order: Order, goals: Goals) -> float:
-    """Return the thickness of copper and solder mask."""
-    return (
-        sum(layer_mm(order, k, goals) for k in range(len(order.layers)))
-        + 2 * (goals.finish.mask or USUAL_MASK).on_trace_mm
-    )
-
-
-def layer_oz(order: Order, index: int, goals: Goals) -> float:
-    """Return the copper weight of a layer: the heavier of the two that share its core where cores are clad equally.
-
-    A ground plane that shares its core with a signal layer has the signal's weight.
-    """
-    own = _own_oz(order, index, goals)
-    complement = order.opposite_face(index)
-    if complement is None or not goals.build_rules.equal_cladding:
-        return own
-    kinds = {order.layers[index], order.layers[complement]}
-    if "G" in kinds and kinds & set("OFS"):
-        return SIGNAL_OZ
-    return max(own, _own_oz(order, complement, goals))
-
-
-def _own_oz(order: Order, index: int, goals: Goals) -> float:
-    kind = order.layers[index]
-    if kind == "G" and order.is_plated_inside(index):
-        return SIGNAL_OZ  # the plating adds to the foil, as on outer layers
-    if {kind, order.layers[-1 - index]} == {"G", "P"}:
-        return max(goals.power_copper_oz, goals.ground_copper_oz)  # mirrored layers are alike
-    return goals.power_copper_oz if kind == "P" else goals.ground_copper_oz if kind == "G" else SIGNAL_OZ
-
-
-def keeps_signal_weights(order: Order, goals: Goals) -> bool:
-    """Tell whether no signal layer takes a plane's weight because they share a core."""
-    return all(layer_oz(order, k, goals) == SIGNAL_OZ for k, kind in enumerate(order.layers) if kind in "OFS")
-
-
-def gap_needs(order: Order, gap: int, goals: Goals) -> GapNeeds:
-    """Return what a dielectric must have for the copper on either side, and for the voltage of a power plane."""
-    outer = gap in (0, len(order.gaps) - 1) and order.gaps[gap] == "p"
-    inner = (gap + 1, gap) if gap == 0 else (gap, gap + 1)
-    weights = [SIGNAL_OZ if outer and k in (0, len(order.layers) - 1) else layer_oz(order, k, goals) for k in inner]
-    needs = goals.build_rules.needs(*weights, outer=outer)
-    if goals.power_gap_mm is not None and "P" in order.layers[gap : gap + 2]:
-        needs = needs.and_those(GapNeeds(gap_mm=goals.power_gap_mm))
-    return needs
-
-
-def layer_mm(order: Order, index: int, goals: Goals) -> float:
-    """Return the finished copper thickness of a layer; inner layers of build-ups are plated as outer ones are."""
-    outer_mm = goals.finish.outer_copper_mm or OUTER_COPPER_MM
-    if order.layers[index] == "O":
-        return outer_mm
-    inner_mm = inner_copper_mm(layer_oz(order, index, goals))
-    return round(inner_mm + outer_mm - inner_copper_mm(SIGNAL_OZ), 4) if order.is_plated_inside(index) else inner_mm
-
-
 def is_fast_gap(order: Order, gap: int, goals: Goals) -> bool:
     """Tell whether a dielectric touches a layer whose loss matters."""
     is_outer = gap in (0, len(order.gaps) - 1)
@@ -265,6 +210,8 @@ def _place(order: Order, gap: int, goals: Goals) -> str:
     fast = is_fast_gap(order, gap, goals)
     if order.is_build_up(gap):
         return "fast build-up" if fast else "build-up"
+    if len(order.gaps) == 1:
+        return "fast middle core" if fast else "middle core"
     if gap in (0, len(order.gaps) - 1):
         return "fast outer" if fast else "outer"
     heavy = max(layer_oz(order, k, goals) for k in (gap, gap + 1)) > SIGNAL_OZ
@@ -285,7 +232,17 @@ def _choices(order: Order, pair: LaminatePair, goals: Goals) -> dict[str, list[F
         for gap in gaps:
             needs = needs.and_those(gap_needs(order, gap, goals))
         out[place] = _fitting(family, FillPosition(place, kind, faces, needs), goals)
+        if len(order.gaps) == 1:
+            out[place] += _to_order(order, family, FillPosition(place, kind, faces, needs), goals)
     return out
+
+
+def _to_order(order: Order, family: str, place: FillPosition, goals: Goals) -> list[FillChoice]:
+    """Return the laminate that makes a board of one laminate as thick as it is to be."""
+    wanted = goals.thickness_mm
+    sold = None if wanted is None else core_to_order(family, round(wanted - bare_mm(order, goals), TO_ORDER_DIGITS))
+    is_good = sold is not None and _is_pressed(sold, sold.cured_mm, place.needs, goals) and _meets_df(sold, goals)
+    return [FillChoice(sold, dict.fromkeys(place.faces, sold.cured_mm))] if sold and is_good else []
 
 
 def _plain(faces: tuple[FacingCopper, ...]) -> Faces:
@@ -296,7 +253,8 @@ def _fitting(family: str, place: FillPosition, goals: Goals) -> list[FillChoice]
     """What fits in all gaps of a place, one per thickness."""
     seen: set[tuple[float, ...]] = set()
     found = []
-    most = THICKEST_MM if not place.name.startswith("middle core") else float("inf")
+    is_free = "middle core" in place.name or (goals.laid_out is not None and place.kind == "core")
+    most = float("inf") if is_free else THICKEST_MM
     if place.name.endswith("build-up"):
         most = _microvia_mm(goals)
     least = max(goals.least_dielectric_mm, place.needs.gap_mm)
@@ -395,22 +353,3 @@ def _core_place(order: Order, goals: Goals) -> str:
 def _microvia_mm(goals: Goals) -> float:
     """Return how deep a microvia can be plated."""
     return goals.microvia_drill_mm * goals.max_microvia_ratio
-
-
-def foil_of(order: Order, index: int, families: Mapping[int, str], wanted: FoilGrade) -> FoilGrade:
-    """Return the foil of a layer: as smooth as wanted, or as its core's maker clads it; outer foils are the fab's.
-
-    `families` holds the laminate of each dielectric.
-    """
-    complement = order.opposite_face(index)
-    offered = None if complement is None else clad_foils(families[min(index, complement)])
-    return wanted if offered is None else offered.least(wanted) or offered.smoothest
-
-
-def with_smooth_foil(order: Order, goals: Goals) -> frozenset[int]:
-    """Return the layers whose foil carries high-speed currents: high-speed layers, and the planes that face them."""
-    last = len(order.layers) - 1
-    fast = {k for k, kind in enumerate(order.layers) if kind == "F"}
-    if carries_fast_outside(goals):
-        fast |= {0, last}
-    return frozenset(k for k in range(last + 1) if k in fast or (order.layers[k] == "G" and {k - 1, k + 1} & fast))

@@ -90,10 +90,25 @@ class TgLimit(Frozen):
         return None if found is None else found >= self.min_c
 
 
+class LaidOut(Frozen):
+    """Layers of a board that is laid out: no search moves them.
+
+    Attributes:
+        layers: from top to bottom, as in `arrange`.
+        copper_oz: weight of each as it stands; None where it is not known.
+        least_power_oz: what power planes are required to have; 0 where their weight may stay.
+    """
+
+    layers: str
+    copper_oz: tuple[float | None, ...]
+    least_power_oz: float = 0.0
+
+
 class Goals(Frozen):
     """What is required of a stackup.
 
     Attributes:
+        laid_out: layers that stay where they are; the numbers of layers below are then not looked at.
         layer_count: None takes the smallest that holds the required layers.
         fast_layers: striplines between two grounds.
         other_signal_layers: the two outer ones are among them.
@@ -124,6 +139,7 @@ class Goals(Frozen):
         finish: etching, plating and solder mask of the fab.
     """
 
+    laid_out: LaidOut | None = None
     layer_count: int | None = None
     fast_layers: int = Field(default=0)
     other_signal_layers: int = 2
@@ -172,7 +188,8 @@ class Goals(Frozen):
                 raise ConfigError("goals", f"{what} of {getattr(self, what)}", f"give 0 to {MOST_LAYERS}")
         if not 2 <= self.other_signal_layers <= MOST_LAYERS:
             raise ConfigError("goals", f"{self.other_signal_layers} other signal layers", "count the two outer ones in")
-        if self.layer_count is not None and (self.layer_count % 2 or not 4 <= self.layer_count <= MOST_LAYERS):
+        least = 2 if self.laid_out else 4
+        if self.layer_count is not None and (self.layer_count % 2 or not least <= self.layer_count <= MOST_LAYERS):
             raise ConfigError("goals", f"{self.layer_count} layers", f"give an even number from 4 to {MOST_LAYERS}")
         if not 0 < self.thickness_tolerance < 0.5:
             raise ConfigError("goals", "tolerance out of range", "give 0 to 0.5")

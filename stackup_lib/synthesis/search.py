@@ -25,6 +25,8 @@ class Answers(Frozen):
         fighting: goals that cannot be met together; without any one of them the rest can.
         relaxations: each a single goal eased, and what can be built then.
         no_use: goals that may be eased as far as you like without help.
+        keeps_layers: the layers stay as they are laid out.
+        why_moved: why they cannot; "" where they do, or where nothing is laid out.
     """
 
     ranked: tuple[Evaluated, ...]
@@ -35,9 +37,11 @@ class Answers(Frozen):
     fighting: tuple[str, ...] = ()
     relaxations: tuple[Relaxation, ...] = ()
     no_use: tuple[str, ...] = ()
+    keeps_layers: bool = False
+    why_moved: str = ""
 
 
-def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5) -> Answers:
+def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5, kept: Goals | None = None) -> Answers:
     """Return the best stackups for the goals.
 
     Args:
@@ -45,25 +49,45 @@ def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5) -> Answers
         judge: the caller's clauses: candidate -> (clause id, met, words); an unmet clause is a fault. Checked last, and
             only of candidates that would be among the answers.
         limit: answers at most.
+        kept: the same with the layers of a board that is laid out. Where these do, nothing else is searched.
 
     Raises:
         ConfigError: the required layers do not fit.
     """
+    why_moved = ""
+    if kept is not None:
+        search = Search(kept, judge, limit)
+        found = search.run()
+        if found:
+            return _answers(search, found).model_copy(update={"keeps_layers": True})
+        why_moved = _why_none(search)[0]
     search = Search(goals, judge, limit)
     found = search.run()
     if found:
-        return Answers(ranked=tuple(found), lost=search.lost.sentences, lost_groups=search.lost.groups)
+        return _answers(search, found).model_copy(update={"why_moved": why_moved})
     conflict = conflict_of(goals, search.solutions)
-    nearest = min(search.failed, key=lambda e: (len(e.faults), e.cost.index, e.candidate.name), default=None)
-    tried = search.not_closed or search.lost.sentences
-    why = nearest.faults if nearest else tuple(tried[:10]) or ("no laminate is left to build with",)
-    return Answers(
-        ranked=(),
-        lost=search.lost.sentences,
-        lost_groups=search.lost.groups,
-        unreachable=tuple(why),
-        nearest=nearest or conflict.nearest,
-        fighting=conflict.fighting,
-        relaxations=conflict.relaxations,
-        no_use=conflict.no_use,
+    return _answers(search, []).model_copy(
+        update={
+            "unreachable": _why_none(search),
+            "nearest": _nearest(search) or conflict.nearest,
+            "fighting": conflict.fighting,
+            "relaxations": conflict.relaxations,
+            "no_use": conflict.no_use,
+            "why_moved": why_moved,
+        }
     )
+
+
+def _answers(search: Search, found: list[Evaluated]) -> Answers:
+    return Answers(ranked=tuple(found), lost=search.lost.sentences, lost_groups=search.lost.groups)
+
+
+def _nearest(search: Search) -> Evaluated | None:
+    return min(search.failed, key=lambda e: (len(e.faults), e.cost.index, e.candidate.name), default=None)
+
+
+def _why_none(search: Search) -> tuple[str, ...]:
+    """Return what the nearest one lacks, or why nothing was tried."""
+    nearest = _nearest(search)
+    tried = search.not_closed or search.lost.sentences
+    return nearest.faults if nearest else tuple(tried[:10]) or ("no laminate is left to build with",)

@@ -11,10 +11,13 @@ from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
+from stackup_lib.field_solver.solver import solve
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.materials import FoilGrade
-from stackup_lib.synthesis import CandidateStackup, Goals, LineGoal, suggest, to_planned
+from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, LineGoal, suggest, to_planned
+from stackup_lib.synthesis.arrange import orders
+from stackup_lib.synthesis.fill_dielectrics import closest
 from stackup_lib.transmission_lines.inverse import Target
 
 LINES = (
@@ -70,3 +73,20 @@ def test_a_check_of_the_built_board_finds_the_same_numbers(
             strict=True,
         ):
             assert checked * 25.4 == pytest.approx(here, rel=1e-2), line
+
+
+@pytest.mark.parametrize("layers", ["OGSSPO", "OSGGSO", "OPSSSSGO", "OO"])
+def test_lines_whose_planes_lie_beyond_signal_layers_are_those_of_the_check(layers: str, tmp_path: Path) -> None:
+    """What lies between a line and its plane is all of it, copper of other signal layers too."""
+    kept = LaidOut(layers=layers, copper_oz=(None,) * len(layers))
+    goals = Goals(laid_out=kept, layer_count=len(layers), thickness_mm=1.6)
+    candidate = closest(orders(goals)[0], "370HR", goals)[0]
+    lines = Lines(as_board(candidate, tmp_path))
+    planes = [k for k, kind in enumerate(layers) if kind in "GP" or layers == "OO"]
+    carry = [k for k, kind in enumerate(layers) if kind in "OS"]
+    assert carry
+    for index in carry:
+        above = max((k for k in planes if k < index), default=None)
+        below = min((k for k in planes if k > index), default=None)
+        here = solve(candidate.site(index).section(0.15, 0.2)).z_diff_ohm
+        assert lines.solved(index, 0.15, 0.2, (above, below)).impedance_ohm == pytest.approx(here, rel=3e-3), index

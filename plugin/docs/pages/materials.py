@@ -79,6 +79,7 @@ def _section(laminate: Laminate) -> Iterator[str]:
             ("Tg", tg),
             ("Td", f"{laminate.td_c:g} C" if laminate.td_c else ""),
             ("cores, mm", ", ".join(f"{t:g}" for t in laminate.core_thicknesses_mm)),
+            ("laminates", f"{laminate.sheets} ({_from(laminate.sheets.source)})" if laminate.sheets else ""),
             ("source", _from(laminate.source)),
             ("note", prose(laminate.note)),
         ]

@@ -97,6 +97,7 @@ def _identity(match: Match, laminate: Laminate) -> list[tuple[str, str]]:
             "cores",
             ", ".join(f"{t:g}" for t in laminate.core_thicknesses_mm) + " mm" if laminate.core_thicknesses_mm else "",
         ),
+        ("laminates", str(laminate.sheets) if laminate.sheets else ""),
         *(("" if n else "source", str(source)) for n, source in enumerate(laminate.sources)),
         ("note", laminate.note),
     ]

@@ -11,6 +11,7 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.synthesis import CandidateRow, Evaluated, LineResult
 from stackup_lib.synthesis.cost import cost_word, more_pct
 from stackwright.commands.suggest.compare import cheapest
+from stackwright.commands.suggest.layers import layer_words
 
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
@@ -40,6 +41,8 @@ def json_text(result: Suggested) -> str:
         "why_no_change": result.why_no_change,
         "partial_change": _partial(result),
         "other_ways": list(result.other_ways),
+        "keeps_layers": answers.keeps_layers,
+        "layers": layer_words(result),
         "answers": [_answer(one, result) for one in result.entries],
         "lost": [{"reason": group.reason, "names": list(group.names)} for group in answers.lost_groups],
         "unreachable": list(answers.unreachable),

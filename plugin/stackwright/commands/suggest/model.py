@@ -112,7 +112,8 @@ def suggestion_for(
     result = _least_changes(selection, found, project, board_path, Answers(ranked=(), lost=()))
     if result.changes or result.why_no_change or not new:
         return result
-    return replace(result, answers=suggest(found.goals, found.judge, 1))
+    answers = suggest(found.goals, found.judge, 1, found.kept)
+    return replace(result, answers=answers, found=found.keeping() if answers.keeps_layers else found)
 
 
 def every_suggestion(board_path: Path, project: BoardProject, profile: str, form: str | None, limit: int) -> Suggested:
@@ -126,16 +127,17 @@ def search(
     selection: Selection, found: GoalsFound, project: BoardProject | None, board_path: Path | None, limit: int
 ) -> Suggested:
     """Return new stackups for the goals and, for a board, the least changes of its own."""
-    answers = suggest(found.goals, found.judge, limit)
+    answers = suggest(found.goals, found.judge, limit, found.kept)
     if project is None or board_path is None:
         return Suggested(selection, found, answers, board_path)
-    return _least_changes(selection, found, project, board_path, answers)
+    result = _least_changes(selection, found, project, board_path, answers)
+    return replace(result, found=found.keeping()) if answers.keeps_layers else result
 
 
 def _least_changes(
     selection: Selection, found: GoalsFound, project: BoardProject, board_path: Path, answers: Answers
 ) -> Suggested:
-    least = least_changes(selection, found, project, board_path)
+    least = least_changes(selection, found.keeping(), project, board_path)
     return Suggested(
         selection,
         found,

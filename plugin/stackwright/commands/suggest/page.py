@@ -14,6 +14,7 @@ from drc_rules.stackup_design.goals import From
 from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
+from stackwright.commands.suggest.layers import layer_words
 from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.words import places
@@ -49,6 +50,8 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None,
         return page
     _changes(page, result)
     _answers(page, result)
+    if words := layer_words(result):
+        page.line(words, indent=2)
     chosen = min(max(pick, 1), len(result.entries))
     one = result.entries[chosen - 1]
     _stackup(page, one, chosen, verbose=verbose)

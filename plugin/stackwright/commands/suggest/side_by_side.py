@@ -17,6 +17,7 @@ from stackup_lib.synthesis import CandidateRow, Evaluated
 from stackup_lib.synthesis.candidates import Use
 from stackup_lib.synthesis.evaluate import Evaluator
 from stackwright.commands.suggest.compare import cost_words, rank_words
+from stackwright.commands.suggest.layers import layer_words
 from stackwright.commands.suggest.least import with_plan
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.model import Suggested
@@ -115,7 +116,8 @@ def _changes(result: Suggested, project: BoardProject, view: StackupView) -> Ite
 def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:
     candidate = one.candidate
     layers = count(len(candidate.copper), "layer")
-    laid_out = " The board is laid out anew." if result.board else ""
+    kept = result.answers.keeps_layers
+    laid_out = "" if result.board is None else " The layers stay." if kept else " The board is laid out anew."
     judged = one.clauses or tuple(result.found.judge(candidate))
     met = sum(is_met for _, is_met, _ in judged)
     return StackupChoice(
@@ -151,7 +153,7 @@ def _figures(one: Evaluated, cost: str) -> Iterator[tuple[str, str]]:
     if loss:
         yield "loss", f"{loss:.2f} dB/inch at most"
     yield "thickness", _mm(one.candidate.thickness_mm)
-    yield "pressed", "once" if one.laminations == 1 else f"{one.laminations} times"
+    yield "pressed", {0: "not", 1: "once"}.get(one.laminations, f"{one.laminations} times")
     yield "aspect", f"{one.aspect_ratio:.1f}:1"
     yield "backdrill", count(len(one.backdrilled), "layer") if one.backdrilled else "none"
 
@@ -173,6 +175,8 @@ def _remarks(result: Suggested) -> Iterator[str]:
             else ""
         )
         yield f"This helps and makes nothing worse: {'; '.join(result.partial.words)}{then}."
+    if words := layer_words(result):
+        yield f"{words[0].upper()}{words[1:]}"
     if ranked := rank_words(result):
         yield f"New stackups are {ranked}"
     answers = result.answers

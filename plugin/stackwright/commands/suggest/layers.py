@@ -1,0 +1,44 @@
+"""What becomes of the layers of a board: they stay as laid out, or some move, or there are others; and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drc_rules.stackup_design.kept_layers import layers_in_words
+from stackup_lib.core.words import listed
+from stackup_lib.synthesis import CandidateStackup
+
+if TYPE_CHECKING:
+    from stackwright.commands.suggest.model import Suggested
+
+CARRIES = {"O": "signals", "S": "signals", "F": "high-speed signals", "G": "ground", "P": "power"}
+
+
+def layer_words(result: Suggested) -> str:
+    """Return one sentence on the layers of the new stackups; "" where nothing is laid out."""
+    answers = result.answers
+    if result.board is None or not answers.ranked:
+        return ""
+    if answers.keeps_layers:
+        return f"new stackups keep the layers as they are laid out, {layers_in_words(_first(result).order.layers)}"
+    laid_out = result.found.kept.laid_out if result.found.kept else None
+    if laid_out is not None:
+        moves = _moves(laid_out.layers, _first(result))
+        return f"the layers do not stay as laid out, {layers_in_words(laid_out.layers)}: {answers.why_moved}; {moves}"
+    reason = next(one for one in result.found.reasons if one.goal == "layers")
+    return f"layers: {reason.value}: {reason.source}" if "not the board's" in reason.value else ""
+
+
+def _first(result: Suggested) -> CandidateStackup:
+    return result.answers.ranked[0].candidate
+
+
+def _moves(was: str, new: CandidateStackup) -> str:
+    """Return which layers carry something else in a new stackup."""
+    if len(was) != len(new.copper):
+        return f"{len(new.copper)} layers instead of {len(was)}"
+    found: dict[str, list[str]] = {}
+    for before, after, row in zip(was, new.order.layers, new.copper, strict=True):
+        if CARRIES[before] != CARRIES[after]:
+            found.setdefault(f"from {CARRIES[before]} to {CARRIES[after]}", []).append(row.name)
+    return "; ".join(f"{listed(names)} {words}" for words, names in found.items()) or "no layer moves"

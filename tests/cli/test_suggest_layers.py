@@ -1,0 +1,72 @@
+"""`stackwright suggest` for boards that are laid out: their layers stay, or one line says why not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from stackwright.cli.app import run
+from tests.support.mini import mini_file
+
+SCHEMA = Path(__file__).parents[2] / "fixtures" / "schemas" / "suggestion-v1.json"
+ROUTED = {"net": "/A", "layer": "In2.Cu", "path_mm": [[5, 5], [70, 5]]}
+PLANES = {"In1.Cu": "GND", "In3.Cu": "+3V3", "In4.Cu": "GND"}
+SIX = {"size_mm": [80, 40], "stackup": "default", "copper_layers": 6, "planes": PLANES, "tracks": [ROUTED]}
+TWO = {"size_mm": [80, 40], "stackup": "default", "copper_layers": 2}
+
+
+@pytest.mark.parametrize(
+    ("board", "words", "layers", "said"),
+    [
+        (SIX, [], 6, "new stackups keep the layers as they are laid out, S-G-S-P-G-S"),
+        (TWO, [], 2, "new stackups keep the layers as they are laid out, S-S"),
+        (TWO, ["--profile", "edge"], 4, "layers: 4, not the board's 2: copper layers >= 4 (edge); edge.layers.min: "),
+        (
+            SIX,
+            ["--power-oz", "2"],
+            6,
+            "the layers do not stay as laid out, S-G-S-P-G-S: a signal layer would take the weight of a power plane on "
+            "its core, or opposite to it; In2.Cu from signals to power",
+        ),
+    ],
+    ids=["six layers", "two layers", "two where four are required", "six with a heavy power plane"],
+)
+def test_a_line_says_what_becomes_of_the_layers(
+    *,
+    board: dict[str, object],
+    words: list[str],
+    layers: int,
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In text and in JSON, which fits its schema."""
+    path = mini_file(tmp_path, board)
+    assert run(["suggest", str(path), *words, "--limit", "1"]) == 0
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert run(["suggest", str(path), *words, "--limit", "1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(found)
+    assert [one["layers"] for one in found["answers"]] == [layers]
+    assert found["layers"].startswith(said)
+    assert found["keeps_layers"] is said.startswith("new stackups keep")
+
+
+def test_a_new_stackup_of_a_board_is_applied_without_moving_a_layer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two layers too: the plan is applied to the board, and a check finds its stackup entered."""
+    for name, board in (("six", SIX), ("two", TWO)):
+        path, plan = mini_file(tmp_path / name, board), tmp_path / f"{name}.toml"
+        assert run(["suggest", str(path), "--limit", "1", "--plan", str(plan)]) == 0
+        assert run(["apply", str(plan), str(path), "--write", "--change-stackup"]) == 0
+        capsys.readouterr()
+        run(["check", str(path), "--json"])
+        (report,) = json.loads(capsys.readouterr().out)["reports"]
+        verdicts = {one["clause"]: one["verdict"] for one in report["verdicts"]}
+        assert verdicts["board.stackup.declared"] == "passed"
+        assert verdicts["board.stackup.symmetry"] in ("passed", "not_applicable")
+        assert not [code for code in (one["code"] for one in report["findings"]) if code.startswith("STK")]
