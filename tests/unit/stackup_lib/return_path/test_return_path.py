@@ -14,7 +14,7 @@ import pytest
 import shapely
 from scipy.integrate import quad
 
-from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.board.board import Board, Floats, Ints, LayerKind
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.facts import MissingFact
@@ -376,6 +376,53 @@ def test_copper_under_lines_is_what_polygons_say(tmp_path: Path) -> None:
         assert covered[k] == pytest.approx(way.intersection(copper).length, abs=1e-5)
 
 
+def test_nets_under_tracks_are_as_long_as_polygons_say(tmp_path: Path) -> None:
+    """60 tracks of two nets over three planes and void: within half a look-up's step per edge that each may cross."""
+    rng = np.random.default_rng(11)
+    ends = np.round(rng.uniform((5, 5), (95, 60), (60, 2, 2)), 2).tolist()
+    tracks = "".join(track(*path, net=("/D", "/E")[k % 2]) for k, path in enumerate(ends))
+    planes = zone(2, 30) + zone(32, 60, net="/V1", bottom=40) + zone(60.5, 98, net="/V2", top=20)
+    board = mini(tmp_path, tracks + planes)
+    places = CopperMap(board)
+    areas = [
+        (board.nets[net], shapely.union_all([fill for n, fill in places.fills(1) if n == net]))
+        for net in {net for net, _ in places.fills(1)}
+    ]
+
+    found = ReturnPath(places).plane_nets_mm(tracks_of(board), 1)
+
+    expected: dict[tuple[str, str | None], float] = {}
+    for row in tracks_of(board).tolist():
+        at = board.tracks
+        way = shapely.LineString([(at.start_x_mm[row], at.start_y_mm[row]), (at.end_x_mm[row], at.end_y_mm[row])])
+        over = {name: way.intersection(area).length for name, area in areas}
+        for name, length in [*over.items(), (None, way.length - sum(over.values()))]:
+            key = board.nets[at.net[row]], name
+            expected[key] = expected.get(key, 0.0) + length
+    names = {
+        (board.nets[net], None if other == NO_COPPER else board.nets[other]): mm for (net, other), mm in found.items()
+    }
+    assert set(names) == set(expected)
+    assert len(names) == 8
+    for key, length in expected.items():
+        assert names[key] == pytest.approx(length, rel=0.02)
+    assert sum(names.values()) == pytest.approx(float(board.tracks.length_mm.sum()), rel=1e-9)
+
+
+def test_void_in_one_plane_shows_the_first_copper_behind_it(tmp_path: Path) -> None:
+    """A track over a plane to half of its length, and over one a layer below for the rest."""
+    below = zone(1, 99).replace("In1.Cu", "In2.Cu").replace("GND", "/V1")
+    board = mini(tmp_path, track((20, 10), (60, 10)) + zone(1, 30) + below)
+    under = ReturnPath(CopperMap(board))
+
+    alone = {other: mm for (_, other), mm in under.plane_nets_mm(tracks_of(board), 1).items()}
+    both = {other: mm for (_, other), mm in under.plane_nets_mm(tracks_of(board), 1, beyond=[2]).items()}
+
+    ground, supply = board.net_index["GND"], board.net_index["/V1"]
+    assert alone == {ground: pytest.approx(10, abs=0.5), NO_COPPER: pytest.approx(30, abs=0.5)}
+    assert both == {ground: pytest.approx(10, abs=0.5), supply: pytest.approx(30, abs=0.5)}
+
+
 # How the return current is spread.
 
 
@@ -435,6 +482,27 @@ pads = [{ number = "1", net = "/D", size_mm = [0.3, 0.3] }]
 net = "/D"
 at_mm = [30, 20]
 """
+
+
+def test_the_height_of_a_plane_needs_every_thickness_between(tmp_path: Path) -> None:
+    """Copper between counts; a layer is no plane of its own, and one that the stackup does not have is none."""
+    board = mini_board(tmp_path, tomllib.loads("copper_layers = 6\n" + STACKUP))
+    stackup = board.stackup
+    assert stackup is not None
+    rows = [k for k, row in enumerate(stackup.layers) if row.kind is LayerKind.COPPER]
+    bare = [
+        row.model_copy(update={"thickness_mm": None}) if k == rows[2] + 1 else row
+        for k, row in enumerate(stackup.layers)
+    ]
+    unknown = stackup.model_copy(update={"layers": tuple(bare)})
+
+    assert plane_height_mm(stackup, 1, 3) == pytest.approx(0.2 + 0.018 + 0.3)
+    assert plane_height_mm(stackup, 3, 1) == plane_height_mm(stackup, 1, 3)
+    assert plane_height_mm(stackup, 4, 5) == pytest.approx(0.1)
+    assert plane_height_mm(stackup, 2, 2) is None
+    assert plane_height_mm(stackup, 2, 6) is None
+    assert plane_height_mm(unknown, 1, 2) == pytest.approx(0.2)
+    assert plane_height_mm(unknown, 1, 3) is None
 
 
 def six_layers(folder: Path, planes: str, vias: str = "") -> Board:
