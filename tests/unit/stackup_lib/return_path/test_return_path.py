@@ -490,10 +490,9 @@ def test_the_height_of_a_plane_needs_every_thickness_between(tmp_path: Path) -> 
     stackup = board.stackup
     assert stackup is not None
     rows = [k for k, row in enumerate(stackup.layers) if row.kind is LayerKind.COPPER]
-    bare = [
-        row.model_copy(update={"thickness_mm": None}) if k == rows[2] + 1 else row
-        for k, row in enumerate(stackup.layers)
-    ]
+    core = stackup.layers[rows[2] + 1]
+    blank = core.model_copy(update={"plies": tuple(p.model_copy(update={"thickness_mm": None}) for p in core.plies)})
+    bare = [blank if row is core else row for row in stackup.layers]
     unknown = stackup.model_copy(update={"layers": tuple(bare)})
 
     assert plane_height_mm(stackup, 1, 3) == pytest.approx(0.2 + 0.018 + 0.3)
