@@ -526,6 +526,24 @@ def test_the_nearest_ground_via_is_found_with_its_distance(tmp_path: Path) -> No
     assert not change.keeps_plane
 
 
+def pad(x: float, y: float, kind: str) -> str:
+    return (
+        f'[[parts]]\nreference = "J1"\nat_mm = [{x}, {y}]\n'
+        f'pads = [{{ number = "1", net = "GND", kind = "{kind}", drill_mm = 0.8, size_mm = [1.4, 1.4] }}]\n'
+    )
+
+
+def test_a_plated_pin_of_ground_is_a_return_via(tmp_path: Path) -> None:
+    """It goes through every layer, 2 mm away, where the nearest via is 6 mm away; a surface pad joins no planes."""
+    (by_pin,) = changes_of(six_layers(tmp_path, GROUNDS, pad(30, 22, "through") + via(30, 26)))
+    (by_via,) = changes_of(
+        six_layers(tmp_path, GROUNDS, pad(30, 22, "smd").replace("drill_mm = 0.8, ", "") + via(30, 26))
+    )
+
+    assert by_pin.distance_mm == pytest.approx(2.0)
+    assert by_via.distance_mm == pytest.approx(6.0)
+
+
 def test_a_ground_via_that_does_not_reach_both_planes_is_none(tmp_path: Path) -> None:
     """A blind via 1 mm away joins the upper plane to nothing."""
     blind = '[[vias]]\nnet = "GND"\nat_mm = [31, 20]\nkind = "blind"\nspan = ["F.Cu", "In2.Cu"]\n'
