@@ -12,6 +12,7 @@ from drc_rules.analysis.impedance.process_view import process_view
 from drc_rules.analysis.loss.loss_shares import role_notes
 from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
+from drc_rules.analysis.targets.configured_geometries import bounds_notes
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
 from drc_rules.engine.decide import Outcome, begin, coverage_of, headline_of
 from drc_rules.engine.finding_lines import with_lines
@@ -110,6 +111,7 @@ def check_up(
             *context.declarations.notes,
             *understated_notes(one for ply in context.plies if (one := ply.understated)),
             *role_notes(context),
+            *bounds_notes(context),
             *context.assignment.notes,
         ),
         process=process,

@@ -59,6 +59,25 @@ def design_rules_of(ctx: Context) -> DesignRules | None:
         raise MissingFact(f"the custom design rules ({error.what})", error.next_step) from error
 
 
+def bounds_notes(ctx: Context) -> Iterator[str]:
+    """Yield a note for each constraint whose minimum is above its maximum.
+
+    KiCad 10.0.6 takes such a rule without a word and reports every item: each is below the one or above the other.
+    """
+    try:
+        rules = design_rules_of(ctx)
+    except MissingFact:
+        return  # ignored-design-rules tells it
+    if rules is None or rules.path is None or rules.fault is not None:
+        return
+    for one in rules.rules:
+        for limits in one.constraints:
+            if limits.min_mm is not None and limits.max_mm is not None and limits.min_mm > limits.max_mm:
+                where = f'{rules.path.name}:{limits.line}, rule "{one.name}"'
+                bounds = f"{limits.min_mm:g} mm at least and {limits.max_mm:g} mm at most"
+                yield f"{where}: {limits.kind} is {bounds}: nothing meets both, KiCad reports every item"
+
+
 def readable_rules(ctx: Context) -> DesignRules | None:
     """Return the custom design rules; raises `MissingFact` where KiCad ignores them or they cannot be followed."""
     rules = design_rules_of(ctx)
