@@ -205,7 +205,7 @@ class DielectricPly:
         if not dk_is_possible(dk):
             return cannot_be("Dk", self.label, f"{dk:g}", self.how_to_correct("dk"))
         sheets = sheet_dk(laminate).value if laminate is not None and not laminate.generic else None
-        if laminate is None or sheets is None or is_dk_of(laminate, dk):
+        if laminate is None or sheets is None or is_dk_of(laminate, dk) or self.is_dk_of_former_material:
             return None
         what = f"{dk:g} is not that of {laminate.family}, {sheets.low:.3g} to {sheets.high:.3g}"
         return MissingFact(f"Dk of {self.label} ({what})", self.how_to_correct("dk"))
@@ -223,6 +223,14 @@ class DielectricPly:
         what = f"{df:g} is not that of {better.family}, {better.sheets.low:.2g} to {better.sheets.high:.2g}"
         how = f'{self.how_to_correct("df")}, or name the laminate that has it: material = "?"'
         return MissingFact(f"Df of {self.label} ({what})", how)
+
+    @property
+    def is_dk_of_former_material(self) -> bool:
+        """True where `stackwright.toml` names another product than the file, whose Dk is not that product's."""
+        dk, laminate = self.ply.dk, self._sure_laminate
+        if not self.is_declared or self.declaration.dk is not None or dk is None or laminate is None:
+            return False
+        return not laminate.generic and dk_is_possible(dk) and not is_dk_of(laminate, dk)
 
     @property
     def understated(self) -> Understated | None:
@@ -292,7 +300,8 @@ class DielectricPly:
         """Dk for an impedance: declared, else the file's bare number, else from the catalogue at the frequency.
 
         The file's number is what the fab gave the user for this construction; it moves by a few per cent per decade of
-        frequency, which KiCad does not state, so it is of medium confidence.
+        frequency, which KiCad does not state, so it is of medium confidence. One that is not that of a material named
+        in `stackwright.toml` is left over from the file's.
         """
         name = f"Dk of {self.label}"
         if self.dk_fault is not None:
@@ -300,7 +309,7 @@ class DielectricPly:
         if self.declaration.dk is not None:
             source = f'dielectric."{self.row}".dk'
             return self.declarations.of_stackup(name, self.declaration.dk, source) or unknown(name, "")
-        if self.trusted and self.ply.dk is not None:
+        if self.trusted and self.ply.dk is not None and not self.is_dk_of_former_material:
             source = f"stackup row {self.row}; no frequency is stated with it"
             return Fact[float](
                 name=name, value=self.ply.dk, origin=Origin.FILE, source=source, confidence=Confidence.MEDIUM

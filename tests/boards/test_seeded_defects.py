@@ -36,7 +36,8 @@ def cut(case: Case, net: str) -> Case:
 # declared for each row, and the twelve vias that leave on In7 are given the backdrill that Gen5 requires. The outer
 # copper is declared as finished: with the 35 um of the file PCIe there is not surely inside its tolerance. Next to what
 # is broken below it fails clauses enough: ten layers and half-ounce planes are little for inference, the Dk in the file
-# is FR4's, two short breakouts run apart, In6 is twice its mirror, the vias are deep for their drill.
+# is FR4's, so that lines drawn for it have 97 ohm outside on Megtron, two short breakouts run apart, In6 is twice its
+# mirror, the vias are deep for their drill.
 
 MEGTRON = "".join(
     f'[declared.dielectric."dielectric {row}"]\nmaterial = "{"R-5775(N)" if row % 2 == 0 else "R-5670(N) 1078"}"\n'
@@ -127,21 +128,25 @@ THOR_SEEDS = {
         undecided("board.loss.share"),
     ),
     "one row of FR4": Seed(
-        "it touches In7: both classes of laminate that Gen5 asks for; only FR4 has the file's Dk; its mirror is none",
+        "it touches In7: both classes of laminate that Gen5 asks for; only FR4 has the file's Dk, "
+        "which makes USBC1_TX1 surely late; its mirror is none",
         lambda c: c.declared(ROW_8, ROW_8.replace("R-5775(N)", "370HR")),
         {
             "inference.laminate.pcie5": "failed",
             "inference.laminate_min.pcie5": "failed",
             "board.dk.plausible": "failed +0 -1",
+            "board.pair.skew": "failed",
             "board.stackup.symmetry": "failed +1 -0",
         },
     ),
     "one row of a laminate that nobody knows": Seed(
-        "everything that its data sheet would tell: class, Df and with it the loss, Tg, the usual Dk",
+        "everything that its data sheet would tell: class, Df and with it the loss, Tg, the usual Dk; "
+        "the file's Dk makes USBC1_TX1 surely late",
         lambda c: c.declared(ROW_8, ROW_8.replace("R-5775(N)", "Unobtainium")),
         {
             "board.laminate.known": "failed",
             "board.dk.plausible": "failed +0 -1",
+            "board.pair.skew": "failed",
             **undecided("inference.laminate.pcie5", "inference.laminate_min.pcie5", "board.loss.share"),
             **undecided("inference.tg.min", "inference.tg.preferred"),
         },
@@ -150,8 +155,8 @@ THOR_SEEDS = {
         "lines on In7 move, and what the rules file intends there; the board is thinner, unlike its mirror",
         lambda c: c.with_ply("dielectric 8", thickness_mm=0.1),
         {
-            "board.impedance.routed": "failed",
-            "board.impedance.intended": "failed",
+            "board.impedance.routed": "failed +1 -0",
+            "board.impedance.intended": "failed +1 -0",
             "board.stackup.thickness": "failed",
             "board.stackup.symmetry": "failed +1 -0",
         },
@@ -164,23 +169,20 @@ THOR_SEEDS = {
             "board.stackup.thickness": "failed",
             "board.stackup.symmetry": "failed +3 -0",
             "board.dk.plausible": "failed +0 -1",
-            "board.impedance.routed": "not verifiable",
-            **undecided("board.loss.share", "board.impedance.intended", *STUBS, *ASPECT_RATIOS),
+            **undecided("board.loss.share", *STUBS, *ASPECT_RATIOS),
             **undecided("inference.backdrill.pcie5", "board.via.backdrill_needed"),
             **undecided(*DIELECTRICS),
             **undecided(*RETURN_PATH),
         },
     ),
     "a prepreg without thickness": Seed(
-        "no hole through it has a length, no line beside it an impedance",
+        "no hole through it has a length, no line beside it an impedance; those outside are off as before",
         lambda c: c.with_ply("dielectric 5", thickness_mm=None),
         {
             "board.stackup.complete": "failed",
             **undecided("board.stackup.thickness", "board.loss.share", "inference.backdrill.pcie5"),
             **undecided(
                 "board.via.backdrill_needed",
-                "board.impedance.intended",
-                "board.impedance.routed",
                 "board.prepreg.construction",
                 *STUBS,
                 *ASPECT_RATIOS,
@@ -209,19 +211,16 @@ THOR_SEEDS = {
         {},
     ),
     "a pair on In7 is 0.2 mm wide": Seed(
-        "67 ohm",
+        "70 ohm",
         lambda c: c.with_tracks(c.on_nets(*PAIR) & c.on_layer("In7.Cu"), width_mm=0.2),
-        {"board.impedance.routed": "failed"},
+        {"board.impedance.routed": "failed +1 -0"},
     ),
     "a via is not backdrilled": Seed(
-        "Gen5 asks for it; its stub of 0.38 mm resonates at 4.2 times Nyquist, at worst at 2.9, and delays its half of "
-        "the pair by 1.2 ps, which leaves 1.1 ps of skew where 0.127 mm, 0.9 ps, are allowed",
+        "Gen5 asks for it; its stub of 0.38 mm resonates at 3.9 times Nyquist",
         lambda c: c.backdrilled(ONE_VIA, size_mm=float("nan"), start="", must_cut=""),
         {
             "inference.backdrill.pcie5": "failed",
-            "board.pair.skew": "failed",
             "board.via.backdrill_clearance_advanced": "failed +0 -1",
-            "board.via.stub_resonance_worst": "failed",
             "board.via.stub_ten_times": "failed +1 -0",
         },
     ),
@@ -255,7 +254,7 @@ THOR_SEEDS = {
         {
             "board.copper.no_shorts": "failed",
             "board.delay.pair_on_different_layers": "failed",
-            "board.impedance.routed": "failed",
+            "board.impedance.routed": "failed +2 -0",
             "inference.backdrill.pcie5": "failed",
             "board.via.backdrill_depth": "failed",
             "board.via.stub_resonance_worst": "failed",
@@ -317,7 +316,7 @@ def test_the_repaired_thor_carrier_fails_only_what_the_seeds_do_not_break(demo_b
     """The ground on which the seeds fall."""
     states = thor(demo_boards)[1]
 
-    # USBC1_TX1 changes layers for one trace: 0.9 ps, 0.5 to 1.3 by what Dk leaves open, 0.127 mm or 0.9 ps allowed
+    # USBC1_TX1 changes layers for one trace: 0.8 to 1.5 ps by what Dk leaves open, 0.127 mm or 0.8 ps allowed
     # and the file stores no fill of the vias in the ball pads of J1 and J18
     assert {clause for clause, (verdict, _) in states.items() if verdict == "not verifiable"} == {
         "board.pair.skew",
@@ -330,6 +329,8 @@ def test_the_repaired_thor_carrier_fails_only_what_the_seeds_do_not_break(demo_b
         "board.fab.hole_standard",
         "board.fab.space_standard",
         "board.impedance.coupling",
+        "board.impedance.intended",
+        "board.impedance.routed",
         "board.stackup.symmetry",
         "board.thermal.bare_exposed_pad",
         "board.via.aspect_ratio_advanced",

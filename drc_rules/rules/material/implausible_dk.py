@@ -10,7 +10,8 @@ a laminate without a data sheet. A sheet without a Dk is not compared.
 Why it matters
 --------------
 Impedance goes with the square root of Dk: a number copied from another laminate shifts every controlled line. So
-nothing that depends on the row is judged where it names a product: one of the two statements is wrong.
+nothing that depends on the row is judged where it names a product: one of the two statements is wrong. Where
+`stackwright.toml` names the product and not its Dk, the data sheet's takes the place of the file's.
 
 How to fix
 ----------
@@ -68,12 +69,11 @@ def implausible_dk(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterato
     low, high = ctx.need(sheets).low, ctx.need(sheets).high
     ctx.shows(f"{ply.label} ({ply.stated}), {laminate.family}", Dk=dk, Dk_low=low, Dk_high=high, a=allowance)
     if not is_dk_of(laminate, dk):
-        so = "every controlled line shifts" if ply.dk_fault is None else "lines next to this row are not judged"
         yield DraftFinding(
             title=(
                 f"{ply.label} ({ply.stated}): Dk {dk:g} is outside the range of {laminate.family}, {low:g} to {high:g}"
             ),
-            why=f"Impedance goes with the square root of Dk: {so}",
+            why=f"Impedance goes with the square root of Dk: {_consequence(ply)}",
             fix=f"Enter the Dk of the construction that the fab will use. {ply.how_to_correct('dk')}",
             ids=(ply.label,),
             measured=Measured(value=dk, unit="Dk"),
@@ -82,6 +82,12 @@ def implausible_dk(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterato
         )
     elif laminate.generic:
         raise MissingFact(f"laminate of {ply.label} (any {laminate.family} may have a Dk of {dk:g})", _name_it(ply))
+
+
+def _consequence(ply: DielectricPly) -> str:
+    if ply.is_dk_of_former_material:
+        return "lines next to this row are solved with the data sheet's, the board file still says another"
+    return "every controlled line shifts" if ply.dk_fault is None else "lines next to this row are not judged"
 
 
 def _name_it(ply: DielectricPly) -> str:

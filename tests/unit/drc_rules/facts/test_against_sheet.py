@@ -125,3 +125,28 @@ def test_the_share_leaves_room_for_every_tabulated_construction() -> None:
 
     assert len(shares) >= 12
     assert min(shares.values()) == pytest.approx(0.62, abs=0.005) and min(shares.values()) > LEAST_DF_SHARE
+
+
+@pytest.mark.parametrize(
+    ("material", "stated", "declared", "dk"),
+    [
+        ("FR4", "dk=4.3", 'material = "R-5775(N)"\n', "sheet"),
+        ("FR4", "dk=3.4", 'material = "R-5775(N)"\n', 3.4),
+        ("FR4", "dk=4.3", 'material = "SuperLam 9"\n', 4.3),
+        ("FR4", "dk=4.3", 'material = "R-5775(N)"\ndk = 3.3\n', 3.3),
+        ("R-5775(N)", "dk=4.3", "", None),
+        ("FR4", "dk=3.4", "", 3.4),
+    ],
+    ids=["left over", "may be the product's", "nobody knows it", "declared", "of two one is wrong", "no product"],
+)
+def test_a_dk_counts_where_it_may_be_the_named_products(
+    material: str, stated: str, declared: str, dk: float | str | None, tmp_path: Path
+) -> None:
+    """Left over from the file's material, it gives way to the data sheet of the one that the settings name."""
+    board = mini_board(tmp_path, tomllib.loads(BOARD.format(material=material, stated=stated)))
+    ply = prepare(board, parse_config(DECLARED + declared if declared else ""), Overrides())[0].plies[0]
+
+    found = ply.dk_at(10.0).value
+
+    assert found == (ply.catalogue_dk_at(10.0).value if dk == "sheet" else dk)
+    assert dk != "sheet" or (found is not None and 3.0 < found < 3.6)
