@@ -394,8 +394,8 @@ TG = "edge.tg.min", "edge.tg.preferred"
 
 WREN_SEEDS = {
     "an impossible Dk": Seed(
-        "IS400 has no 5.5, nor has its mirror, for which the same finding speaks; which of the two is wrong is open, and "
-        "with it the lines next to it, the stubs through it and the losses",
+        "IS400 has no 5.5, nor has its mirror, for which the same finding speaks; which of the two is wrong is open, "
+        "and with it the lines next to it, the stubs through it and the losses",
         lambda c: c.with_ply("dielectric 10", dk=5.5),
         {
             "board.dk.plausible": "failed",
