@@ -121,8 +121,8 @@ class Search:
                 words = "a signal layer would take the weight of the plane on its core"
                 if self.goals.laid_out is not None:
                     words = "a signal layer would take the weight of a power plane on its core, or opposite to it"
-                    self.not_closed.append(words)
                 self.lost.add(f"{len(order.layers)} layers {order.layers}", words)
+                self.not_closed += [] if todo else [words]
         pool = []
         for pair in offered:
             for order in todo:

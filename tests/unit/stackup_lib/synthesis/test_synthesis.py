@@ -23,11 +23,14 @@ from stackup_lib.synthesis import (
     to_planned,
 )
 from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, is_sound, orders
+from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.fill_dielectrics import closest
 from stackup_lib.transmission_lines.inverse import Target
 
 DIFF_85 = Target(ohm=85, kind="differential")
+
+RULES = BuildRules(equal_cladding=True)
 
 EDGE = Goals(
     layer_count=8,
@@ -240,6 +243,15 @@ def test_too_many_layers_for_the_count_say_how_many_are_needed() -> None:
     """Eight high-speed layers between grounds do not fit into ten layers."""
     with pytest.raises(ConfigError, match="need 20 layers, not 10"):
         orders(Goals(layer_count=10, fast_layers=8))
+
+
+def test_where_no_order_keeps_the_weights_of_signal_layers_that_is_the_reason() -> None:
+    """Build-ups put each signal layer on a core with a power plane of 1 oz; laminates of no data are not to blame."""
+    goals = Goals(layer_count=8, other_signal_layers=4, power_planes=2, build_ups=1, build_rules=RULES)
+    found = suggest(goals)
+    assert not found.ranked
+    assert found.unreachable == ("a signal layer would take the weight of the plane on its core",)
+    assert "power copper" in {one.goal for one in found.relaxations}
 
 
 @pytest.mark.parametrize("above", [False, True])
