@@ -4,7 +4,7 @@ Dielectrics are chosen by their place: under the outer layers, in build-ups, nex
 which closes the sum. All gaps of a place take one choice, so a stackup is symmetric in material as in thickness.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import lru_cache
 from itertools import product
 from typing import Literal, NamedTuple
@@ -34,6 +34,9 @@ from stackup_lib.transmission_lines.finish import USUAL_MASK
 
 EVEN = 1.5
 """A stripline's two dielectrics differ by at most this factor, or its loss is that of the nearer plane."""
+
+ETCHED_MM = 0.1
+"""Between dielectrics of this, 50 ohm is 0.08 mm wide, which the best fabs etch in 1/2 oz; of half of it 0.045 mm."""
 
 CORE_SLACK_MM = 0.001
 """Cores of 2 and 4 mil are listed as 0.051 and 0.102, or 0.05 and 0.1."""
@@ -113,7 +116,8 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
         return ()
     places = list(choices)
     lists = [_spread(choices[place], MOST_CHOICES.get(len(places), 5)) for place in places]
-    penalty, error, total = _penalty(places, lists, bare_mm(order, goals), goals)
+    carry = {_place(order, gap, goals) for gap in range(len(order.gaps)) if "S" in order.layers[gap : gap + 2]}
+    penalty, error, total = _penalty(places, lists, bare_mm(order, goals), goals, carry)
     fits = np.flatnonzero((error.ravel() <= goals.thickness_tolerance) & (total.ravel() >= _least_mm(goals)))
     drillable = fits[total.ravel()[fits] <= goals.max_aspect_ratio * goals.drill_mm]
     fits = drillable if len(drillable) else fits
@@ -168,10 +172,13 @@ def _pair_for(of: str | LaminatePair) -> LaminatePair:
     return of if isinstance(of, LaminatePair) else LaminatePair(fast=of, rest=of)
 
 
-def _penalty(places: list[str], lists: list[list[FillChoice]], bare: float, goals: Goals) -> tuple[Reals, Reals, Reals]:
+def _penalty(
+    places: list[str], lists: list[list[FillChoice]], bare: float, goals: Goals, carry: Container[str]
+) -> tuple[Reals, Reals, Reals]:
     """Return, over all combinations, how uneasy they are, how far from the thickness (relative), and how thick.
 
-    Small is good: near the thickness, fast dielectrics alike and thick enough for a trace that can be etched.
+    Small is good: near the thickness, fast dielectrics alike, and those around a signal layer thick enough for a trace
+    that can be etched. `carry` are the places next to signal layers that are not fast.
     """
 
     def along(place: str, values: list[float]) -> Reals:
@@ -197,7 +204,10 @@ def _penalty(places: list[str], lists: list[list[FillChoice]], bare: float, goal
     for core, prepreg in product(fast_cores, fast_prepregs):
         thin, thick = np.minimum(core, prepreg), np.maximum(core, prepreg)
         uneasy[True] = uneasy[True] + (thick / thin - 1) * 0.3 + 2.0 * (thick / thin > EVEN)
-        uneasy[True] = uneasy[True] + np.maximum(0.0, 0.1 - thin) * 10 + np.maximum(0.0, thick - 0.2) * 5
+        uneasy[True] = uneasy[True] + np.maximum(0.0, ETCHED_MM - thin) * 10 + np.maximum(0.0, thick - 0.2) * 5
+    slow = [place for place in places if place in carry and place.startswith("middle")]
+    for upper, lower in product(*([means[p] for p in slow if kind in p] for kind in ("core", "prepreg"))):
+        uneasy[False] = uneasy[False] + np.maximum(0.0, ETCHED_MM - np.minimum(upper, lower)) * 10
     total, penalty = totals[True] + totals[False], uneasy[True] + uneasy[False]
     if goals.thickness_mm is None:
         return penalty, np.zeros_like(total), total

@@ -113,6 +113,7 @@ def test_presses_faces_of_cores_and_plated_layers(
     """By hand: one press for what is not one core, one for each build-up; a build-up's inner layers are plated."""
     order = Order(layers="O" + "G" * (len(gaps) - 1) + "O", gaps=gaps, pattern="", build_ups=build_ups)
     assert order.laminations == presses
+    assert order.has_one_core == (build_ups > 0 and gaps.count("c") == 1)
     assert [order.opposite_face(k) for k in range(len(order.layers))] == faces
     assert [k for k in range(len(order.layers)) if order.is_plated_inside(k)] == plated
     drilled = [k for k in range(len(gaps)) if order.is_build_up(k)]

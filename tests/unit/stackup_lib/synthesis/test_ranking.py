@@ -115,8 +115,9 @@ def test_candidates_within_three_per_cent_of_loss_and_five_of_cost_are_one_answe
     for kind in (other._replace(layers=6), other._replace(fast_laminate="Megtron 6")):
         assert not have_equal_objectives(ONE_LAMINATE, first, kind, first)
     for place in (3, 4, 5):
-        apart = tuple(value + (k == place) for k, value in enumerate(first))
-        assert not have_equal_objectives(ONE_LAMINATE, first, other, (*apart[:5], apart[5]))
+        loss, cost, thickness, *rest = (value + (k == place) for k, value in enumerate(first))
+        apart: Objectives = (loss, cost, thickness, rest[0], rest[1], rest[2])
+        assert not have_equal_objectives(ONE_LAMINATE, first, other, apart)
 
 
 def test_by_cost_the_cheapest_is_first_and_a_missed_thickness_costs_its_share() -> None:
