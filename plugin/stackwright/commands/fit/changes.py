@@ -25,7 +25,7 @@ class Way(Frozen):
 
     Attributes:
         words: what changes.
-        is_change: of the board's own stackup, rows and tracks stay; else a new stackup, and the board is laid out anew.
+        is_change: of the board's own stackup, rows and tracks stay; else a new stackup.
         cost_index, cost_drivers: relative cost of the stackup then.
         cost_tier: against the cheapest of several answers; "" for an only one.
         then: headline after a change of the board's own stackup; None where it was not judged.
