@@ -51,6 +51,7 @@ class BuildRules(Frozen):
         least_glass_ratio: pressed thickness over the cloth of all plies, at least.
         heavy_oz: from this weight, one ply of a style in `not_single` does not fill the copper.
         heavy_resin_pct: least resin content of prepreg next to copper of `heavy_oz` and more.
+        usual_core_mm, usual_pressed_mm: thinner cores and prepregs a fab builds, but asks about.
         source: where the values are.
     """
 
@@ -61,6 +62,8 @@ class BuildRules(Frozen):
     heavy_oz: float = 2.0
     heavy_resin_pct: float = 0.0
     not_single: tuple[str, ...] = ()
+    usual_core_mm: float = 0.0
+    usual_pressed_mm: float = 0.0
     source: str = ""
 
     def needs(self, upper_oz: float, lower_oz: float, *, outer: bool) -> GapNeeds:

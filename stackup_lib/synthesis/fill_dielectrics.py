@@ -17,7 +17,7 @@ from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials.pressing import FacingCopper
 from stackup_lib.synthesis.arrange import Order
-from stackup_lib.synthesis.build_rules import GapNeeds
+from stackup_lib.synthesis.build_rules import BuildRules, GapNeeds
 from stackup_lib.synthesis.candidates import (
     SIGNAL_OZ,
     USES,
@@ -43,6 +43,9 @@ CORE_SLACK_MM = 0.001
 
 RESIN_PER_COPPER = 2.0
 """A prepreg is at least this many times as thick as the copper that it fills: a fab's rule for multilayers (setpcb)."""
+
+ASKS = 0.1
+"""What a dielectric that a fab asks about adds to how uneasy a build is: as much as 2.5 % of thickness."""
 
 THICKEST_MM = 0.4
 """Of what is not in the middle: engineering judgement."""
@@ -195,6 +198,8 @@ def _penalty(
         means[place] = mean = along(place, [c.mean_mm for c in found])
         totals[fast] = totals[fast] + along(place, [c.sum_mm for c in found])
         uneasy[fast] = uneasy[fast] + along(place, [0.04 * (c.sold.plies - 1) for c in found])
+        if place != "fast outer":  # thicker, pairs of a fixed pitch have gaps that a fab asks about as well
+            uneasy[fast] = uneasy[fast] + along(place, [ASKS * _is_thin(c, goals.build_rules) for c in found])
         if place.endswith("outer"):
             uneasy[fast] = uneasy[fast] + np.abs(mean - 0.08) * 2
         if goals.thickness_mm is None:
@@ -213,6 +218,12 @@ def _penalty(
         return penalty, np.zeros_like(total), total
     error = np.abs(total - goals.thickness_mm) / goals.thickness_mm
     return penalty + 4 * error, error, total
+
+
+def _is_thin(choice: FillChoice, rules: BuildRules) -> bool:
+    """Tell whether a fab asks about a product, because it is thinner than what it builds as usual."""
+    usual = rules.usual_core_mm - CORE_SLACK_MM if choice.sold.kind == "core" else rules.usual_pressed_mm
+    return round(min(choice.at_mm.values()), 3) < usual
 
 
 def _place(order: Order, gap: int, goals: Goals) -> str:

@@ -248,6 +248,24 @@ def test_no_lean_prepreg_is_next_to_heavy_copper() -> None:
     assert rules.needs(0.5, 0.5, outer=True).and_those(rules.needs(1.0, 2.0, outer=True)).resin_pct == 49.0
 
 
+def test_what_a_fab_asks_about_is_taken_only_where_nothing_else_fits() -> None:
+    """A thicker core, a thicker prepreg; 12 layers in 0.8 mm need thinner ones than usual, and have them."""
+    usual = BuildRules(usual_core_mm=0.1, usual_pressed_mm=0.069)
+
+    def thinnest(layers: int, power: int, thickness_mm: float, rules: BuildRules) -> list[float]:
+        goals = Goals(layer_count=layers, power_planes=power, thickness_mm=thickness_mm, build_rules=rules)
+        found = closest(orders(goals)[0], "S1000-2M", goals)[0]
+        assert found.thickness_mm == pytest.approx(thickness_mm, rel=0.1)
+        rows = found.dielectrics
+        return [min(r.thickness_mm for r in rows if r.kind is k) for k in (LayerKind.CORE, LayerKind.PREPREG)]
+
+    assert thinnest(8, 0, 1.0, BuildRules())[0] == 0.075
+    assert thinnest(8, 0, 1.0, usual)[0] >= 0.1
+    assert thinnest(10, 2, 1.6, BuildRules())[1] < 0.069
+    assert thinnest(10, 2, 1.6, usual)[1] >= 0.069
+    assert max(thinnest(12, 2, 0.8, usual)) < 0.069
+
+
 def test_inner_layers_of_build_ups_are_plated() -> None:
     """With 2 build-ups the second layer is an outer one of the first lamination: foil and plating, as outside."""
     goals = Goals(layer_count=12, fast_layers=2, ground_copper_oz=1.0, build_ups=2)
