@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Ints
 from stackup_lib.board.layer_roles import is_ground, polygon_areas_mm2
+from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import NO_PAIR, Pairs
 from stackup_lib.nets.two_pin_parts import TwoTerminalParts
@@ -27,12 +28,13 @@ RAIL_BYPASSES = 3
 
 _WORDS = r"CC|DD|EE|PP|TT|BUS|BATT?|IN|OUT|SYS|CORE|IO|REF|AUX|ANA|CCIO|DDIO|DDQ"
 _SUPPLY = re.compile(
-    r"^[+-]?P?\d+(?:V\d*(?![A-Z])|\.\d+V?(?![A-Z]))|^[+-]\d|^\+[A-Z]|[_.\-]\+\d|"
+    r"^[+-]?P?\d+(?:V\d*|\.\d+V)(?![A-Z])|^[+-]?\d+\.\d+(?![A-Z])|^[+-]\d|^\+[A-Z]|[_.\-]\+\d|"
     rf"(?:^|[_.\-])[ADPEU]?V(?:{_WORDS})[A-Z]{{0,3}}\d*(?:\.\d+)?(?:$|[_.\-])"
 )
 _LEVEL = re.compile(r"[_.\-]\d+V\d*$")
 _CONTROL = re.compile(
-    r"(?:^|[_.\-~{])(?:[NP]?EN\d*|PG|P?GOOD|SEL|SENSE|SNS|FLG|FLT|FAULT|DET|MON|INT|OK|OC|ON|OFF|ISET|MODE\d*|FB)(?:$|[_.\-}\d])"
+    r"(?:^|[_.\-~{/])(?:[NP]?EN\d*|PG|P?GOOD|SEL|SENSE|SNS|FLG|FLT|FAULT|DET|MON|INT|OK|OC|ON|OFF|ISET|MODE\d*|FB|N?RST|N?RESET|CURR|IMON)"
+    r"(?:$|[_.\-}/\d])"
 )
 _GENERATED = ("Net-(", "unconnected-(")
 
@@ -92,15 +94,20 @@ def reads_as_supply(net: str) -> bool:
 
     `SCL_3V3` is a signal of that level as often as a supply of something, hence not read as one here.
     """
-    last = net.rsplit("/", 1)[-1].upper()
+    last = _last(net)
     return not net.startswith(_GENERATED) and bool(_SUPPLY.search(last)) and not _CONTROL.search(last)
 
 
 @lru_cache(maxsize=65536)
 def ends_in_voltage(net: str) -> bool:
     """Return True for a name such as `FTDI_3V3`: a supply when something bypasses it, else a signal of that level."""
-    last = net.rsplit("/", 1)[-1].upper()
+    last = _last(net)
     return not net.startswith(_GENERATED) and bool(_LEVEL.search(last)) and not _CONTROL.search(last)
+
+
+def _last(net: str) -> str:
+    """Return what stands behind the last slash in capitals; a slash within the label is part of it."""
+    return as_kicad_shows(net.rsplit("/", 1)[-1]).upper()
 
 
 def find_rails(board: Board, parts: TwoTerminalParts, pairs: Pairs, *, with_fills: bool = True) -> Rails:
