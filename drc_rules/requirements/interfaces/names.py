@@ -21,14 +21,15 @@ _MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")
 _FAR = rf"(?:[_.\-](?:C|R|(?:{FAR_SIDES})\d?))?"
 """What designers add behind the polarity for the far side of a capacitor, connector, resistor or protection part."""
 
-_POLARITY = re.compile(rf"([PNM+-])([_.\-]?\d*{_FAR})$")
+_POLARITY = re.compile(rf"([PNM+-])((?:[_.\-]?\d+)?{_FAR})$")
 _SIGNED = re.compile(
-    rf"(?P<head>.*?[A-Z0-9])(?:(?:[_.\-]D?)?(?P<sign>[PNM])|(?P<mark>[+-]))[_.\-]?(?P<lane>\d*){_FAR}$"
+    rf"(?P<head>.*?[A-Z0-9])(?:(?:[_.\-]D?)?(?P<sign>[PNM])|(?P<mark>[+-]))(?:[_.\-]?(?P<lane>\d+))?{_FAR}$"
 )
 _LANE = re.compile(r"(?<=[A-Z])[_.\-](\d+)$")
 _BUS = re.compile(r"\[(\d+)\]")
 _BARE = re.compile(
-    r"(?:[TR]XD?|PET|PER|TD|RD|H?D|DATA|LANE|LN|ML|CK|CLK|TRD|MDI|SSTX|SSRX|TPIN|TPOUT)\d*_[PN]|P\d_[TR]XD?_[PN]"
+    r"(?:[TR]XD?|PET|PER|TD|RD|H?D|DATA|LANE|LN|ML|CK|CLK|TRD|MDI|SSTX|SSRX|TPIN|TPOUT|RX?IN|TX?OUT|CLKIN|CLKOUT)\d*_[PN]"
+    r"|P\d_[TR]XD?_[PN]"
 )
 """A name that says only which lane it is: what it is a lane of stands in the name of its sheet."""
 
@@ -77,7 +78,7 @@ def usual_spelling(normalised: str) -> str:
     found = _SIGNED.fullmatch(name)
     if found is None:
         return name
-    head, lane = _LANE.sub(r"\1", found["head"]), found["lane"]
+    head, lane = _LANE.sub(r"\1", found["head"]), found["lane"] or ""
     return f"{head}{lane}_{'P' if (found['sign'] or found['mark']) in 'P+' else 'N'}"
 
 

@@ -290,6 +290,9 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("LVDS0_CLK_N", "lvds"),
         ("/LVDS_DQ0_P", "lvds"),
         ("/LVDIOC_N", "lvds"),
+        ("/LVDS/RIN0+", "lvds"),
+        ("/lvds panel/TXOUT3-", "lvds"),
+        ("/LVDS/CLKIN-", "lvds"),
         ("/HDMI Output/HDMI_OUT_CK_M_SHIFTED", "hdmi"),
         ("HDMI_HTXCN", "hdmi"),
         ("/LCD/HTX2_P", "hdmi"),
@@ -501,6 +504,33 @@ def test_a_name_spells_out_the_generation_of_a_memory(text: str, found: str | No
     assert spelled_generation("ddr", text) == found
 
 
+@pytest.mark.parametrize(
+    ("net", "found"),
+    [
+        *((net, "low-speed") for net in ("/CAN/CAN_P", "CANH", "can_l", "CAN-", "CANFD_H", "CAN_BUS_LOW")),
+        *((net, "low-speed") for net in ("RS485_A", "RS-485+", "/io/RS422_TX_N")),
+        *((net, None) for net in ("CANCEL", "CANAL_P", "SCAN_P", "VOLCANH", "CAN_LINK_P", "RS4850_P")),
+    ],
+)
+def test_field_buses_are_slow(net: str, found: str | None) -> None:
+    """Both lines of CAN and RS-485 are a pair of nothing fast; words that begin or end like them say nothing."""
+    assert family_by_name(net) == found
+
+
+@pytest.mark.parametrize("net", ["/REFCLKB+", "REFCLKA_N", "PEX_REFCLKC_P", "REFCLK1_P"])
+def test_a_reference_clock_may_have_a_letter(net: str) -> None:
+    """Connectors with two hosts tell their clocks apart by one."""
+    assert family_by_name(net) == "reference-clock"
+
+
+def test_a_camera_in_pairs_is_d_phy() -> None:
+    """C-PHY has trios, not pairs; a word that only begins like a camera tells nothing."""
+    assert spelled_generation("mipi", "CAM0_D1_P") == "mipi-dphy"
+    assert spelled_generation("mipi", "/CAM1_C_N") == "mipi-dphy"
+    assert spelled_generation("mipi", "CAMERA_X") is None
+    assert spelled_generation("mipi", "CPHY_TRIO_CAM") is None
+
+
 def test_pairs_are_found_by_their_names() -> None:
     """P and N, + and -, USB's DP and DM, with the lane before or behind."""
     assert complements("TX0_P") == ("TX0_N", "TX0_M")
@@ -510,6 +540,7 @@ def test_pairs_are_found_by_their_names() -> None:
     assert complements("TX_P_CONN") == ("TX_N_CONN", "TX_M_CONN")
     assert complements("TMDS-RX1-0") == ("TMDS-RX1+0",)
     assert complements("RESET") == ()
+    assert complements("CLKIN-") == ("CLKIN+",)  # the N belongs to IN
 
 
 @pytest.mark.parametrize(
