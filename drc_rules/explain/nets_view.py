@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from drc_rules.analysis.nets.board_links import counted_in, is_partly_routed, title_of
 from drc_rules.analysis.nets.coupled_nets import coupled_nets
+from drc_rules.analysis.targets.unknown_pairs import carries_power
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import family
@@ -137,10 +138,11 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
 
 
 def _other_pairs(ctx: Context, links: Links) -> tuple[OtherPair, ...]:
-    """Return each pair that was not assigned, the longest first."""
+    """Return each pair that was not assigned, the longest first; what feeds current is no pair of unknown interface."""
     roles, nets, mm = ctx.assignment.roles, ctx.board.nets, links.net_length_mm.sum(axis=1)
+    power = ctx.get(carries_power)
     pairs = zip(links.pairs.positive.tolist(), links.pairs.negative.tolist(), strict=True)
-    left = [pair for pair in pairs if not any(roles[n] or links.rails.is_rail(n) for n in pair)]
+    left = [pair for pair in pairs if not any(roles[n] or power[n] or links.rails.is_rail(n) for n in pair)]
     rows = [
         OtherPair(positive=nets[one], negative=nets[other], length_mm=round(float(max(mm[one], mm[other])), 3))
         for one, other in left

@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.explain.net_explained import ExplainedNet, explain_net
 from drc_rules.explain.nets_view import NetsView, find_net, nets_view
@@ -300,6 +301,21 @@ def test_a_board_without_anything_still_has_a_page(tmp_path: Path, capsys: pytes
     out = capsys.readouterr().out
     assert "No interface was detected." in out
     assert "1  no interface" in out
+
+
+def test_the_pairs_of_unknown_interface_are_those_that_a_check_asks_about(tmp_path: Path) -> None:
+    """Leads that fill zones, however small, carry current: a check does not ask what runs on them."""
+    text = track("/LINK_P", (1, 1), (9, 1)) + track("/LINK_N", (1, 2), (9, 2))
+    text += track("/PHASE_P", (1, 4), (9, 4)) + track("/PHASE_N", (1, 5), (9, 5))
+    text += '[[zones]]\nnet = "/PHASE_P"\nlayer = "F.Cu"\nrect_mm = [2, 3.5, 4, 4.5]\n'
+    path = board_file(tmp_path, text)
+    context, _, _ = prepare(read_board(path), find_config(path, None), Overrides())
+
+    view = viewed(path)
+
+    assert [pair.positive for pair in view.pairs_not_understood] == ["/LINK_P"]
+    assert view.other_pairs == ("/LINK_P",)
+    assert unknown_pairs(context).names == ("/LINK",)
 
 
 def test_pairs_that_nothing_names_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

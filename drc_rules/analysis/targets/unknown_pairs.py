@@ -37,7 +37,7 @@ def unknown_pairs(ctx: Context) -> UnknownPairs:
     """
     board, pairs = ctx.board, ctx.pairs
     known = _known(ctx)
-    signal = _routed(board) & ~_carries_power(ctx)
+    signal = _routed(board) & ~ctx.get(carries_power)
     rows = [
         k
         for k, (one, other) in enumerate(zip(pairs.positive.tolist(), pairs.negative.tolist(), strict=True))
@@ -88,7 +88,8 @@ def _routed(board: Board) -> Flags:
     return routed
 
 
-def _carries_power(ctx: Context) -> Flags:
+def carries_power(ctx: Context) -> Flags:
+    """Return the nets that feed or drain current: they fill zones, are declared rails, or read as ground."""
     board = ctx.board
     power = np.zeros(len(board.nets), dtype=bool)
     power[board.zones.net[board.zones.fill_zone]] = True
