@@ -241,6 +241,17 @@ def test_what_no_layer_has_is_said_once(tmp_path: Path, capsys: pytest.CaptureFi
     assert "F.Cu, B.Cu" in out
 
 
+def test_what_is_missing_for_a_loss_names_its_frequency(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Df of FR4 is not known at USB's 0.24 GHz, and is at the 1.25 GHz of a camera's lanes on the same page."""
+    camera = [{"nets": ["/CSI_D0_P", "/CSI_D0_N"], "layer": "F.Cu", "path_mm": [[5, 20], [40, 20]], "width_mm": 0.2}]
+    board = mini_file(tmp_path, {**SHORT_USB, "pairs": [*USB_PAIR, {**camera[0], "gap_mm": 0.2}]})
+
+    _, out, _ = spoken([str(board)], capsys)
+
+    assert "Df of dielectric 1 at 0.24 GHz is not known" in " ".join(out.split())
+    assert "Df of dielectric 1 is not known" not in " ".join(out.split())
+
+
 def test_the_next_command_runs_as_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It stands on one line however long the path is, with a layer, width and gap of the table."""
     folder = tmp_path / ("a long folder name " * 5).strip()

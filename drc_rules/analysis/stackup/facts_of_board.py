@@ -114,7 +114,7 @@ def _vias(board: Board, through_mm: float | None) -> str:
     )
     ratio = ""
     if through_mm and 0 < smallest < np.inf:
-        ratio = f"; {through_mm / smallest:.1f}:1 at the smallest through hole"
+        ratio = f"; {through_mm / round(smallest, 3):.1f}:1 at the smallest through hole"
     by_kind = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     return f"{by_kind} ({shown}{ratio}); {drilled or 'none'} backdrilled"
 

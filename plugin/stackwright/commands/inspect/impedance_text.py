@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from drc_rules.analysis.impedance.impedance_table import ImpedanceRow
 from stackwright.text.command_line import command_line
 from stackwright.text.page import Page, styled
 
-FREQUENCY = re.compile(r" at [0-9.]+ GHz")
+FREQUENCY = re.compile(r" at ([0-9.]+) GHz")
 AT_GHZ = re.compile(r"(?<=at_ghz = )[0-9.]+")
 _ROW = re.compile(r"(?<=dielectric\.\")[^\"]+(?=\")|(?<=at_ghz = )[0-9.]+")
 
@@ -20,13 +20,23 @@ def without_loss(page: Page, rows: Sequence[ImpedanceRow]) -> None:
     problems: dict[str, list[str]] = {}
     for row in rows:
         if row.width_mm is not None and row.loss_problem:
-            what = FREQUENCY.sub("", row.loss_problem)
-            problems.setdefault(_ROW.sub("...", one_line_of(row.cure)), []).append(what)
+            problems.setdefault(_ROW.sub("...", one_line_of(row.cure)), []).append(row.loss_problem)
     if problems:
         page.heading("no loss", "missing data")
     for cure, whats in problems.items():
-        page.line("; ".join(dict.fromkeys(whats)), indent=2)
+        page.line("; ".join(_each_once(whats)), indent=2)
         page.line(styled(cure, "dim"), indent=4)
+
+
+def _each_once(problems: Iterable[str]) -> Iterator[str]:
+    """Yield each problem once, with the range of its frequencies: at another one the same value may be known."""
+    alike: dict[str, list[str]] = {}
+    for problem in problems:
+        alike.setdefault(FREQUENCY.sub("", problem), []).append(problem)
+    for same in alike.values():
+        at_ghz = sorted((found[1] for one in same if (found := FREQUENCY.search(one))), key=float)
+        span = " to ".join(dict.fromkeys((at_ghz[0], at_ghz[-1]))) if at_ghz else ""
+        yield FREQUENCY.sub(f" at {span} GHz", same[0])
 
 
 def one_line_of(cure: str) -> str:

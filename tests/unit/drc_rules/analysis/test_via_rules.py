@@ -439,6 +439,15 @@ def test_the_ratio_that_opens_a_report_is_that_of_the_copper_without_mask(tmp_pa
     assert "12.4:1 at the smallest through hole" in facts.lines[4]
 
 
+def test_the_ratio_that_opens_a_report_is_that_of_the_rule(tmp_path: Path) -> None:
+    """Holes count in whole micrometres there: of 0.1004 mm through 1.24 mm the ratio is 12.4:1, not 12.3:1."""
+    vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.1004, "size_mm": 0.3}]
+
+    facts = board_facts(context(tmp_path, stackup=SIX_LAYERS, vias=vias), "")
+
+    assert "12.4:1 at the smallest through hole" in facts.lines[4]
+
+
 @pytest.mark.parametrize("shape", ["rect", "circle", "oval", "roundrect"])
 @pytest.mark.parametrize("rotation_deg", [0.0, 30.0, 90.0, 200.0])
 def test_the_distance_to_a_pad_is_that_to_its_outline(shape: str, rotation_deg: float, tmp_path: Path) -> None:
