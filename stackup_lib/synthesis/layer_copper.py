@@ -12,6 +12,9 @@ from stackup_lib.synthesis.candidates import OUTER_COPPER_MM, SIGNAL_OZ
 from stackup_lib.synthesis.goals import Goals, LaidOut, carries_fast_outside
 from stackup_lib.transmission_lines.finish import USUAL_MASK
 
+HEAVIER_SIGNAL_OZ = 1.0
+"""Inner signal layers of ordinary lines are made of this as well."""
+
 
 def bare_mm(order: Order, goals: Goals) -> float:
     """Return the thickness of copper and solder mask."""
@@ -60,6 +63,12 @@ def _signals_oz(tied: frozenset[int], order: Order, goals: Goals) -> float:
     return max(_standing_oz(order, k, goals) for k in signals or tied)
 
 
+def _most_oz(tied: frozenset[int], order: Order, goals: Goals) -> float:
+    """Return the heaviest that signal layers may become for a power plane: rather 1 oz than a board routed anew."""
+    slow = all(order.layers[k] in "SGP" for k in tied)
+    return max(_signals_oz(tied, order, goals), HEAVIER_SIGNAL_OZ if slow else 0.0)
+
+
 def _standing_oz(order: Order, index: int, goals: Goals) -> float:
     """Return the weight that a layer has as it stands, else the usual one; plated foil is thin."""
     known = goals.laid_out.copper_oz[index] if goals.laid_out else None
@@ -81,10 +90,10 @@ def _tied(order: Order, index: int, goals: Goals) -> frozenset[int]:
 
 def keeps_signal_weights(order: Order, goals: Goals) -> bool:
     """Tell whether no signal layer takes a plane's weight because they share a core, or mirror each other."""
-    layers, laid_out = order.layers, goals.laid_out
-    if laid_out is not None:
-        signals = [k for k, kind in enumerate(layers) if kind in "OFS"]
-        return all(layer_oz(order, k, goals) <= _signals_oz(_tied(order, k, goals), order, goals) for k in signals)
+    layers = order.layers
+    if goals.laid_out is not None:
+        tied = {k: _tied(order, k, goals) for k, kind in enumerate(layers) if kind in "OFS"}
+        return all(layer_oz(order, k, goals) <= _most_oz(tied[k], order, goals) for k in tied)
     return all(layer_oz(order, k, goals) == SIGNAL_OZ for k, kind in enumerate(order.layers) if kind in "OFS")
 
 

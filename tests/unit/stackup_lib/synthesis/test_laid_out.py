@@ -50,6 +50,7 @@ def test_any_order_that_is_laid_out_is_built_as_a_fab_builds(layers: str) -> Non
         ("OGPPGO", None, 0.0, [1.0, 1.0, 1.0, 1.0]),  # power and ground on one core, no signals among them
         ("OGPPGO", 0.5, 2.0, [2.0, 2.0, 2.0, 2.0]),  # a requirement is heavier than what stands
         ("OSGGSO", 2.0, 0.0, [2.0, 2.0, 2.0, 2.0]),
+        ("OGSPGO", 0.5, 1.0, [1.0, 1.0, 1.0, 1.0]),  # signals of 1 oz rather than a board that is routed anew
     ],
 )
 def test_weights_stay_and_what_is_tied_to_signals_is_as_light(
@@ -71,6 +72,15 @@ def test_layers_that_are_laid_out_are_the_only_ones_searched() -> None:
     assert not moved.keeps_layers
     assert {one.candidate.order.layers for one in moved.ranked} == {"OGPPGO"}
     assert "signal layer would take the weight of a power plane" in moved.why_moved
+
+
+def test_no_high_speed_layer_becomes_heavier_for_a_power_plane() -> None:
+    """Its lines were routed for half an ounce; ordinary signals may have one, not two."""
+    for layers, least_oz, keeps in (("OGFPGO", 0.5, True), ("OGFPGO", 1.0, False), ("OGSPGO", 1.0, True)):
+        goals = keeping(layers, 0.5, least_oz)
+        assert keeps_signal_weights(orders(goals)[0], goals) is keeps
+    heavy = keeping("OGSPGO", 0.5, 2.0)
+    assert not keeps_signal_weights(orders(heavy)[0], heavy)
 
 
 def test_two_layers_are_one_laminate_that_nobody_presses() -> None:
