@@ -138,6 +138,9 @@ def test_by_loss_only_within_a_class_of_cost() -> None:
     assert ranked(GOALS, dear, next_class, cheap, near) == ["near", "cheap", "next", "dear"]
     third, dearest = entry("third", loss=0.2, cost=12.7), entry("dearest", loss=0.1, cost=99.0)
     assert ranked(GOALS, third, dearest, cheap) == ["cheap", "dearest", "third"]
+    off = entry("off", loss=10.0, thickness_error=0.06)  # 10 / 10.5 + 0.06 is more than 10.5 / 10.5
+    assert ranked(GOALS, off, entry("exact", loss=10.5)) == ["exact", "off"]
+    assert ranked(GOALS, entry("off", loss=10.0, thickness_error=0.04), entry("exact", loss=10.5)) == ["off", "exact"]
     misses = entry("misses", loss=0.1, cost=1.0, missed_wishes=("x",))  # its cost is no measure for those that do not
     assert ranked(GOALS, misses, cheap, near) == ["near", "cheap", "misses"]
 
