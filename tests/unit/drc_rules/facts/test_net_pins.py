@@ -63,6 +63,8 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("RJ45_Bel_SI-60062-F", ("1", ""), ("3", ""), "base-t"),
         ("HANRUN_HR911105A", ("3", ""), ("6", ""), "base-t"),
         ("USB2514B_Bi", ("7", "USBDP_DN3/PRT_DIS_P3"), ("6", "USBDM_DN3/PRT_DIS_M3"), "usb2"),
+        ("CH334F", ("15", "DPU"), ("14", "DMU"), "usb2"),
+        ("CH334F", ("15", "DPU+"), ("14", "DMU-"), "usb2"),
         ("TUSB2046B", ("5", "DP0"), ("4", "DM0"), "usb2"),
         ("CY7C65642-28LTXC", ("16", "P4DP"), ("15", "P4DM"), "usb2"),
         ("GL852G", ("31", "USBDP_UP"), ("30", "USBDM_UP"), "usb2"),
