@@ -166,6 +166,14 @@ def test_a_low_tg_is_fixed_by_the_rows_that_have_it(tmp_path: Path, capsys: pyte
     assert failed(check_board(board)) == []
 
 
+def test_one_answer_is_not_called_the_first_of_several(capsys: pytest.CaptureFixture[str]) -> None:
+    """One answer meets the requirements; of several the best is first."""
+    assert run(["suggest", "--profile", "edge", "--layers", "4", "--limit", "1"]) == 0
+    assert "\n  1 answer; it meets the requirements on the stackup\n" in capsys.readouterr().out
+    assert run(["suggest", "--profile", "edge", "--layers", "4", "--limit", "2"]) == 0
+    assert "\n  2 answers, best first; all meet the requirements on the stackup\n" in capsys.readouterr().out
+
+
 def test_what_is_not_verifiable_is_not_called_met(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A laminate without a data sheet Dk: the first line counts the answers that meet all, the clause says why."""
     board = copied("missing_project", tmp_path)

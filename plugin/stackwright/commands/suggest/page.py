@@ -70,12 +70,16 @@ def _title(page: Page, result: Suggested) -> None:
     what = profile.title if profile else "any board"
     where = f", {form.title}" if form else ""
     page.line(styled("Stackups", "bold"), f"  for {what}{where}")
-    answers = len(result.entries)
-    order = "changes of the board's own stackup first" if result.changes else "best first"
-    if answers:
-        met = sum(all(is_met for _, is_met, _ in _judged(one, result)) for one in result.entries)
+    if not (answers := len(result.entries)):
+        return
+    met = sum(all(is_met for _, is_met, _ in _judged(one, result)) for one in result.entries)
+    if answers == 1:
+        order = ", a change of the board's own stackup" if result.changes else ""
+        who = "it meets" if met else "it does not meet all"
+    else:
+        order = ", changes of the board's own stackup first" if result.changes else ", best first"
         who = "all meet" if met == answers else f"{met} of them {'meets' if met == 1 else 'meet'} all"
-        page.line(f"{count(answers, 'answer')}, {order}; {who} the requirements on the stackup", indent=2)
+    page.line(f"{count(answers, 'answer')}{order}; {who} the requirements on the stackup", indent=2)
 
 
 def _judged(one: Evaluated, result: Suggested) -> Sequence[tuple[str, bool, str]]:
