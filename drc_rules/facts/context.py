@@ -15,6 +15,7 @@ from drc_rules.facts.board_process import BoardProcess
 from drc_rules.facts.declared import Declarations, Purpose
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.net_interfaces import Assignment
+from drc_rules.facts.pin_pairs import board_pairs
 from drc_rules.facts.plies import resolve_plies
 from drc_rules.facts.results import Kept, Key, Results
 from drc_rules.facts.row_faults import copper_fault
@@ -33,7 +34,7 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.stale_fills import REFILL, fills_out_of_date, need_true_fills
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.materials import FoilGrade, catalogue, find_foil
-from stackup_lib.nets.diff_pairs import Pairs, find_pairs
+from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.vias.plated_holes import copper_faces_mm, copper_heights_mm
 
 T = TypeVar("T")
@@ -289,7 +290,7 @@ class Context:
 
     @property
     def pairs(self) -> Pairs:
-        """Differential pairs by the names of their nets."""
+        """Differential pairs by the names of their nets, or of pins where nets have none."""
         return self.get(_pairs)
 
     def nets_of(self, interface_id: str) -> Ints:
@@ -368,7 +369,7 @@ def _copper(ctx: Context) -> CopperMap:
 
 
 def _pairs(ctx: Context) -> Pairs:
-    return find_pairs(ctx.board)
+    return board_pairs(ctx.board)
 
 
 def _declare_foil(layer: str) -> str:

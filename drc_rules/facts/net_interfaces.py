@@ -9,6 +9,7 @@ import numpy as np
 
 from drc_rules.facts.declared_nets import backdrill_notes, impedance_notes, rail_notes, unknown_class
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
+from drc_rules.facts.pin_pairs import board_pairs
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
 from drc_rules.requirements.interfaces.load import families, family, interface, interface_ids
@@ -151,7 +152,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
     for index, of_bus in buses.items():
         generations = [one for of, one in told if of == of_bus]
         roles[index] = roles[index] or _on_bus(family(of_bus), generations, expected)
-    links = find_links(board, with_fills=False)  # what a net is hangs on no fill that may be stale
+    links = find_links(board, board_pairs(board), with_fills=False)  # what a net is hangs on no fill that may be stale
     roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
     named = {n: role.family for n, role in enumerate(roles) if role and n not in loose}

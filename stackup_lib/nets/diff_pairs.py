@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -78,8 +79,19 @@ def find_pairs(board: Board) -> Pairs:
     rows = _by_kicad(free)
     taken = {net for row in rows for net in row[:2]}
     rows += _by_spelling({name: net for name, net in free.items() if net not in taken})
+    return _pairs(rows, len(board.nets))
+
+
+def with_told(pairs: Pairs, told: Iterable[tuple[int, int, str]]) -> Pairs:
+    """Return the pairs and those that something else than names tells: positive net, negative net, name."""
+    known = zip(pairs.positive.tolist(), pairs.negative.tolist(), pairs.name, pairs.by_kicad.tolist(), strict=True)
+    more = [(*one, False) for one in told]
+    return _pairs([*known, *more], len(pairs.pair_of_net)) if more else pairs
+
+
+def _pairs(rows: list[tuple[int, int, str, bool]], nets: int) -> Pairs:
     rows.sort(key=lambda row: min(row[:2]))
-    of_net = np.full(len(board.nets), NO_PAIR, dtype=np.int64)
+    of_net = np.full(nets, NO_PAIR, dtype=np.int64)
     for k, row in enumerate(rows):
         of_net[list(row[:2])] = k
     return Pairs(

@@ -7,13 +7,13 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.engine.check import prepare
 from drc_rules.explain.net_explained import ExplainedLink, ExplainedNet, ExplainedVia, RoutedNet, explain_net
 from drc_rules.explain.nets_view import NetGroup, NetRail, NetsView, OtherPair, find_net, nets_view
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family
 from stackup_lib.kicad import read_board
-from stackup_lib.nets.links import find_links
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
@@ -53,7 +53,7 @@ def show_nets(typed: Path, request: NetsRequest) -> int:
     with watched(board_path.name):
         board, config = read_board(board_path), request.config_of(board_path)
         context, _, _ = prepare(board, config, request.overrides)
-        links = find_links(board)
+        links = context.get(board_links)
         if request.explain is not None:
             told = explain_net(context, links, config, find_net(board, request.explain))
             page, data = _net_page(told), {"net": told.model_dump(mode="json")}

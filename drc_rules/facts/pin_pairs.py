@@ -1,0 +1,75 @@
+"""Pairs whose nets KiCad named after pins, `Net-(P1-D+)` and `Net-(P1-D-)`: the pins of one part tell them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from drc_rules.facts.net_pins import PinReading, pin_evidence
+from drc_rules.requirements.interfaces.load import family
+from drc_rules.requirements.interfaces.names import ASIDE, is_generated
+from stackup_lib.board.board import Board
+from stackup_lib.nets.diff_pairs import Pairs, find_pairs, with_told
+from stackup_lib.nets.links import Links, PadRole, find_links
+
+_SIGNS = {"P": "NM", "+": "-"}
+
+
+def board_pairs(board: Board) -> Pairs:
+    """Return the pairs by name, and those of nets without a name of their own whose pins read as one interface.
+
+    Two such nets are a pair where one part, or each of several, has on them the two pins of one polarity, and where
+    both lead through as many series parts to the same other part. A port that resistors hold at ground leads nowhere.
+    """
+    pairs = find_pairs(board)
+    open_nets = {net for net, name in enumerate(board.nets) if is_generated(name) and pairs.complement_of(net) is None}
+    links = find_links(board, pairs, with_fills=False)
+    names: dict[tuple[int, int], str] = {}
+    for first, second, name in _by_pins(board, links, open_nets):
+        names.setdefault((first, second), name)
+    times = Counter(net for pair in names for net in pair)
+    clear = [pair for pair in names if times[pair[0]] == times[pair[1]] == 1 and _are_alike(links, *pair)]
+    return with_told(pairs, [(*pair, names[pair]) for pair in clear])
+
+
+def _by_pins(board: Board, links: Links, nets: set[int]) -> Iterator[tuple[int, int, str]]:
+    """Yield the net of the positive pin, that of the negative one, and what their names have in common."""
+    pins: dict[tuple[str, str], dict[tuple[int, str], None]] = {}
+    for net, readings in pin_evidence(board, links, {}).readings.items():
+        for reading in readings:
+            of = family(reading.family)
+            if net in nets and not of.single_ended and of.id not in ASIDE:
+                pins.setdefault((_reference(reading), of.id), {})[net, reading.pin] = None
+    for (reference, _), here in pins.items():
+        for net, pin in here:
+            others = [(other, name) for other, name in here if _is_negative(pin, name)]
+            if len(others) == 1 and sum(_is_negative(name, others[0][1]) for _, name in here) == 1:
+                yield net, others[0][0], f"{reference}-{_common(pin, others[0][1])}"
+
+
+def _reference(reading: PinReading) -> str:
+    return reading.pad.rpartition(".")[0]
+
+
+def _is_negative(positive: str, name: str) -> bool:
+    """Tell whether a pin's name is that of another with each P or + in question as its negative: `USBDM_DN3`."""
+    differ = [(a, b) for a, b in zip(positive, name, strict=False) if a != b]
+    return len(positive) == len(name) and bool(differ) and all(b in _SIGNS.get(a, "") for a, b in differ)
+
+
+def _common(first: str, second: str) -> str:
+    return "".join(a for a, b in zip(first, second, strict=True) if a == b)
+
+
+def _are_alike(links: Links, first: int, second: int) -> bool:
+    """Tell whether two nets lead to the same parts, to two at least, through as many nets."""
+    ways = _ways(links, links.rows_of_net.get(first, ()))
+    return ways == _ways(links, links.rows_of_net.get(second, ())) and any(len(ends) > 1 for _, ends in ways)
+
+
+def _ways(links: Links, rows: Iterable[int]) -> list[tuple[int, list[int]]]:
+    found = []
+    for link in (links.link(row) for row in rows):
+        parts = {int(links.board.pads.footprint[pad.row]) for pad in link.ends if pad.role is PadRole.END}
+        found.append((len(link.nets), sorted(parts)))
+    return sorted(found)
