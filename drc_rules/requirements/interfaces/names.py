@@ -28,7 +28,7 @@ _SIGNED = re.compile(
 _LANE = re.compile(r"(?<=[A-Z])[_.\-](\d+)$")
 _BUS = re.compile(r"\[(\d+)\]")
 _BARE = re.compile(
-    r"(?:[TR]XD?|PET|PER|TD|RD|H?D|DATA|LANE|LN|ML|CK|CLK|TRD|MDI|SSTX|SSRX|TPIN|TPOUT|RX?IN|TX?OUT|CLKIN|CLKOUT)\d*_[PN]"
+    r"(?:[TR]XD?|PET|PER|TD|RD|H?D|DATA|LANE|LN|ML|CK|CLK|TRD|MDI|SSTX|SSRX|TPIN|TPOUT|RX?IN|TX?OUT|RXI|TXO|CLKIN|CLKOUT)\d*_[PN]"
     r"|P\d_[TR]XD?_[PN]"
 )
 """A name that says only which lane it is: what it is a lane of stands in the name of its sheet."""

@@ -276,6 +276,14 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("/ETH/BI_DA+", "base-t"),
         ("BI_DD_N", "base-t"),
         ("BI_DIR_P", None),
+        ("/Ethernet/TXO3+", "base-t"),
+        ("/Magnetics/RXI3-", "base-t"),
+        ("/lan magnetics/TD0_P", "base-t"),
+        ("/LVDS/TXO3+", "lvds"),
+        ("TXO3+", None),  # a switch's port, or the odd lanes of a panel
+        ("RXI_P", None),  # a port, or the in-phase half of a receiver
+        ("/Radio/RXI_N", None),
+        ("MAGNETIC_COIL2_P", None),
         ("MDI0+", "base-t"),
         ("/HDMI out/D0_P", "hdmi"),
         ("/pcie/connector/TX0+", "pcie"),
