@@ -283,7 +283,7 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("TXO3+", None),  # a switch's port, or the odd lanes of a panel
         ("RXI_P", None),  # a port, or the in-phase half of a receiver
         ("/Radio/RXI_N", None),
-        ("MAGNETIC_COIL2_P", None),
+        ("MAGNETIC_X_P", None),
         ("MDI0+", "base-t"),
         ("/HDMI out/D0_P", "hdmi"),
         ("/pcie/connector/TX0+", "pcie"),
