@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from stackup_lib.board.layer_roles import is_ground
-from stackup_lib.nets.power_nets import ends_in_voltage, reads_as_supply
+from stackup_lib.nets.power_nets import may_be_supply, reads_as_supply
 
 _VOLTS = re.compile(r"(?<![\dA-Z.])([+-]|P(?=\d))?(\d{1,3})(?:V(\d{0,2})(?!\d)|\.(\d{1,2})V)")
 _RETURN = re.compile(r"(?:^|[_.\-\d])(?:RTN|RET|RETURN)(?:$|[_.\-\d])")
@@ -21,7 +21,7 @@ def volts_of_name(net: str) -> float | None:
     last = net.rsplit("/", 1)[-1].upper()
     if is_ground(net) or (not net.startswith(("Net-(", "unconnected-(")) and _RETURN.search(last)):
         return 0.0
-    if not (reads_as_supply(net) or ends_in_voltage(net)):
+    if not (reads_as_supply(net) or may_be_supply(net)):
         return None
     found = {_volts(*one) for one in _VOLTS.findall(last)}
     return found.pop() if len(found) == 1 else None

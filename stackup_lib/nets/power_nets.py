@@ -32,6 +32,7 @@ _SUPPLY = re.compile(
     rf"(?:^|[_.\-])[ADPEU]?V(?:{_WORDS})[A-Z]{{0,3}}\d*(?:\.\d+)?(?:$|[_.\-])"
 )
 _LEVEL = re.compile(r"[_.\-]\d+V\d*$")
+_EITHER = re.compile(r"^[^+-].*[_.\-](?:CTRL|CTL|I)$")
 _CONTROL = re.compile(
     r"(?:^|[_.\-~{/])(?:[NP]?EN\d*|PG|P?GOOD|SEL|SENSE|SNS|FLG|FLT|FAULT|DET|MON|INT|OK|OC|ON|OFF|ISET|MODE\d*|FB|N?RST|N?RESET|CURR|IMON)"
     r"(?:$|[_.\-}/\d])"
@@ -94,15 +95,21 @@ def reads_as_supply(net: str) -> bool:
 
     `SCL_3V3` is a signal of that level as often as a supply of something, hence not read as one here.
     """
-    last = _last(net)
-    return not net.startswith(_GENERATED) and bool(_SUPPLY.search(last)) and not _CONTROL.search(last)
+    return _reads(net, _SUPPLY) and not _EITHER.search(_last(net))
 
 
 @lru_cache(maxsize=65536)
-def ends_in_voltage(net: str) -> bool:
-    """Return True for a name such as `FTDI_3V3`: a supply when something bypasses it, else a signal of that level."""
+def may_be_supply(net: str) -> bool:
+    """Return True for a name that is a supply's when something bypasses the net, else a signal's.
+
+    `FTDI_3V3` is a signal of that level, `VCC_CTRL` what switches a supply, `3V3_I` its current.
+    """
+    return _reads(net, _LEVEL) or (_reads(net, _SUPPLY) and bool(_EITHER.search(_last(net))))
+
+
+def _reads(net: str, pattern: re.Pattern[str]) -> bool:
     last = _last(net)
-    return not net.startswith(_GENERATED) and bool(_LEVEL.search(last)) and not _CONTROL.search(last)
+    return not net.startswith(_GENERATED) and bool(pattern.search(last)) and not _CONTROL.search(last)
 
 
 def _last(net: str) -> str:
@@ -123,7 +130,7 @@ def find_rails(board: Board, parts: TwoTerminalParts, pairs: Pairs, *, with_fill
     ground = np.fromiter((bool(name) and is_ground(name) for name in board.nets), dtype=bool, count=count)
     bypasses = _bypasses(parts, ground, count)
     supply = np.fromiter((reads_as_supply(name) for name in board.nets), dtype=bool, count=count)
-    supply |= np.fromiter((ends_in_voltage(name) for name in board.nets), dtype=bool, count=count) & (bypasses > 0)
+    supply |= np.fromiter((may_be_supply(name) for name in board.nets), dtype=bool, count=count) & (bypasses > 0)
     fill_mm2 = fill_by_net_mm2(board) if with_fills else np.zeros(count)
     pads = np.bincount(board.pads.net, minlength=count)
     signs = np.zeros(count, dtype=np.int8)

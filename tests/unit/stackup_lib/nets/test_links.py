@@ -191,6 +191,18 @@ def test_pull_ups_bypasses_and_diodes_to_ground_join_nothing(tmp_path: Path) -> 
     assert links.of(links.board.net_index["GND"]) == ()
 
 
+@pytest.mark.parametrize("net", ["FTDI_3V3", "PPH_VCC_CTRL", "3V3_I"])
+@pytest.mark.parametrize("bypassed", [True, False])
+def test_a_name_of_a_supply_or_its_control_is_a_supply_where_bypassed(
+    tmp_path: Path, net: str, *, bypassed: bool
+) -> None:
+    cap = two_pads("C1", "100n", 20, 20, net, "GND") if bypassed else ""
+
+    links = find_links(mini(tmp_path, chip("U1", 10, net, "GND") + cap))
+
+    assert links.rails.is_rail(links.board.net_index[net]) is bypassed
+
+
 def test_a_net_with_three_bypasses_is_a_rail_whatever_its_name(tmp_path: Path) -> None:
     """The 0 ohm resistor between two such nets is no series part of a link."""
     bypasses = "".join(two_pads(f"C{k}", "100n", 10 + 3 * k, 20, "/CORE", "GND") for k in range(3))
@@ -505,6 +517,10 @@ def test_capacitances_are_read_as_people_write_them(value: str, pf: float | None
         ("P0.02", False),
         ("P1.09", False),
         ("/3V3_CURR", False),
+        ("PPH_VCC_CTRL", False),
+        ("3V3_I", False),
+        ("+3V3_I", True),
+        ("VCC_CTRLR", True),
         ("VSYNC", False),
         ("3V3_EN", False),
         ("/12V_RST{slash}EN", False),
