@@ -11,6 +11,7 @@ class GoalChoices(Frozen):
     """The user's own goals; what is None or empty is left to profile, form and board. Lengths in mm.
 
     Attributes:
+        layers: two only of a board that has two; they stay.
         interfaces: ids such as `pcie5`; each takes the place of the profile's of its family.
         longest_mm: longest routed length by interface id; with it, loss is held against the board's share.
         laminates: only these families of the catalogue.
@@ -21,7 +22,7 @@ class GoalChoices(Frozen):
         hdi: False excludes build-ups, with a text that a fab reads; build-ups are requested with `build_ups`.
     """
 
-    layers: int | None = Field(default=None, ge=4, le=32)
+    layers: int | None = Field(default=None, ge=2, le=32)
     thickness_mm: float | None = Field(default=None, gt=0.1, lt=20)
     laminates: tuple[str, ...] = ()
     excluded_laminates: tuple[str, ...] = ()

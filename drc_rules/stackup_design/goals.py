@@ -27,6 +27,7 @@ from drc_rules.stackup_design.goals_judge import CandidateJudge
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection, project_of, selection_for
 from drc_rules.stackup_design.kept_layers import kept_goals, kept_reasons
+from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.synthesis import Goals, TgLimit
 from stackup_lib.synthesis.arrange import least_layers
@@ -122,7 +123,13 @@ def goals_for(
         work.say(words.goal, words.value, From(words.origin), words.source)
     _say_the_rest(work)
     ids = {line.name: lines.interfaces[line.name] for line in goals.lines}
-    return GoalsFound(goals, tuple(work.reasons), judge, ids, kept_goals(work, goals, lines))
+    kept = kept_goals(work, goals, lines)
+    if chosen.layers is not None and chosen.layers < LEAST_LAYERS:
+        if kept is None:
+            what = f"a stackup of fewer than {LEAST_LAYERS} layers is made only for a board that has them"
+            raise ConfigError(f"--layers {chosen.layers}", what, f"give {LEAST_LAYERS} or more")
+        goals = kept
+    return GoalsFound(goals, tuple(work.reasons), judge, ids, kept)
 
 
 def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:
@@ -200,7 +207,7 @@ def _layer_count(work: GoalWork) -> int:
         if least is not None and said < (least.limit.min or 0):
             raise refused(f"--layers {said}", least, f"give {least.limit.min:g} or more")
         work.say("layers", f"{said}", From.USER, "your choice")
-        return said
+        return max(said, LEAST_LAYERS)
     if work.project is not None and not (clause and work.project.board.layer_count < (clause.limit.min or 0)):
         own = work.project.board.layer_count
         count = max(own + own % 2, LEAST_LAYERS)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from stackup_lib.core.errors import ConfigError
 from stackwright.cli.app import run
 from tests.support.mini import mini_file
 
@@ -23,6 +24,7 @@ TWO = {"size_mm": [80, 40], "stackup": "default", "copper_layers": 2}
     [
         (SIX, [], 6, "new stackups keep the layers as they are laid out, S-G-S-P-G-S"),
         (TWO, [], 2, "new stackups keep the layers as they are laid out, S-S"),
+        (TWO, ["--layers", "2"], 2, "new stackups keep the layers as they are laid out, S-S"),
         (TWO, ["--profile", "edge"], 4, "layers: 4, not the board's 2: copper layers >= 4 (edge); edge.layers.min: "),
         (
             SIX,
@@ -32,7 +34,7 @@ TWO = {"size_mm": [80, 40], "stackup": "default", "copper_layers": 2}
             "its core, or opposite to it; In2.Cu from signals to power",
         ),
     ],
-    ids=["six layers", "two layers", "two where four are required", "six with a heavy power plane"],
+    ids=["six layers", "two layers", "two as asked", "two where four are required", "six with a heavy power plane"],
 )
 def test_a_line_says_what_becomes_of_the_layers(
     *,
@@ -70,3 +72,15 @@ def test_a_new_stackup_of_a_board_is_applied_without_moving_a_layer(
         assert verdicts["board.stackup.declared"] == "passed"
         assert verdicts["board.stackup.symmetry"] in ("passed", "not_applicable")
         assert not [code for code in (one["code"] for one in report["findings"]) if code.startswith("STK")]
+
+
+def test_two_layers_are_refused_where_no_board_has_them(tmp_path: Path) -> None:
+    """A board of six, a workload that wants four, and fewer than there are."""
+    six, two = (str(mini_file(tmp_path / name, board)) for name, board in (("six", SIX), ("two", TWO)))
+    for words, said in (
+        ([six, "--layers", "2"], "is made only for a board that has them"),
+        ([two, "--layers", "2", "--profile", "edge"], "breaks edge.layers.min"),
+        (["--layers", "1", "--profile", "edge"], "give at least 2"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            run(["suggest", *words])
