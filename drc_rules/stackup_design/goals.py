@@ -21,6 +21,7 @@ from drc_rules.stackup_design.goals_build import (
     power_above,
     power_gap_mm,
     power_planes,
+    required_power_oz,
     thickness_goals,
 )
 from drc_rules.stackup_design.goals_judge import CandidateJudge
@@ -55,6 +56,7 @@ class GoalsFound:
         judge: our own clauses for `suggest`: candidate -> (clause id, met, words).
         interfaces: interface id by name of a line goal.
         kept: the goals that keep the layers of a board that is laid out; None for a new board.
+        eased: the goals with power planes as light as is required; None where they are so already.
     """
 
     goals: Goals
@@ -62,6 +64,7 @@ class GoalsFound:
     judge: CandidateJudge
     interfaces: dict[str, str]
     kept: Goals | None = None
+    eased: Goals | None = None
 
     def keeping(self) -> GoalsFound:
         """Return the goals that keep the layers; where there are none, these."""
@@ -129,7 +132,9 @@ def goals_for(
             what = f"a stackup of fewer than {LEAST_LAYERS} layers is made only for a board that has them"
             raise ConfigError(f"--layers {chosen.layers}", what, f"give {LEAST_LAYERS} or more")
         goals = kept
-    return GoalsFound(goals, tuple(work.reasons), judge, ids, kept)
+    least = max(required_power_oz(work), goals.ground_copper_oz)
+    eased = goals.model_copy(update={"power_copper_oz": least}) if least < goals.power_copper_oz else None
+    return GoalsFound(goals, tuple(work.reasons), judge, ids, kept, eased)
 
 
 def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:

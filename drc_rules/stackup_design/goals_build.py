@@ -6,6 +6,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
 from drc_rules.analysis.via.build_up import ROUNDING_MM, usual_build_ups
+from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import max_aspect_ratio
 from drc_rules.stackup_design.goal_work import From, GoalWork, needed_clause, refused, source_words
@@ -91,6 +92,14 @@ def _power_oz(work: GoalWork) -> float:
         return clause.limit.min or 1.0
     work.say("power copper", "1 oz", From.ASSUMPTION, "no requirement states one")
     return 1.0
+
+
+def required_power_oz(work: GoalWork) -> float:
+    """Return what the user or a requirement wants of power planes; a remark wants nothing."""
+    if work.choices.power_copper_oz is not None:
+        return work.choices.power_copper_oz
+    clauses = [c for c in work.selection.of_kind("power_copper_oz") if c.severity is not Severity.INFO]
+    return max((c.limit.min or 0.0 for c in clauses), default=0.0)
 
 
 def drill_goals(work: GoalWork, least_mm: float) -> dict[str, float]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from drc_rules.facts.context import Context
-from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.fabs import Tier, track_spaces
 from drc_rules.stackup_design.goal_work import From, GoalWork, Reason
+from drc_rules.stackup_design.goals_build import required_power_oz
 from drc_rules.stackup_design.goals_lines import GoalLines
 from drc_rules.stackup_design.stackup_candidate import LETTERS, uses_of
 from stackup_lib.core.facts import MissingFact
@@ -44,7 +44,7 @@ def kept_goals(work: GoalWork, goals: Goals, lines: GoalLines) -> Goals | None:
     letters = "".join(LETTERS[use] for use in uses.values())
     weights = _weights(ctx)
     fast = letters.count("F")
-    kept = LaidOut(layers=letters, copper_oz=weights, least_power_oz=_least_power_oz(work))
+    kept = LaidOut(layers=letters, copper_oz=weights, least_power_oz=required_power_oz(work))
     heaviest = max((oz or 0.0 for oz, kind in zip(weights, letters, strict=True) if kind == "F"), default=0.0)
     finest = max(goals.least_width_mm, finest_mm(heaviest))
     return goals.model_copy(
@@ -109,11 +109,3 @@ def _outer_mm(ctx: Context, goals: Goals) -> float | None:
         return goals.finish.outer_copper_mm
     stated = [ctx.copper_thickness_mm(index).value or 0.0 for index in (0, ctx.board.layer_count - 1)]
     return max(stated) if max(stated) >= PLATED_MORE * OUTER_COPPER_MM else None
-
-
-def _least_power_oz(work: GoalWork) -> float:
-    """Return what the user or a requirement wants of power planes; a remark wants nothing."""
-    if work.choices.power_copper_oz is not None:
-        return work.choices.power_copper_oz
-    clauses = [c for c in work.selection.of_kind("power_copper_oz") if c.severity is not Severity.INFO]
-    return max((c.limit.min or 0.0 for c in clauses), default=0.0)

@@ -15,11 +15,11 @@ from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, goals_for, selection_for
+from drc_rules.stackup_design.goals_answers import answers_for
 from drc_rules.stackup_design.plan_file import Plan, read_plan
 from stackup_lib.core.errors import ConfigError, NotWrittenError
 from stackup_lib.core.record import record
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_together
-from stackup_lib.synthesis import suggest
 from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, paths_of
 from stackwright.commands.apply.new_plan import plan_of_answer
 from stackwright.tables.counts import tally
@@ -122,7 +122,7 @@ def _purpose(selection: Selection, wanted: NewRequest) -> NewBoardPurpose:
 def _suggested(selection: Selection, choices: GoalChoices, pick: int) -> Begun:
     found = goals_for(selection, choices=choices)
     with _told("looking for stackups"):
-        answers = suggest(found.goals, found.judge, limit=pick)
+        answers, found = answers_for(found, pick)
     if not answers.ranked:
         why = "; ".join(answers.fighting or answers.unreachable[:3])
         step = "`stackwright suggest` with the same options says what would help, or give --plan"

@@ -14,11 +14,12 @@ from drc_rules.stackup_design.goals import (
     project_of,
     selection_for,
 )
+from drc_rules.stackup_design.goals_answers import answers_for
 from drc_rules.stackup_design.plan_file import Plan
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
-from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange, suggest
+from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.least import PartialChange, least_changes
 from stackwright.results.stackup_choices import Count
@@ -112,8 +113,8 @@ def suggestion_for(
     result = _least_changes(selection, found, project, board_path, Answers(ranked=(), lost=()))
     if result.changes or result.why_no_change or not new:
         return result
-    answers = suggest(found.goals, found.judge, 1, found.kept)
-    return replace(result, answers=answers, found=found.keeping() if answers.keeps_layers else found)
+    answers, met = answers_for(found, 1)
+    return replace(result, answers=answers, found=met)
 
 
 def every_suggestion(board_path: Path, project: BoardProject, profile: str, form: str | None, limit: int) -> Suggested:
@@ -127,11 +128,10 @@ def search(
     selection: Selection, found: GoalsFound, project: BoardProject | None, board_path: Path | None, limit: int
 ) -> Suggested:
     """Return new stackups for the goals and, for a board, the least changes of its own."""
-    answers = suggest(found.goals, found.judge, limit, found.kept)
+    answers, met = answers_for(found, limit)
     if project is None or board_path is None:
-        return Suggested(selection, found, answers, board_path)
-    result = _least_changes(selection, found, project, board_path, answers)
-    return replace(result, found=found.keeping()) if answers.keeps_layers else result
+        return Suggested(selection, met, answers, board_path)
+    return replace(_least_changes(selection, found, project, board_path, answers), found=met)
 
 
 def _least_changes(

@@ -1,0 +1,37 @@
+"""What is only preferred gives way where nothing can be built with it, and nothing that is required does."""
+
+from __future__ import annotations
+
+import pytest
+
+from drc_rules.stackup_design.goals import From, GoalChoices, goals_for, selection_for
+from drc_rules.stackup_design.goals_answers import answers_for
+
+BUILD_UP = {"layers": 8, "build_ups": 1}
+
+
+@pytest.mark.parametrize(
+    ("profile", "choices", "power_oz"),
+    [
+        ("edge", BUILD_UP, 0.5),  # its 1 oz is a remark; a signal layer shares a core with the plane
+        ("edge", {"layers": 8}, 1.0),
+        ("edge", BUILD_UP | {"power_copper_oz": 1.0}, None),
+        ("inference", {"layers": 12, "build_ups": 1}, None),  # its 1 oz is required
+    ],
+)
+def test_the_weight_of_power_planes_gives_way_where_it_is_only_preferred(
+    profile: str, choices: dict[str, float], power_oz: float | None
+) -> None:
+    chosen = GoalChoices.model_validate(choices)
+
+    answers, met = answers_for(goals_for(selection_for(profile, None, chosen), choices=chosen), 1)
+
+    (said,) = [one for one in met.reasons if one.goal == "power copper"]
+    assert bool(answers.ranked) is (power_oz is not None)
+    assert met.goals.power_copper_oz == (power_oz or 1.0)
+    assert {row.copper_oz for one in answers.ranked for row in one.candidate.copper if row.use == "power"} <= {power_oz}
+    if power_oz == 0.5:
+        assert (said.value, said.origin) == ("0.5 oz, not 1 oz", From.ASSUMPTION)
+        assert said.source.endswith("a signal layer would take the weight of the plane on its core")
+    else:
+        assert said.value == "1 oz"
