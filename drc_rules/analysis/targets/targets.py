@@ -96,7 +96,8 @@ def target_of_name(name: str) -> NamedImpedance | None:
 class Targets:
     """The targets of one board's nets.
 
-    Command line, settings, tuning profile, design rule, net class name, interface: the first that says something.
+    Command line, settings, tuning profile, design rule, net class name, interface: the first that says something of
+    its kind of net. A class named after single lines says nothing of a pair in it.
     """
 
     def __init__(
@@ -127,9 +128,12 @@ class Targets:
     def of(self, net: int) -> ImpedanceTarget | None:
         """Return the target of a net; None where there is none, or where it does not fit the net."""
         is_pair = self.pairs.complement_of(net) is not None
-        asked = self._declared.get(net) or self._of_profile(net) or self._of_rule(net, is_pair=is_pair)
-        asked = asked or self._of_class(net) or self._of_interface(net, is_pair=is_pair)
-        return asked if asked and (asked.kind == "differential") == is_pair else None
+        declared = self._declared.get(net)
+        if declared is not None:
+            return declared if (declared.kind == "differential") == is_pair else None
+        said = (self._of_profile(net), self._of_rule(net, is_pair=is_pair), self._of_class(net))
+        fitting = (one for one in said if one is not None and (one.kind == "differential") == is_pair)
+        return next(fitting, None) or self._of_interface(net, is_pair=is_pair)
 
     def without_complement(self, net: int) -> ImpedanceTarget | None:
         """Return what is declared for a net as one of a pair, though its name makes no pair; None for others.

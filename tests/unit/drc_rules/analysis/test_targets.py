@@ -132,14 +132,14 @@ def test_a_class_wins_over_the_interface_a_rule_over_the_class_and_the_settings_
         ("92Ohm", "50Ohm", 92, 50),
         ("70Ohm", "69Ohm", 70, 69),
         ("60Ohm_DIFF", "75Ohm_SE", 60, 75),
-        ("69Ohm", "70Ohm", None, None),
-        ("92Ohm_SE", "50Ohm_DIFF", None, None),
+        ("69Ohm", "70Ohm", 85, None),
+        ("92Ohm_SE", "50Ohm_DIFF", 85, None),
     ],
 )
 def test_a_class_that_names_only_a_number_means_pairs_from_70_ohm_on(
     tmp_path: Path, of_pair: str, of_single: str, pair_ohm: float | None, single_ohm: float | None
 ) -> None:
-    """What the name says of the kind comes first; a target of the other kind is none, and no other takes its place."""
+    """What the name says of the kind comes first; of a net of the other kind it says nothing: its interface counts."""
     found = asked_of(context(tmp_path, net_class=of_pair, single_class=of_single))
 
     assert {name: target.ohm for name, target in found.items()} == {
@@ -147,6 +147,20 @@ def test_a_class_that_names_only_a_number_means_pairs_from_70_ohm_on(
         for name, ohm in (("/PCIE_TX0_P", pair_ohm), ("/PCIE_TX0_N", pair_ohm), ("/X", single_ohm))
         if ohm is not None
     }
+
+
+def test_a_rule_named_after_single_lines_leaves_a_pair_in_its_class_to_the_next_that_says_something(
+    tmp_path: Path,
+) -> None:
+    """A pair in a class or rule of 50 ohm lines was held to no impedance at all, and its board stayed fit."""
+    rule = """(version 1)
+(rule "z50R" (constraint track_width (opt 0.2mm)) (condition "A.NetClass == '{}'"))
+"""
+    of_class = targets(tmp_path / "a", net_class="92ohm_diff", rules=rule.format("92ohm_diff"))
+    of_interface = targets(tmp_path / "b", rules=rule.format("FAST"))
+
+    assert of_class["/PCIE_TX0_P"] == "92 differential: net class 92ohm_diff"
+    assert of_interface["/PCIE_TX0_P"].startswith("85 differential: PCI Express")
 
 
 def test_a_rule_that_names_only_a_number_is_read_as_a_class_is(tmp_path: Path) -> None:
