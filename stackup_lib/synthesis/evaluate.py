@@ -235,16 +235,20 @@ class Evaluator:
     def _solve(self, site: TraceEnvironment, goal: LineGoal) -> Solved:
         limits = self._limits()
         g = self.goals
-        key = (site.canonical(), goal.target, limits, g.gap_per_width, g.pair_pitch_mm, self.tolerance)
-        return answer_once(self.solutions.widths, key, lambda: self._width(site, goal, limits))
+        key = (site.canonical(), goal.target, limits, g.gap_per_width, g.pair_pitch_mm)
+        coarse = self.solutions.widths.get((*key, COARSE))
+        start = coarse if isinstance(coarse, Solved) and self.tolerance < COARSE else None
+        return answer_once(
+            self.solutions.widths, (*key, self.tolerance), lambda: self._width(site, goal, limits, start)
+        )
 
-    def _width(self, site: TraceEnvironment, goal: LineGoal, limits: WidthLimits) -> Solved:
+    def _width(self, site: TraceEnvironment, goal: LineGoal, limits: WidthLimits, start: Solved | None) -> Solved:
         if goal.target.kind == "single":
-            return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance)
+            return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance, start=start)
         how = self._pair_rule(site, goal.target, limits)
         if self.tolerance >= COARSE and isinstance(how, GapPerWidth):
             _refuse_too_wide(site, goal.target, limits, how)
-        return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
+        return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance, start=start)
 
     def _pair_rule(self, site: TraceEnvironment, target: Target, limits: WidthLimits) -> GapPerWidth | KeepPitch:
         """Return the usual ratio of gap to width, or the maximum pitch where that ratio would exceed it."""

@@ -4,7 +4,8 @@ Impedance falls steadily as a trace widens at fixed gap or pitch, and rises stea
 fixed ratio of gap to width it falls too, but for the narrowest pairs, whose walls face each other across a gap that is
 small compared with the copper: there it has a peak, and what is wider than that is taken. So one number is sought,
 between limits, by the secant rule in ln Z against ln of a closed form (nearly a straight line), first on the
-solver's coarsest rung: three solutions or so. The last few hundredths of a percent are found at the required accuracy.
+solver's coarsest rung: three solutions or so. One a little finer comes next, since the coarsest rung is off by a few
+hundredths of a percent; what is left is found at the required accuracy.
 """
 
 import math
@@ -114,6 +115,7 @@ class Solved:
         coplanar_gap_mm: to the ground next to the line, None without.
         impedance_ohm: of `solution`, at these sizes.
         solves: coarse and fine solutions that the search took.
+        slope: of ln Z against that of the closed form; a search that starts from this one takes it over.
     """
 
     target: Target
@@ -123,6 +125,7 @@ class Solved:
     solution: LineSolution
     impedance_ohm: float
     solves: tuple[int, int]
+    slope: float
 
 
 class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
@@ -194,6 +197,10 @@ class _Search:
         """Tell whether x has to grow where ln Z exceeds the goal by `miss`."""
         return (miss > 0) == (self.unknown == "width")
 
+    def corrected(self, x: float, miss: float, slope: float) -> float:
+        """Return x after a step of the secant rule, where ln Z exceeds the goal by `miss`."""
+        return self.where_rough_is(self.rough(x) - miss / slope, self.low, self.high)
+
     def where_rough_is(self, rough: float, low: float, high: float) -> float:
         """Return x between two values at which the closed form has this ln Z, or the nearer of the two."""
         for end, inward in ((low, True), (high, False)):
@@ -216,6 +223,7 @@ def solve_width(
     coplanar_gap_mm: float | None = None,
     limits: WidthLimits,
     tolerance: float = TOLERANCE,
+    start: Solved | None = None,
 ) -> Solved:
     """Return the width that meets a target on a layer, at a fixed gap where the target is differential.
 
@@ -227,6 +235,7 @@ def solve_width(
         limits: of the width.
         tolerance: relative; of the solver, and of how closely the target is met; no closer than the solution's own
             error estimate.
+        start: what the same search found at a wider tolerance; it goes on from there.
 
     Raises:
         Unreachable: no width within the limits meets the target.
@@ -234,7 +243,7 @@ def solve_width(
     """
     if (gap_mm is None) != (target.kind == "single"):
         raise GeometryError(f"{target} {'without' if gap_mm is None else 'with'} a gap", "pairs have a gap, lines none")
-    return _find(_width_search(site, target, limits, lambda w: (w, gap_mm), coplanar_gap_mm), tolerance)
+    return _find(_width_search(site, target, limits, lambda w: (w, gap_mm), coplanar_gap_mm), tolerance, start)
 
 
 def solve_pair(
@@ -245,6 +254,7 @@ def solve_pair(
     how: PairRule,
     coplanar_gap_mm: float | None = None,
     tolerance: float = TOLERANCE,
+    start: Solved | None = None,
 ) -> Solved:
     """Return width and gap of a pair that meet a differential target, by one of the rules; else as `solve_width`.
 
@@ -267,12 +277,12 @@ def solve_pair(
         least, most = limits.min_gap_mm / how.ratio, limits.max_gap_mm / how.ratio
         within = _narrowed(limits, least, most, f"a gap of {how.ratio:g} widths")
         search = _width_search(site, target, within, lambda w: (w, how.ratio * w), coplanar_gap_mm)
-        return _find_beyond_peak(search, tolerance)
+        return _find_beyond_peak(search, tolerance, start)
     else:
         _inside("width", how.width_mm, limits.min_width_mm, limits.max_width_mm)
         low, high = limits.min_gap_mm, limits.max_gap_mm
         search = _Search(site, target, lambda gap: (how.width_mm, gap), "gap", low, high, coplanar_gap_mm, high)
-    return _find(search, tolerance)
+    return _find(search, tolerance, start)
 
 
 def _inside(what: str, value: float, low: float, high: float) -> None:
@@ -303,28 +313,32 @@ def _width_search(
     return _Search(site, target, sizes, "width", low, limits.max_width_mm, coplanar_gap_mm, limits.max_gap_mm)
 
 
-def _find(search: _Search, tolerance: float) -> Solved:
-    """Seek on the coarsest rung, then finish at the required accuracy; expensive sections take a step between."""
+def _find(search: _Search, tolerance: float, start: Solved | None = None) -> Solved:
+    """Seek on the coarsest rung and a little finer, unless that is known; then finish at the required accuracy."""
     for end in (search.low, search.high):
         search.site.section(*search.sizes(end), search.coplanar_gap_mm)  # refuses what cannot exist
-    x, slope, coarse = _seek(search)
-    costly = search.site.mask is not None or search.coplanar_gap_mm is not None
-    tolerances = [BETWEEN] * (costly and tolerance < BETWEEN) + [tolerance] * MOST_FINE
+    if start is None:
+        x, slope, coarse = _seek(search, max(COARSE_MATCH, tolerance / 3))
+    else:
+        known = start.gap_mm if search.unknown == "gap" and start.gap_mm else start.width_mm
+        miss = math.log(start.impedance_ohm) - search.goal
+        x, slope, coarse = search.corrected(known, miss, start.slope), start.slope, 0
+    tolerances = [BETWEEN] * (start is None and tolerance < BETWEEN) + [tolerance] * MOST_FINE
     for fine, at in enumerate(tolerances, 1):
         solution = search.solution(x, at)
         ohm = solution.impedance_ohm
         miss = math.log(ohm) - search.goal
         if at == tolerance and abs(miss) <= max(tolerance, TOLERANCE, solution.error_estimate):
             width, gap = search.sizes(x)
-            return Solved(search.target, width, gap, search.coplanar_gap_mm, solution, ohm, (coarse, fine))
-        before, x = x, search.where_rough_is(search.rough(x) - miss / slope, search.low, search.high)
+            return Solved(search.target, width, gap, search.coplanar_gap_mm, solution, ohm, (coarse, fine), slope)
+        before, x = x, search.corrected(x, miss, slope)
         if x == before and at == tolerance:
             raise _unreachable(search, x, ohm)
     raise _EndlessError(search)
 
 
-def _seek(search: _Search) -> tuple[float, float, int]:
-    """Return x that meets the target on the coarsest rung, the slope of ln Z there, and the number of solutions."""
+def _seek(search: _Search, match: float) -> tuple[float, float, int]:
+    """Return x that meets ln Z within `match` on the coarsest rung, the slope there, and the number of solutions."""
     low, high = search.low, search.high
     x, slope = search.where_rough_is(search.goal, low, high), 1.0
     last: _Trial | None = None
@@ -333,7 +347,7 @@ def _seek(search: _Search) -> tuple[float, float, int]:
         if last is not None and abs(at.rough - last.rough) > COARSE_ERROR:
             slope = min(max((at.log_ohm - last.log_ohm) / (at.rough - last.rough), 0.2), 5.0)
         miss = at.log_ohm - search.goal
-        if abs(miss) <= COARSE_MATCH:
+        if abs(miss) <= match:
             return x, slope, solves
         grows = search.has_to_grow(miss)
         if x == (search.high if grows else search.low):
@@ -368,10 +382,10 @@ def _short_of(search: _Search, request: str, x: float, ohm: float) -> Unreachabl
     return Unreachable(search.site, search.target, request, (width, gap, ohm), remedy)
 
 
-def _find_beyond_peak(search: _Search, tolerance: float) -> Solved:
+def _find_beyond_peak(search: _Search, tolerance: float, start: Solved | None) -> Solved:
     """Find a width where the impedance may fall again toward the narrowest pairs: beyond its peak."""
     try:
-        return _find(search, tolerance)
+        return _find(search, tolerance, start)
     except (Unreachable, _EndlessError) as short:
         if isinstance(short, Unreachable) and short.nearest_ohm > search.target.ohm:
             raise

@@ -132,6 +132,21 @@ def test_a_table_takes_few_solutions() -> None:
     assert fine == 12
 
 
+@pytest.mark.parametrize(
+    "how", [KeepGap(gap_mm=0.12), KeepPitch(pitch_mm=0.22), GapPerWidth(ratio=1.2), KeepWidth(width_mm=0.1)]
+)
+@pytest.mark.parametrize("site", [_inner(), _outer()], ids=["inner", "masked"])
+def test_a_search_goes_on_from_what_was_found_before(site: TraceEnvironment, how: PairRule) -> None:
+    """It ends where one from the beginning does, without the coarse solutions and the step between."""
+    target = _differential(88)
+    start = solve_pair(site, target, WIDE, how=how, tolerance=1e-3)
+    found = solve_pair(site, target, WIDE, how=how, tolerance=1e-4, start=start)
+    anew = solve_pair(site, target, WIDE, how=how, tolerance=1e-4)
+    assert found.impedance_ohm == pytest.approx(88, rel=1e-4)
+    assert (found.width_mm, found.gap_mm) == pytest.approx((anew.width_mm, anew.gap_mm), rel=1e-3)
+    assert found.solves == (0, 1)
+
+
 def test_the_closed_form_starts_near_the_truth() -> None:
     """The start is within 15 % of the solver over the range of ordinary lines, or the search would be long."""
     for site in (_inner(), _outer(masked=False)):
