@@ -241,3 +241,13 @@ def test_rows_that_can_be_chosen_are_accessible(carrier: tuple[Tab, Played], axe
     tab.ask("document.querySelector('#report .delays').closest('details').open = true")
     assert tab.ask("links().length") > 0
     assert [str(one) for one in violations(tab) if one.is_grave] == []
+
+
+def test_a_stackup_that_needs_no_change_is_told_as_plain_text(tab: Tab) -> None:
+    """It is no error, and there is no change to look at."""
+    tab.ask("void (post = async () => ({ unneeded: 'Nothing has to change.' }))")
+    tab.ask("void showFix(1)")
+    tab.wait_for("said.textContent === 'Nothing has to change.'")
+
+    assert tab.ask("said.className") == ""
+    assert tab.ask("fixing.hidden") is True

@@ -45,12 +45,15 @@ NEXT_TO = (".kicad_pro", ".kicad_dru")
 UNSAFE = "changes what is built"
 CONSENT = 'tick "It changes what is built, and I want that", then press Apply'
 PREVIEW_AGAIN = "preview it again"
+UNNEEDED = "The stackup needs no change: the findings say what else has to."
 READING_S = 120
 """How long kicad-cli may take to read the new board."""
 
 
 def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> dict[str, object]:
     """Return the least change that would fit, as words and diffs, and write its plan; nothing of the board changes.
+
+    Where the stackup needs no change, only words that say so.
 
     Args:
         board: the board's own file; project, rules and settings next to it are copied.
@@ -63,10 +66,13 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
     """
     from drc_rules.stackup_design.plan_file import write_plan
     from stackwright.commands.apply.apply import propose
+    from stackwright.commands.suggest.least import NO_ROW
 
     with for_the_page(), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
         copy = _copy(board, live, Path(folder))
         project, found = _suggested(copy, profile)
+        if found.changes[0].words[0].startswith(NO_ROW):
+            return {"unneeded": UNNEEDED}
         plan = found.plans[0]
         proposal = propose(plan, copy, _parts(plan, consent=True))
         plan_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -144,7 +150,6 @@ def _suggested(copy: Path, profile: str | None) -> tuple[BoardProject, Suggested
     from drc_rules.facts.declared import Overrides
     from drc_rules.stackup_design.goals import project_of
     from stackup_lib.kicad import read_board
-    from stackwright.commands.suggest.least import NO_ROW
     from stackwright.commands.suggest.model import suggestion_for
 
     where = "the stackup"
@@ -160,8 +165,6 @@ def _suggested(copy: Path, profile: str | None) -> tuple[BoardProject, Suggested
         why = found.change.why_not[0] if found.change and found.change.why_not else "no change was found"
         step = "`stackwright suggest` looks for a new stackup"
         raise StackwrightError(where, f"cannot be changed so that it fits ({why})", step)
-    if found.changes[0].words[0].startswith(NO_ROW):
-        raise StackwrightError(where, "needs no change", "see the findings for what else has to change")
     return project, found
 
 

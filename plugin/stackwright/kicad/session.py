@@ -311,7 +311,7 @@ class Session:
 
         with self._lock:
             fix = self._fix
-            if fix is None or self._phase != IDLE:
+            if fix is None or "plan" not in fix or self._phase != IDLE:
                 raise KicadError("the change", "is not there any more", "preview it again")
             self._phase = APPLYING
         try:

@@ -309,7 +309,11 @@ async function showFix(number) {
   }
   const fix = await post("preview");
   if (!fix) return;
-  $("fixing").hidden = false;
+  $("fixing").hidden = Boolean(fix.unneeded);
+  if (fix.unneeded) {
+    say(fix.unneeded);
+    return;
+  }
   showApplied(false);
   $("fix-now").textContent = fix.now;
   $("fix-then").textContent = fix.then;
