@@ -13,15 +13,12 @@ import numpy as np
 from drc_rules.analysis.lines.routed import RoutedLine, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
-from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets
+from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT, ImpedanceTarget, Targets
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
 from stackup_lib.core.facts import Confidence, MissingFact, Origin
 from stackup_lib.core.record import record
-
-USUAL_TOLERANCE_PCT = 10.0
-"""Where an interface states none: AMD UG863, and what fabs hold on a coupon unless something else is agreed."""
 
 SLOW_GHZ = 1.0
 """A shorter breakout is not measured: the lumped length of a target without a frequency."""
@@ -87,12 +84,12 @@ class Unjudged:
     """Nets with a target impedance that no line reports.
 
     Attributes:
-        kind: of the impedance.
         lacks: what is missing.
+        hides_coupling: it leaves open, too, whether the nets run together as pairs.
     """
 
-    kind: Literal["single", "differential"]
     lacks: MissingFact
+    hides_coupling: bool = False
 
 
 def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
@@ -105,7 +102,7 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
         open_nets = [net for net in nets if joins[net] and not has_track[net]]
         if open_nets:
             lacks = MissingFact(f"routing of {target.title} ({_some(ctx, open_nets)})", "route them")
-            found.append(Unjudged(target.kind, lacks))
+            found.append(Unjudged(lacks, hides_coupling=target.kind == "differential"))
     lone: dict[str, list[int]] = defaultdict(list)
     for net, asked in _declared_alone(ctx):
         if joins[net] or has_track[net]:
@@ -113,13 +110,20 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
     singles = [net for net in _declared_single(ctx) if joins[net] or has_track[net]]
     if singles:
         lacks = MissingFact(f"impedance of {_some(ctx, singles)}, pairs declared as single lines", AS_PAIRS)
-        found.append(Unjudged("single", lacks))
+        found.append(Unjudged(lacks))
     for source, nets in lone.items():
         lacks = MissingFact(f"complements of {_some(ctx, nets)}, pairs by {source}", NAME_PAIRS)
-        found.append(Unjudged("differential", lacks))
+        found.append(Unjudged(lacks, hides_coupling=True))
+    for (said, required), nets in _disagreeing(ctx).items():
+        lacks = MissingFact(
+            f"which impedance counts for {_some(ctx, nets)}: {said.ohm:g} ohm by {said.source}, "
+            f"or {required.ohm:g} ohm by {required.source}",
+            WHICH_COUNTS,
+        )
+        found.append(Unjudged(lacks))
     for title, nets in _without_document(ctx).items():
         lacks = MissingFact(f"impedance of {title} ({_some(ctx, nets)})", NO_DOCUMENT)
-        found.append(Unjudged("single", lacks))
+        found.append(Unjudged(lacks))
     return tuple(found)
 
 
@@ -129,6 +133,10 @@ kind = "single"
 nets = ["?"]"""
 AS_PAIRS = """[[impedance]]  # after the one for single lines: a later table wins
 ohm = "?"  # of the pair
+kind = "differential"
+nets = ["?"]"""
+WHICH_COUNTS = """[[impedance]]
+ohm = "?"  # or correct the name in KiCad
 kind = "differential"
 nets = ["?"]"""
 NAME_PAIRS = "name both nets of a pair alike but for P and N, or + and -; or declare them as single lines"
@@ -145,6 +153,17 @@ def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
 def _declared_single(ctx: Context) -> Iterator[int]:
     targets = _declared_targets(ctx)
     yield from (net for net, name in enumerate(ctx.board.nets) if name and targets and targets.single_of_pair(net))
+
+
+def _disagreeing(ctx: Context) -> dict[tuple[ImpedanceTarget, ImpedanceTarget], list[int]]:
+    """Return the pairs of declared interfaces that a name in KiCad gives another impedance than their document."""
+    found: dict[tuple[ImpedanceTarget, ImpedanceTarget], list[int]] = {}
+    targets = _declared_targets(ctx)
+    for net, name in enumerate(ctx.board.nets):
+        both = targets.disagreeing(net) if name and targets else None
+        if both is not None:
+            found.setdefault(both, []).append(net)
+    return found
 
 
 def _declared_targets(ctx: Context) -> Targets | None:

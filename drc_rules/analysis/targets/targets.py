@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypedDict
 from drc_rules.analysis.targets.clock_links import CLOCK, ClockLinks, family_named
 from drc_rules.facts.net_interfaces import Assignment
 from drc_rules.requirements.interfaces import Family, Interface, families, family, interface
+from drc_rules.requirements.interfaces.model import ENGINEERING
 from drc_rules.requirements.interfaces.names import ASIDE, is_sideband
 from drc_rules.settings.config import Config, ImpedanceDeclaration
 from drc_rules.settings.net_selection import chosen_nets
@@ -31,8 +32,11 @@ LEAST_OHM, MOST_OHM = 25.0, 150.0
 PAIR_FROM_OHM = 70.0
 """A class name without a kind means pairs from here on: 75 to 120 ohm against 40 to 60."""
 
-CLOCK_TOLERANCE_PCT = 10.0
-"""What fabs hold as a rule; a clock of 100 MHz needs no more."""
+USUAL_TOLERANCE_PCT = 10.0
+"""Where an interface states none: AMD UG863, and what fabs hold on a coupon unless something else is agreed."""
+
+CLOCK_TOLERANCE_PCT = USUAL_TOLERANCE_PCT
+"""A clock of 100 MHz needs no more."""
 
 _OHM = re.compile(
     r"(?<![A-Z0-9.])(?:ZDIFF|ZSE|ZD|Z0|Z|DIFF|DP|SE)?[ _-]?(?P<ohm>\d{2,3}(?:\.\d+)?)[ _-]?(?:OHMS?|Ω|R(?![A-Z0-9]))"
@@ -153,6 +157,29 @@ class Targets:
         """Return what is declared for a net as a single line, though it is one of a pair; None for others."""
         asked = self._declared.get(net)
         return asked if asked and asked.kind == "single" and self.pairs.complement_of(net) is not None else None
+
+    def disagreeing(self, net: int) -> tuple[ImpedanceTarget, ImpedanceTarget] | None:
+        """Return what KiCad's names ask of a pair, and what a document asks of its declared interface; None if alike.
+
+        They are alike where the one is within the other's tolerance, or the range that the document accepts. Of memory
+        each controller has its own, and what `[[impedance]]` says settles it.
+        """
+        role, asked = self.assignment.role_of(net), self.of(net)
+        if (
+            role is None
+            or not role.interface
+            or not self.assignment.is_declared(net)
+            or family(role.family).single_ended
+        ):
+            return None
+        if asked is None or asked.document or asked.kind == "single" or net in self._declared:
+            return None
+        required = self._of_interface(net, is_pair=True)
+        if required is None or required.document in ("", ENGINEERING):
+            return None
+        least, most = required.range_ohm or (required.ohm, required.ohm)
+        share = (required.tolerance_pct or USUAL_TOLERANCE_PCT) / 100
+        return None if least * (1 - share) <= asked.ohm <= most * (1 + share) else (asked, required)
 
     def _is_aside(self, net: int) -> bool:
         """Tell whether a net's name is that of a control or clock net."""

@@ -61,7 +61,7 @@ def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks | Unjudged]:
             found.setdefault((row.target, row.target_ohm), []).append(row)
     for (target, _), rows in found.items():
         yield PairLinks(target, tuple(sorted(rows, key=lambda row: row.name)))
-    yield from (one for one in unjudged(ctx) if one.kind == "differential")
+    yield from (one for one in unjudged(ctx) if one.hides_coupling)
 
 
 FORMULA = """

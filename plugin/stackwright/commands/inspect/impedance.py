@@ -17,7 +17,7 @@ from drc_rules.analysis.impedance.process_view import view_of
 from drc_rules.analysis.lines.sites import BoardSite, layer_of, named_references
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
-from drc_rules.analysis.targets.controlled import USUAL_TOLERANCE_PCT
+from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT
 from drc_rules.facts.context import Context
 from drc_rules.report.process_rows import ProcessView
 from stackup_lib.board.layer_roles import LayerRole

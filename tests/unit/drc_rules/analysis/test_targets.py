@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
+from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target, unjudged
 from drc_rules.analysis.targets.impedance_option import parse_impedance
 from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets, target_of_name
 from drc_rules.engine.check import prepare
@@ -161,6 +161,30 @@ def test_a_rule_named_after_single_lines_leaves_a_pair_in_its_class_to_the_next_
 
     assert of_class["/PCIE_TX0_P"] == "92 differential: net class 92ohm_diff"
     assert of_interface["/PCIE_TX0_P"].startswith("85 differential: PCI Express")
+
+
+PCIE5 = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
+OF_100 = '[[impedance]]\nohm = 100\nkind = "differential"\nnets = ["/PCIE_*"]\n'
+
+
+@pytest.mark.parametrize(
+    ("net_class", "config", "asked"),
+    [
+        ("100Ohm_diff", PCIE5, ["which impedance counts for /PCIE_TX0_N and 1 more: 100 ohm by net class 100Ohm_diff"]),
+        ("89Ohm_diff", PCIE5, []),  # 85 ohm within 5 %
+        ("100Ohm_diff", PCIE5.replace("pcie5", "pcie2"), []),  # whose card specification accepts it
+        ("100Ohm_diff", PCIE5 + OF_100, []),  # said on purpose
+        ("100Ohm_diff", "", []),  # by the names alone
+        ("FAST", PCIE5, []),
+    ],
+)
+def test_a_class_that_gives_a_declared_interface_another_impedance_than_its_document_leaves_it_open(
+    tmp_path: Path, net_class: str, config: str, asked: list[str]
+) -> None:
+    """PCIe Gen5 lanes routed at 100 ohm passed, because their class is named after it."""
+    found = [one.lacks.name.split(", or")[0] for one in unjudged(context(tmp_path, net_class=net_class, config=config))]
+
+    assert found == asked
 
 
 def test_a_rule_that_names_only_a_number_is_read_as_a_class_is(tmp_path: Path) -> None:
