@@ -17,7 +17,7 @@ from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.materials import ConstructionKind, FoilGrade, catalogue, clad_foils
 from stackup_lib.synthesis import Answers, CandidateRow, CandidateStackup, DfLimit, Evaluated, Goals, LineGoal, suggest
-from stackup_lib.synthesis.arrange import orders
+from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, orders
 from stackup_lib.synthesis.build_rules import BuildRules, WeightRule
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.cost import cost_of
@@ -56,7 +56,12 @@ def beside_fast(one: Evaluated) -> set[str]:
 def unmet(one: Evaluated, goals: Goals) -> list[str]:
     """What of the goals a stackup misses, read from its rows alone."""
     rows, copper = one.candidate.rows, one.candidate.copper
-    plain = [(r.kind, r.thickness_mm, r.construction, r.plies, r.foil, r.copper_oz, r.use) for r in rows]
+    alike = {"power": "ground"} if one.candidate.order.layers in GROUND_AGAINST_POWER else {}
+    uses = [alike.get(r.use or "", r.use) for r in rows]
+    plain = [
+        (r.kind, r.thickness_mm, r.construction, r.plies, r.foil, r.copper_oz, use)
+        for r, use in zip(rows, uses, strict=True)
+    ]
     total = sum(r.thickness_mm for r in rows)
     wanted = goals.thickness_mm or total
     fast, power = ([c for c in copper if c.use == use] for use in ("fast", "power"))
