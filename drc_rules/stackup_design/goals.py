@@ -115,7 +115,7 @@ def goals_for(
         build_rules=build_rules(),
         preferred_clauses=judge.wishes,
         rank_by=_rank_by(work),
-        finish=declared_finish(project.context.declarations.config.process) if project else LineFinish(),
+        finish=_finish(project) if project else LineFinish(),
     )
     _say_materials(work, materials)
     if selection.assumed:
@@ -135,6 +135,14 @@ def goals_for(
     least = max(required_power_oz(work), goals.ground_copper_oz)
     eased = goals.model_copy(update={"power_copper_oz": least}) if least < goals.power_copper_oz else None
     return GoalsFound(goals, tuple(work.reasons), judge, ids, kept, eased)
+
+
+def _finish(project: BoardProject) -> LineFinish:
+    """Return the declared finish; without solder mask where the board's stackup has none, as a check solves it."""
+    process = project.context.process
+    finish = declared_finish(process.declared)
+    is_bare = project.board.stackup is not None and process.mask(top=True) is None
+    return finish.model_copy(update={"mask": None}) if is_bare else finish
 
 
 def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:

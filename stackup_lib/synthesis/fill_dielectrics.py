@@ -30,7 +30,6 @@ from stackup_lib.synthesis.constructions import CatalogueProduct, core_to_order,
 from stackup_lib.synthesis.goals import Goals, carries_fast_outside
 from stackup_lib.synthesis.layer_copper import bare_mm, foil_of, gap_needs, layer_mm, layer_oz, with_smooth_foil
 from stackup_lib.synthesis.line_loss import catalogue_df
-from stackup_lib.transmission_lines.finish import USUAL_MASK
 
 EVEN = 1.5
 """A stripline's two dielectrics differ by at most this factor, or its loss is that of the nearer plane."""
@@ -339,9 +338,9 @@ def _spread(found: list[FillChoice], most: int) -> list[FillChoice]:
 
 
 def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> CandidateStackup:
-    coat = goals.finish.mask or USUAL_MASK
-    mask = CandidateRow(kind=LayerKind.MASK, thickness_mm=coat.on_trace_mm, dk=coat.er)
-    rows = [mask]
+    coat = goals.finish.mask
+    mask = [] if coat is None else [CandidateRow(kind=LayerKind.MASK, thickness_mm=coat.on_trace_mm, dk=coat.er)]
+    rows = [*mask]
     smooth = with_smooth_foil(order, goals)
     families = {gap: chosen[_place(order, gap, goals)].sold.family for gap in range(len(order.gaps))}
     for index, kind in enumerate(order.layers):
@@ -357,7 +356,7 @@ def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> Cand
         if index < len(order.gaps):
             choice = chosen[_place(order, index, goals)]
             rows.append(dielectric_row(choice.sold, choice.at_mm[index]))
-    rows.append(mask)
+    rows += mask
     names = row_names([r.kind for r in rows])
     return CandidateStackup(
         rows=tuple(r.model_copy(update={"name": name}) for r, name in zip(rows, names, strict=True)),

@@ -10,7 +10,6 @@ from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.build_rules import GapNeeds
 from stackup_lib.synthesis.candidates import OUTER_COPPER_MM, SIGNAL_OZ
 from stackup_lib.synthesis.goals import Goals, LaidOut, carries_fast_outside
-from stackup_lib.transmission_lines.finish import USUAL_MASK
 
 HEAVIER_SIGNAL_OZ = 1.0
 """Inner signal layers of ordinary lines are made of this as well."""
@@ -18,10 +17,9 @@ HEAVIER_SIGNAL_OZ = 1.0
 
 def bare_mm(order: Order, goals: Goals) -> float:
     """Return the thickness of copper and solder mask."""
-    return (
-        sum(layer_mm(order, k, goals) for k in range(len(order.layers)))
-        + 2 * (goals.finish.mask or USUAL_MASK).on_trace_mm
-    )
+    coat = goals.finish.mask
+    mask_mm = 0.0 if coat is None else 2 * coat.on_trace_mm
+    return sum(layer_mm(order, k, goals) for k in range(len(order.layers))) + mask_mm
 
 
 def layer_oz(order: Order, index: int, goals: Goals) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,20 @@ def test_two_layers_are_refused_where_no_board_has_them(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match=said):
             run(["suggest", *words])
+
+
+@pytest.mark.parametrize("bare", ["", "settings", "stackup"])
+def test_a_board_without_solder_mask_gets_none(bare: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the settings say so, and where the board's own stackup has none; else rows of mask as KiCad has them."""
+    path = mini_file(tmp_path, TWO)
+    if bare == "settings":
+        path.with_name("stackwright.toml").write_text("[process]\nmask_over_copper_um = 0\n", encoding="utf-8")
+    if bare == "stackup":
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r'\(layer "[FB]\.Mask"\s*\(type [^()]*\)(?:\s*\([^()]*\))*\s*\)', "", text))
+    assert run(["suggest", str(path), "--limit", "1", "--json"]) == 0
+    (answer,) = json.loads(capsys.readouterr().out)["answers"]
+
+    kinds = [row["kind"] for row in answer["rows"]]
+    assert kinds == (["copper", "core", "copper"] if bare else ["mask", "copper", "core", "copper", "mask"])
+    assert answer["thickness_mm"] == pytest.approx(1.6, abs=0.02)
