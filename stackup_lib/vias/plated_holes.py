@@ -240,9 +240,17 @@ THICKNESS_SPREAD = 0.10
 
 
 def deepest(stub: Stub, drills: Iterable[Backdrill]) -> Backdrill | None:
-    """Return the drill from the stub's side that goes furthest, None when there is none."""
-    same_side = [drill for drill in drills if drill.start == stub.side]
+    """Return the drill from the stub's side that goes furthest, None when there is none.
+
+    One that is no wider than the finished hole cuts no plating.
+    """
+    same_side = [drill for drill in drills if drill.start == stub.side and not is_within(drill, stub.hole)]
     return max(same_side, key=lambda drill: abs(drill.must_cut - stub.side), default=None)
+
+
+def is_within(drill: Backdrill, hole: PlatedHole) -> bool:
+    """Tell whether a backdrill is no wider than the finished hole that it goes into."""
+    return 0 < (drill.size_mm or 0.0) <= hole.drill_mm
 
 
 def residual_mm(stub: Stub, drill: Backdrill | None, faces_mm: tuple[tuple[float, float], ...]) -> Interval:

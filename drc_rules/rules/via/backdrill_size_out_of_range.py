@@ -7,7 +7,8 @@ The diameter of every backdrill, KiCad 10's own or declared, less that of its ho
 
 Why it matters
 --------------
-A narrow drill leaves slivers of plating when it wanders. A wide one takes clearance from adjacent copper.
+A narrow drill leaves slivers of plating when it wanders, and one that is no wider than the finished hole cuts none at
+all: stubs count as not backdrilled. A wide one takes clearance from adjacent copper.
 
 How to fix
 ----------
@@ -40,6 +41,8 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 
 PLACES_SHOWN = 20
+
+NONE_CUT = "A drill no wider than the finished hole cuts no plating: the stub stays"
 
 
 @record
@@ -91,7 +94,9 @@ def backdrill_size_out_of_range(ctx: Context, clause: Clause, drills: SizedDrill
             f"backdrill {excess:+.2f} mm over the finished hole, {word} {limit:+.2f} mm: "
             f"{count} backdrill{'' if count == 1 else 's'} of {drills.drill_mm:g} mm in {drills.hole_mm:g} mm holes"
         ),
-        why="A narrow drill leaves slivers of plating. A wide one takes clearance from adjacent copper",
+        why=NONE_CUT
+        if excess <= 0
+        else "A narrow drill leaves slivers of plating, a wide one takes clearance from copper",
         fix=f"Backdrill with {drills.hole_mm + least:.2f} to {drills.hole_mm + most:.2f} mm",
         ids=(f"{drills.drill_mm:g} in {drills.hole_mm:g}",),
         measured=Measured(value=round(excess, 4), unit="mm"),
