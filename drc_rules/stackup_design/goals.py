@@ -30,7 +30,7 @@ from drc_rules.stackup_design.goals_selection import BoardProject, Selection, pr
 from drc_rules.stackup_design.kept_layers import kept_goals, kept_reasons
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
-from stackup_lib.synthesis import Goals, TgLimit
+from stackup_lib.synthesis import Answers, Goals, TgLimit, suggest
 from stackup_lib.synthesis.arrange import least_layers
 from stackup_lib.transmission_lines.finish import LineFinish
 
@@ -41,6 +41,7 @@ __all__ = [
     "GoalsFound",
     "Reason",
     "Selection",
+    "answers_for",
     "goals_for",
     "project_of",
     "selection_for",
@@ -135,6 +136,34 @@ def goals_for(
     least = max(required_power_oz(work), goals.ground_copper_oz)
     eased = goals.model_copy(update={"power_copper_oz": least}) if least < goals.power_copper_oz else None
     return GoalsFound(goals, tuple(work.reasons), judge, ids, kept, eased)
+
+
+def answers_for(found: GoalsFound, limit: int) -> tuple[Answers, GoalsFound]:
+    """Return the best stackups, `limit` at most, and the goals that they meet.
+
+    Layers that are laid out stay where they can. A weight of power planes that no one requires gives way where nothing
+    can be built with it.
+    """
+    answers = suggest(found.goals, found.judge, limit, found.kept)
+    if answers.keeps_layers:
+        return answers, found.keeping()
+    if answers.ranked or found.eased is None:
+        return answers, found
+    lighter = suggest(found.eased, found.judge, limit)
+    if not lighter.ranked:
+        return answers, found
+    return lighter.model_copy(update={"why_moved": answers.why_moved}), _eased(
+        found, found.eased.power_copper_oz, answers
+    )
+
+
+def _eased(found: GoalsFound, power_oz: float, answers: Answers) -> GoalsFound:
+    """Return the goals with lighter power planes, and why they are lighter."""
+    goal = "power copper"
+    why = f"no more is required, and with more {answers.unreachable[0]}"
+    said = Reason(goal, f"{power_oz:g} oz, not {found.goals.power_copper_oz:g} oz", From.ASSUMPTION, why)
+    reasons = tuple(said if one.goal == goal else one for one in found.reasons)
+    return replace(found, goals=found.eased or found.goals, reasons=reasons, eased=None)
 
 
 def _finish(project: BoardProject) -> LineFinish:

@@ -14,8 +14,7 @@ from drc_rules.engine.check import check_board
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile
-from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, goals_for, selection_for
-from drc_rules.stackup_design.goals_answers import answers_for
+from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, answers_for, goals_for, selection_for
 from drc_rules.stackup_design.plan_file import Plan, read_plan
 from stackup_lib.core.errors import ConfigError, NotWrittenError
 from stackup_lib.core.record import record

@@ -10,11 +10,11 @@ from drc_rules.stackup_design.goals import (
     GoalChoices,
     GoalsFound,
     Selection,
+    answers_for,
     goals_for,
     project_of,
     selection_for,
 )
-from drc_rules.stackup_design.goals_answers import answers_for
 from drc_rules.stackup_design.plan_file import Plan
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drc_rules.stackup_design.goals import From, GoalChoices, goals_for, selection_for
-from drc_rules.stackup_design.goals_answers import answers_for
+from drc_rules.stackup_design.goals import From, GoalChoices, answers_for, goals_for, selection_for
 
 BUILD_UP = {"layers": 8, "build_ups": 1}
 
