@@ -18,30 +18,11 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad.design_rules.board_minimums import CLEARANCE, board_minimums
 from stackup_lib.materials import copper_weights, ounce_class
 
-MIL_MM = 0.0254
-
-MIL_PRECISION_MM = 0.002
-"""What a limit of whole mils allows: 0.125 mm is drawn, and etched, where 5 mil (0.127 mm) is required."""
-
-NEAR_MIL = 0.02
-"""A limit this near to a whole number of mils is one, written down in micrometres."""
-
 HEAVY_OUTER_OZ = 2.0
 """From this weight on outer copper is etched no finer than inner copper of that weight: what is stated is there."""
 
 LEAST_OF_NOMINAL = 0.8
 """Finished copper keeps this much of its foil: the same share that tells ounce classes apart."""
-
-
-def precision_mm(limit_mm: float, *, is_own: bool = False) -> float:
-    """Return by how much a space may miss a limit: a micrometre as everywhere, more where a source states whole mils.
-
-    Args:
-        limit_mm: the least space.
-        is_own: one's own fab states it, as it is meant.
-    """
-    mils = limit_mm / MIL_MM
-    return TOLERANCE_MM if is_own or abs(mils - round(mils)) > NEAR_MIL else MIL_PRECISION_MM
 
 
 def is_outer(board: Board, layer: int) -> bool:

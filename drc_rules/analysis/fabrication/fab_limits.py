@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -22,6 +23,15 @@ TOLERANCE_MM = 1e-3
 """Geometric limits are met to a micrometre: 0.1499986 mm is 0.15 mm, drawn in inches or rounded on the way."""
 
 
+MIL_MM = 0.0254
+
+MIL_PRECISION_MM = 0.002
+"""What a limit of whole mils allows: 0.125 mm is drawn, and etched, where 5 mil (0.127 mm) is required."""
+
+NEAR_MIL = 0.02
+"""A limit this near to a whole number of mils is one, written down in micrometres."""
+
+
 @record
 class Bar:
     """A limit and who sets it.
@@ -37,6 +47,27 @@ class Bar:
     who: str
     tier: Tier | None = None
     stricter: Bar | None = None
+
+    @property
+    def precision_mm(self) -> float:
+        """By how much a width or a space may miss it."""
+        return precision_mm(self.value, is_own=self.tier is None)
+
+
+def precision_mm(limit_mm: float, *, is_own: bool = False) -> float:
+    """Return by how much a width or a space may miss a limit: a micrometre, more where it is one in the other unit.
+
+    Fabs write 5 mil and 0.127 mm, 3.5 mil (0.0889 mm) and 0.09 mm for the same class: neither is etched otherwise.
+
+    Args:
+        limit_mm: the least width or space.
+        is_own: one's own fab states it: whole mils are meant as they are.
+    """
+    mils = limit_mm / MIL_MM
+    of_half_mils = limit_mm - math.floor(2 * mils) / 2 * MIL_MM
+    if TOLERANCE_MM < of_half_mils < MIL_PRECISION_MM:
+        return MIL_PRECISION_MM
+    return TOLERANCE_MM if is_own or abs(mils - round(mils)) > NEAR_MIL else MIL_PRECISION_MM
 
 
 def your_fab(ctx: Context) -> FabDeclaration:

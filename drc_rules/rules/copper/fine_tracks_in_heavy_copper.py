@@ -24,7 +24,8 @@ Sources
 -------
 Copper-weight tables of several fabs, three tiers: beyond the best is an error, beyond advanced a warning, beyond
 standard information. A weight that no table lists passes where the next heavier one would, else it is not verifiable:
-lighter copper etches no coarser.
+lighter copper etches no coarser. A width may be short by 0.001 mm, and by 0.002 mm where mils and millimetres differ by
+as little: 0.125 mm keeps 5 mil, 3.5 mil keeps 0.09 mm.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, your_fab
+from drc_rules.analysis.fabrication.fab_limits import Bar, bar_of, is_replaced, precision_mm, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.places import track_place
@@ -72,10 +73,11 @@ def _own_mm(ctx: Context, index: int) -> float | None:
 
 
 FORMULA = """
-w ≥ w_min - 0.001
+w ≥ w_min - p
 
 w: narrowest track of the layer [mm]
 w_min: minimum width in copper of this weight [mm]
+p: tolerance, 0.001; 0.002 where mils and mm differ by as little [mm]
 m: copper weight [oz]
 """
 
@@ -91,8 +93,8 @@ def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer
         _need_no_table(clause, weight_oz, width)
         return
     least = limit.value
-    ctx.shows(f"{name}, {limit.who}", w=width, w_min=least, m=weight_oz)
-    if width < least - TOLERANCE_MM:
+    ctx.shows(f"{name}, {limit.who}", w=width, w_min=least, p=limit.precision_mm, m=weight_oz)
+    if width < least - limit.precision_mm:
         yield DraftFinding(
             title=f"track {width:.3f} mm, minimum {least:g} mm in {weight_oz:g} oz copper ({limit.who}): {name}",
             why="A narrow track in heavy copper comes out thin or open",
@@ -120,6 +122,6 @@ def _need_no_table(clause: Clause, weight_oz: float, width_mm: float) -> None:
     """Raise `MissingFact` where a weight is in no table, unless the next heavier one would do: it etches no finer."""
     tier = Tier(clause.limit.at_least or Tier.BEST)
     heavier = next((row.least_mm(tier) for row in track_spaces() if row.copper_oz > weight_oz), None)
-    if heavier is None or width_mm < heavier - TOLERANCE_MM:
+    if heavier is None or width_mm < heavier - precision_mm(heavier):
         how = f'[fab]\ntrack_mm = {{ "{weight_oz:g}" = "?" }}  # minimum track width that your fab etches, in mm'
         raise MissingFact(f"minimum track width of {tier} fabs in {weight_oz:g} oz copper", how)

@@ -23,7 +23,8 @@ on heavier outer copper the same width passes though it cannot be etched. BGA ne
 Sources
 -------
 Rush PCB, network PCB: 4, 3 and 2 mil. Beyond the best is an error, beyond advanced a warning, beyond standard
-information.
+information. A width may be short by 0.001 mm, and by 0.002 mm where mils and millimetres differ by as little: 3.5 mil
+keeps 0.09 mm.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
+from drc_rules.analysis.fabrication.fab_limits import Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, ObjectRows
 from drc_rules.report.places import track_place
@@ -54,10 +55,11 @@ def _outer(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
 
 
 FORMULA = """
-w ≥ w_min - 0.001
+w ≥ w_min - p
 
 w: narrowest track on an outer layer [mm]
 w_min: minimum of the fab [mm]
+p: tolerance, 0.001; 0.002 where mils and mm differ by as little [mm]
 """
 
 
@@ -66,11 +68,13 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
     """Yield one finding for the tracks of the outer layers that are below the limit."""
     rows, least = subject
     tracks = ctx.board.tracks
-    ctx.shows(f"outer layers, {least.who}", w=float(np.min(tracks.width_mm[rows])), w_min=least.value)
-    fine = rows[tracks.width_mm[rows] < least.value - TOLERANCE_MM]
+    ctx.shows(
+        f"outer layers, {least.who}", w=float(np.min(tracks.width_mm[rows])), w_min=least.value, p=least.precision_mm
+    )
+    fine = rows[tracks.width_mm[rows] < least.value - least.precision_mm]
     if not len(fine):
         return
-    fine, is_covered = not_covered(fine, lambda limit: tracks.width_mm < limit.value - TOLERANCE_MM, least)
+    fine, is_covered = not_covered(fine, lambda limit: tracks.width_mm < limit.value - limit.precision_mm, least)
     by_width = fine[np.argsort(tracks.width_mm[fine], kind="stable")]
     names = [ctx.board.copper_layers[layer].name for layer in distinct(tracks.layer[fine]).tolist()]
     width, length = float(tracks.width_mm[by_width[0]]), float(np.sum(tracks.length_mm[fine]))

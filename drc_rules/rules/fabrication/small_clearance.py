@@ -28,8 +28,8 @@ Sources
 -------
 Copper-weight tables of several fabs (Multi-CB, PCBasic, Optima) inside; Rush PCB and network PCB with 4, 3 and 2 mil
 outside: beyond the best is an error, beyond advanced a warning, beyond standard information. A clearance may be short
-by 0.001 mm, and by 0.002 mm where a source states whole mils: 0.125 mm keeps 5 mil. Of your own fab's limit, and of
-those in round millimetres, it is 0.001 mm. Stored fills keep their clearances to 0.001 mm as well.
+by 0.001 mm, and by 0.002 mm where a source states whole mils: 0.125 mm keeps 5 mil, and 3.5 mil keeps 0.09 mm. Of your
+own fab's whole mils, and of most round millimetres, it is 0.001 mm. Stored fills keep their clearances to 0.001 mm.
 """
 
 from __future__ import annotations
@@ -46,11 +46,10 @@ from drc_rules.analysis.fabrication.fab_clearances import (
     layers_with_spaces,
     least_space,
     own_space_mm,
-    precision_mm,
     space_finder,
     weight_oz,
 )
-from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, not_covered
+from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, not_covered, precision_mm
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
@@ -77,7 +76,7 @@ s ≥ s_min - p
 
 s: smallest clearance on the layer [mm]
 s_min: minimum for its copper [mm]
-p: tolerance, 0.001; 0.002 where a source states whole mils [mm]
+p: tolerance, 0.001; 0.002 where mils and mm differ by as little [mm]
 """
 
 
@@ -100,7 +99,7 @@ def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[DraftF
         _need_all_known(ctx, layer)
         return
     narrow = narrow.where(one_per_nets(ctx.board, narrow))  # once per two nets, at the strictest tier they miss
-    ctx.shows(f"{name}, {limit.who}", s=float(narrow.gap_mm[0]), s_min=limit.value, p=_precision_mm(limit))
+    ctx.shows(f"{name}, {limit.who}", s=float(narrow.gap_mm[0]), s_min=limit.value, p=limit.precision_mm)
     rest, is_covered = not_covered(np.arange(len(narrow)), lambda one: _miss(one, narrow), limit)
     told = narrow.where(rest)
     if told.gap_mm[0] > narrow.gap_mm[0]:  # the narrowest of all is reported at a stricter tier
@@ -108,17 +107,13 @@ def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[DraftF
             f"{name}, what no stricter tier reports, {limit.who}",
             s=float(told.gap_mm[0]),
             s_min=limit.value,
-            p=_precision_mm(limit),
+            p=limit.precision_mm,
         )
     yield replace(_draft(ctx, layer, limit, told), is_covered=is_covered)
 
 
-def _precision_mm(limit: Bar) -> float:
-    return precision_mm(limit.value, is_own=limit.tier is None)
-
-
 def _miss(limit: Bar, spaces: Spaces) -> Mask:
-    return np.asarray(spaces.gap_mm < limit.value - _precision_mm(limit))
+    return np.asarray(spaces.gap_mm < limit.value - limit.precision_mm)
 
 
 def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding:
