@@ -40,6 +40,8 @@ _USUAL = re.compile(
     rb'(?:\((?:uuid|tstamp) "?([-0-9A-Za-z]*)"?\))?'
 )  # fmt: skip
 """Those pieces as KiCad 6 to 10 write them one after the other; anything else goes to the general parser."""
+_NUMBER_FOLLOWS_NAME = 20241229
+"""Newest version of KiCad 9. KiCad 10 writes a pin's name with its pad's number behind it: `D+_3` for `D+` at pad 3."""
 _DNP = re.compile(rb"\sdnp[\s)]")
 _NAME = re.compile(rb"\(\s*(?:footprint|module)\s*" + _WORD)
 
@@ -161,7 +163,7 @@ def _pads(source: BoardText, items: Ints, row_of: Ints, footprints: Footprints) 
     x, y = placed(local[0], local[1], (footprints.x_mm[owner], footprints.y_mm[owner]), footprints.rotation_deg[owner])
     return Pads(
         number=texts(numbers),
-        function=texts([r.function for r in rows]),
+        function=texts(_pin_names(source.version, numbers, [r.function for r in rows], owner.tolist())),
         x_mm=np.round(x, 6),  # KiCad's grid is one nanometre
         y_mm=np.round(y, 6),
         rotation_deg=local[2].copy(),
@@ -186,6 +188,22 @@ def _pads(source: BoardText, items: Ints, row_of: Ints, footprints: Footprints) 
         uuid=texts([r.uuid for r in rows]),
         offset=source.blocks.children.start[chosen],
     )
+
+
+def _pin_names(version: int, numbers: list[str], functions: list[str], owner: list[int]) -> list[str]:
+    """Return the pins' names without the number that KiCad 10 adds; it has updated some parts only, perhaps."""
+    if version <= _NUMBER_FOLLOWS_NAME:
+        return functions
+    named = [
+        (part, name.endswith(f"_{number}"))
+        for part, name, number in zip(owner, functions, numbers, strict=True)
+        if name
+    ]
+    kept = {part for part, numbered in named if not numbered}
+    return [
+        name if not name or part in kept else name.removesuffix(f"_{number}")
+        for part, name, number in zip(owner, functions, numbers, strict=True)
+    ]
 
 
 def _pad_of_kind(source: BoardText, start: int, end: int, kinds: dict[bytes, _Pad]) -> _Pad:

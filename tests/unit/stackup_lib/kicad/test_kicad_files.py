@@ -160,6 +160,30 @@ def test_pads_of_one_kind_keep_names_that_hold_a_backslash(tmp_path: Path) -> No
     assert board.pads.function.tolist() == [r"IO0\TX", r"IO0\TX", r"IO2\TX", r"IO2\TX"]
 
 
+@pytest.mark.parametrize(
+    ("version", "pins", "names"),
+    [
+        (20260206, {"2": "D-_2", "3": "D+_3", "SH": "Shield_SH", "4": ""}, ["D-", "D+", "Shield", ""]),
+        (20260206, {"1": "Pin_1_1", "2": "Pin_2_2"}, ["Pin_1", "Pin_2"]),
+        (20260206, {"1": "GND", "2": "IO_2"}, ["GND", "IO_2"]),
+        (20241229, {"1": "IO_1", "2": "IO_2"}, ["IO_1", "IO_2"]),
+    ],
+)
+def test_the_number_that_kicad_10_adds_to_a_pin_s_name_is_none_of_it(
+    tmp_path: Path, version: int, pins: dict[str, str], names: list[str]
+) -> None:
+    """KiCad 10 adds it to all pins of a part that it updates from the schematic; other parts keep their names."""
+    pads = "".join(
+        f'(pad "{number}" smd rect (at {k} 0) (size 1 1) (layers "F.Cu")'
+        + (f' (pinfunction "{name}") (pintype "passive")' if name else "")
+        + f' (uuid "{k}"))'
+        for k, (number, name) in enumerate(pins.items())
+    )
+    head = f'(version {version}) (generator "pcbnew")'
+    text = board_text(head=head, nets="", items=f'(footprint "lib:J" (layer "F.Cu") (at 10 20) {pads})')
+    assert read_as_board(tmp_path, text).pads.function.tolist() == names
+
+
 def test_zones_and_fills(tmp_path: Path) -> None:
     """Fills carry layer and zone; a rule area inside a footprint is a zone of the board, in board coordinates."""
     zones = read_as_board(tmp_path, board_text()).zones
