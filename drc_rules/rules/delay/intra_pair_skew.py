@@ -51,10 +51,11 @@ PLACES_SHOWN = 20
 
 @record
 class SkewLimit:
-    """The limit of an interface for pairs of some delay per length, and the document that states it."""
+    """The limit of an interface for pairs of some delay per length, which generation's, and who states it."""
 
     ps: float
     stated: str
+    of: str
     document: str
 
 
@@ -124,12 +125,13 @@ def _stated_limit(choice: Interface, one: PairSkew) -> SkewLimit | None:
     ):
         document = choice.document_of(field)
         if value is not None and document != ENGINEERING:
-            return SkewLimit(value * factor, f"{value:g} {unit}", document)
+            return SkewLimit(value * factor, f"{value:g} {unit}", choice.title, document)
     return None
 
 
 def _share_limit(choice: Interface, share: float) -> SkewLimit:
-    return SkewLimit(share * unit_interval_ps(choice), f"{100 * share:g} % of the unit interval", ENGINEERING)
+    stated = f"{100 * share:g} % of the unit interval"
+    return SkewLimit(share * unit_interval_ps(choice), stated, choice.title, ENGINEERING)
 
 
 def _draft(
@@ -141,7 +143,7 @@ def _draft(
     harmless = max(one.size_ps.nominal for one in over) < HARMLESS_SHARE * unit_interval_ps(slowest)
     any_rate = not (group.declared or family(group.family).fast)
     more = f" (and {len(over) - 1} more)" if len(over) > 1 else ""
-    at_least = "" if len(group.choices) == 1 else ", widest limit of the family"
+    at_least = "" if len(group.choices) == 1 else f" of {limit.of}, widest limit of the family"
     return DraftFinding(
         title=(
             f"intra-pair skew {skew:.1f} ps ({_lengths(worst)}), maximum {limit.ps:.1f} ps: "
@@ -175,7 +177,7 @@ def _lengths(one: PairSkew) -> str:
 
 def _source(limit: SkewLimit) -> str:
     if limit.document == ENGINEERING:
-        return "no document states a figure; HDMI allows as much at its source"
+        return "no document states a figure for it; HDMI allows as much at its source"
     return cite(Source(document=limit.document))
 
 
