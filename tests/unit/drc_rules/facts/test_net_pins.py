@@ -52,6 +52,13 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("Amphenol_SFP28_1x20", ("13", "RD+"), ("12", "RD-"), "ethernet-serdes"),
         ("RJ45_UDE_RB1", ("2", "TD1+"), ("3", "TD1-"), "base-t"),
         ("SATA_7pin", ("2", "A+"), ("3", "A-"), "sata"),
+        ("SATA_SMD", ("6", "Pin_6"), ("5", "Pin_5"), "sata"),
+        ("SATA_22P", ("S2", ""), ("S3", ""), "sata"),
+        ("MPCIE-Socket", ("25", ""), ("23", ""), "pcie"),
+        ("Mini PCIe", ("33", "PETp0"), ("31", "PETn0"), "pcie"),
+        ("PCI_Express_Mini", ("38", ""), ("36", ""), "usb2"),
+        ("ZX62-B-5PA(33)", ("3", ""), ("2", ""), "usb2"),
+        ("10118194-0001LF", ("3", "Pin_3"), ("2", "Pin_2"), "usb2"),
         ("Samtec_ASP-134486-01", ("G6", ""), ("G7", ""), "fmc"),
         ("ASP-134603-01", ("H37", ""), ("H38", ""), "fmc"),
         ("ASP-134488-01", ("D8", "D8"), ("D9", "D9"), "fmc"),
@@ -62,6 +69,7 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("HDMI_Micro-D_Molex_46765", ("6", ""), ("8", ""), "hdmi"),
         ("RJ45_Bel_SI-60062-F", ("1", ""), ("3", ""), "base-t"),
         ("HANRUN_HR911105A", ("3", ""), ("6", ""), "base-t"),
+        ("HY931147C", ("P$5", "TX+"), ("P$6", "TX-"), "base-t"),
         ("USB2514B_Bi", ("7", "USBDP_DN3/PRT_DIS_P3"), ("6", "USBDM_DN3/PRT_DIS_M3"), "usb2"),
         ("CH334F", ("15", "DPU"), ("14", "DMU"), "usb2"),
         ("CH334F", ("15", "DPU+"), ("14", "DMU-"), "usb2"),
@@ -255,6 +263,15 @@ def test_the_name_of_a_transceiver_says_less_than_what_it_is_joined_to(tmp_path:
     assert {found[net] for net in ("MGT1_TX+", "MGT1_TX-")} == {"ethernet-serdes"}
 
 
+def test_a_sata_connector_decides_what_lane_0_of_m_2_carries(tmp_path: Path) -> None:
+    """A symbol may call pin 41 of M.2 by both of its uses: alone it reads as PCI Express."""
+    lane = pair("B", ("41", "PET0-/B+"), ("43", "PET0+/B-"))
+    assert families_of(tmp_path, part("U2", "NGFF_M", *lane)) == {"B+": "pcie", "B-": "pcie"}
+
+    sata = part("J3", "SATA_SMD", *pair("B", ("2", "Pin_2"), ("3", "Pin_3")), y_mm=30)
+    assert families_of(tmp_path, part("U2", "NGFF_M", *lane), sata) == {"B+": "sata", "B-": "sata"}
+
+
 def test_a_chip_decides_between_what_a_connector_may_carry(tmp_path: Path) -> None:
     socket = part("J1", "USB_C_Receptacle", *pair("/X", ("A2", "TX1+"), ("A3", "TX1-")))
     source = part("U1", "GPU", *pair("/X", ("1", "DP_ML0_P"), ("2", "DP_ML0_N")), y_mm=30)
@@ -332,6 +349,13 @@ def test_a_socket_s_number_is_a_whole_word_of_its_series(tmp_path: Path, value: 
         ("PCIE-064-02-F-D-EMS2", ("B27", "B28"), "pcie"),
         ("BUS_PCIexpress_x16", ("B78", "B79"), "pcie"),
         ("PCIEX1", ("A13", "A14"), "reference-clock"),
+        ("MPCIE-Socket", ("13", "11"), "reference-clock"),
+        ("MPCIE-Socket", ("3", "5"), None),
+        ("OCuLink PCIe x4", ("23", "25"), None),
+        ("SATA_SMD", ("1", "4"), None),
+        ("MSATA", ("2", "3"), None),
+        ("SATA_POWER_15P", ("2", "3"), None),
+        ("105017-1234", ("3", "2"), None),
         ("PCIEX1", ("A10", "A11"), None),
         ("OCuLink PCIe x4", ("A16", "A17"), None),
         ("Mini_PCIe_x1", ("A16", "A17"), None),

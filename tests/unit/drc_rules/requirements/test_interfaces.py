@@ -323,6 +323,9 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("ENET_TXP", "base-t"),
         ("DDR3_UDQS_P", "ddr"),
         ("DDR_NCAS", "ddr"),
+        ("/PER+", "pcie"),
+        ("PETn", "pcie"),
+        ("/mpcie/PER_P", "pcie"),
         ("DDR3_ADDR12", "ddr"),
         ("LPDDR4_DQ0_A", "ddr"),
         ("DP1_TXD0_N", "displayport"),
@@ -419,6 +422,8 @@ def test_ordinary_names_are_no_high_speed_nets(net: str) -> None:
                 "BATT_P",
                 "/Connector/PWR+",
                 "POWER-",
+                "/amplifier/V+",
+                "V-",
                 "FAN1-",
                 "/power/FAN_POS",
                 "LED+",
@@ -429,7 +434,17 @@ def test_ordinary_names_are_no_high_speed_nets(net: str) -> None:
         *((net, "low-speed") for net in ("VCCINT_SENSE_P", "USB_SENSE_N", "NTC-", "SHUNT0_P", "PoE_IN_A+", "POE-")),
         *(
             (net, None)
-            for net in ("FANOUT_CLK_P", "MICRO_TX_P", "LEDGE_P", "HP0_X_P", "SENSOR_D0_P", "BATCH+", "FAN+12V")
+            for net in (
+                "FANOUT_CLK_P",
+                "MICRO_TX_P",
+                "LEDGE_P",
+                "HP0_X_P",
+                "SENSOR_D0_P",
+                "BATCH+",
+                "FAN+12V",
+                "UV+",
+                "V1+",
+            )
         ),
         *((net, "mipi") for net in ("LED_CSI_D0_P", "SENSE_CSI_D0_N")),
     ],
@@ -446,6 +461,7 @@ def test_leads_of_batteries_fans_and_speakers_are_slow(net: str, found: str | No
         *("USB_PWR_P", "USB_EN_N", "USB_XI", "USB_FB_P"),
         *("/gpdi/GPDI_ETH+", "/usb/FPD+", "RMII_TXD0", "ETH_TXD0", "PW+", "CLK_HDMI_OUT_P", "HDMI_OUT_EN", "SGMII_TXD"),
         "TRAFO1_P",
+        *("PER", "PET_EN", "UPPER+", "PERSP"),
     ],
 )
 def test_names_that_tell_no_interface_read_as_none(net: str) -> None:
