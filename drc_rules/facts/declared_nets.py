@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from drc_rules.settings.config import BackdrillDeclaration, Config, ImpedanceDeclaration
 from drc_rules.settings.config_power import RailDeclaration
@@ -10,6 +10,7 @@ from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.words import count
+from stackup_lib.nets.diff_pairs import find_pairs
 from stackup_lib.nets.net_voltages import volts_of_name
 
 USUAL_SWING = 0.25
@@ -65,6 +66,21 @@ def rail_notes(rows: Sequence[RailDeclaration]) -> Iterator[str]:
         if row.net in before:
             yield f"{where} is declared twice: each is judged by its own current, not by the sum"
         before.add(row.net)
+
+
+def half_pair_notes(board: Board, declared: Container[int]) -> Iterator[str]:
+    """Yield a note where the tables of `[[interface]]` take one net of a pair, and none takes the other."""
+    pairs = find_pairs(board)
+    halves = [
+        (board.nets[one], board.nets[other])
+        for positive, negative in zip(pairs.positive.tolist(), pairs.negative.tolist(), strict=True)
+        for one, other in ((positive, negative), (negative, positive))
+        if one in declared and other not in declared
+    ]
+    if halves:
+        taken, left = min(halves)
+        more = f"; {count(len(halves) - 1, 'more pair')} likewise" if len(halves) > 1 else ""
+        yield f"[[interface]] takes {taken}, and not {left} of the same pair{more}"
 
 
 def unknown_class(board: Board, net_classes: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from drc_rules.facts.declared_nets import backdrill_notes, impedance_notes, rail_notes, unknown_class
+from drc_rules.facts.declared_nets import backdrill_notes, half_pair_notes, impedance_notes, rail_notes, unknown_class
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.facts.pin_pairs import board_pairs
 from drc_rules.report.model import TakenAs
@@ -187,6 +187,8 @@ def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRo
                 f"{where} takes {counted(twice, 'net')} that an earlier [[interface]] declares as something else"
             )
         roles.update(dict.fromkeys(taken, role))
+    if roles:
+        notes += half_pair_notes(board, roles)
     return roles
 
 

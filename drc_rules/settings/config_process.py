@@ -8,6 +8,9 @@ from drc_rules.requirements.fabs.presets import Preset, known_preset, presets
 from drc_rules.requirements.profiles.profile import BOARD, load_profile
 from drc_rules.settings.declaration import Declaration
 
+LEAST_TAPER_UM = 0.1
+"""Less is no statement about an etched trace, whose copper is rougher than that, but a length in millimetres."""
+
 
 def thickest_mask_um() -> float:
     """Return the thickest solder mask over copper: the limit of the clause by which STK014 judges the file's rows."""
@@ -43,6 +46,13 @@ class ProcessDeclaration(Declaration):
     mask_over_laminate_um: float | None = Field(default=None, ge=1, le=200)
     mask_dk: float | None = Field(default=None, ge=2, le=6)
     mask_df: float | None = Field(default=None, gt=0, lt=0.2)
+
+    @field_validator("inner_etch_taper_um", "outer_etch_taper_um")
+    @classmethod
+    def _is_a_taper_or_none(cls, value: float | None) -> float | None:
+        if value is not None and 0 < value < LEAST_TAPER_UM:
+            raise ValueError(f"{value:g} um is no etch taper; give micrometres, or 0 for straight sides")
+        return value
 
     @field_validator("mask_over_copper_um")
     @classmethod

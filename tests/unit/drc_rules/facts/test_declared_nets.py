@@ -14,6 +14,7 @@ CSI = '[[impedance]]\nnet_classes = ["100Ohm-diff_CSI"]\nkind = "differential"\n
 ONE = '[[impedance]]\nnets = ["/CSI0_D0_*"]\nkind = "differential"\nohm = {}\n'
 
 DRILL = '[[backdrill]]\nnets = ["{}"]\nfrom = "B.Cu"\nmust_cut = "In4.Cu"\n'
+USB = '[[interface]]\nis = "usb3.2gen1"\nrole = "type_c"\nnets = ["{}"]\n'
 RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
 
 
@@ -52,6 +53,15 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
             RAIL.format(5) + RAIL.format(5),
             ["[[rail]] 2 (+5V) is declared twice: each is judged by its own current, not by the sum"],
         ),
+        (
+            USB.format("/USB3_TX0_P"),
+            ["[[interface]] takes /USB3_TX0_P, and not /USB3_TX0_N of the same pair"],
+        ),
+        (
+            USB.format("/USB3_TX?_N"),
+            ["[[interface]] takes /USB3_TX0_N, and not /USB3_TX0_P of the same pair; 1 more pair likewise"],
+        ),
+        (USB.format("/USB3_TX?_P") + USB.format("/USB3_TX?_N"), []),
         ("", []),
     ],
     ids=[
@@ -66,6 +76,9 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
         "a bus at its upper end",
         "below ground",
         "a rail twice",
+        "half a pair",
+        "halves of two pairs",
+        "both halves by tables of their own",
         "none",
     ],
 )

@@ -50,8 +50,6 @@ OPEN, CLOSED = False, True  # a range without or with its lower end
         ("[fab]\n", "hole_to_copper_mm", 0.0, OPEN, 0.25),
         ("[fab]\n", "edge_to_copper_mm", 0.0, OPEN, 2.0),
         ("[fab]\n", "bow_twist_pct", 0.0, OPEN, 5.0),
-        ("[process]\n", "inner_etch_taper_um", 0.0, CLOSED, 200.0),
-        ("[process]\n", "outer_etch_taper_um", 0.0, CLOSED, 200.0),
         ("[process]\n", "outer_copper_um", 5.0, CLOSED, 500.0),
         ("[process]\n", "plating_um", 0.0, OPEN, 200.0),
         ("[process]\n", "mask_over_laminate_um", 1.0, CLOSED, 200.0),
@@ -71,6 +69,16 @@ def test_a_number_is_taken_up_to_the_ends_of_its_range(
     for value in refused:
         with pytest.raises(ConfigError, match=key):
             parse_config(f"{table}{key} = {value!r}\n")
+
+
+@pytest.mark.parametrize("key", ["inner_etch_taper_um", "outer_etch_taper_um"])
+def test_an_etch_taper_is_none_or_one_that_can_be_measured(key: str) -> None:
+    """0.0152 is 15.2 um in millimetres: it took the taper, and its uncertainty, out of every impedance."""
+    for value in (0, 0.1, 200):
+        parse_config(f"[process]\n{key} = {value}\n")
+    for value in (-0.001, 0.0152, 0.0999, 200.001):
+        with pytest.raises(ConfigError, match=key):
+            parse_config(f"[process]\n{key} = {value}\n")
 
 
 @pytest.mark.parametrize("sign", [1, -1])
