@@ -1,7 +1,7 @@
 """Copper and holes that lie in a zone's stored fill although they belong to another net: the fill is out of date.
 
-KiCad keeps every fill clear of tracks, vias, pads and holes of other nets, of fills that go before it, and of the
-board's outline, whenever it fills the zones. What is in a fill all the same was put there, or moved, since. Filling
+KiCad keeps every fill clear of tracks, vias, pads, graphics and holes of other nets, of fills that go before it, and of
+the board's outline, whenever it fills the zones. What is in a fill all the same was put there, or moved, since. Filling
 again removes it.
 """
 
@@ -35,11 +35,11 @@ EDGE_DEEP_MM = 0.05
 """A line of the outline lies in a fill where copper reaches as far on all sides: chords of its arcs are nearer."""
 
 EDGE_STEP_MM, MOST_EDGE_STEPS = 1.0, 100_000
-"""Between places of the outline that are looked at; of one that is too long for that many, wider."""
+"""Between places of the outline, and of drawn shapes, that are looked at; of lines too long for that many, wider."""
 
 
 class Item(IntEnum):
-    """What is in a fill: a piece of copper, a hole without copper around it, or a line of the board's outline."""
+    """What is in a fill: a piece of copper, a hole without copper around it, a line of the outline, a drawn shape."""
 
     TRACK = CopperShape.TRACK
     VIA = CopperShape.VIA
@@ -47,6 +47,7 @@ class Item(IntEnum):
     FILL = CopperShape.FILL
     HOLE = 4
     EDGE = 5
+    DRAWING = 6
 
 
 @entity
@@ -86,7 +87,9 @@ def pieces_in_fills(pieces: CopperShapes, layer: int, fill_net: Ints) -> OtherNe
 
 
 def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[int, Polygon]]]) -> OtherNetItems:
-    """Return what is in fills of other nets: tracks by their ends, vias, pads and holes by their middle, the outline.
+    """Return what is in fills of other nets.
+
+    Tracks count by their ends, vias, pads and holes by their middle, drawn shapes by places along their lines.
 
     What only reaches into a fill crosses its edge, and `SpaceFinder.other_net` finds it among the spaces.
 
@@ -94,12 +97,14 @@ def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[in
         board: with its stored fills.
         fills_of: layer -> its fills with their nets.
     """
-    pads, edges = pad_pieces(board, np.flatnonzero(copper_pads(board))), _edges(board)
+    pads, outline, drawings = pad_pieces(board, np.flatnonzero(copper_pads(board))), board.outline, board.drawings
+    edges = _along(outline.start, outline.x_mm, outline.y_mm)
+    drawn = _along(drawings.start, drawings.x_mm, drawings.y_mm)
     found = []
     for layer in range(board.layer_count):
         fills = fills_of(layer)
         if fills:
-            found.append(_points_in(fills, [*_points(board, layer, pads)]))
+            found.append(_points_in(fills, [*_points(board, layer, pads), _drawn(board, layer, drawn)]))
             found.append(_edges_in(fills, layer, edges))
     return _untied(board, all_other_net(found))
 
@@ -125,6 +130,12 @@ def _points(board: Board, layer: int, all_pads: CopperShapes) -> Iterator[OtherN
         yield _rows(Item.FILL, fills, layer, nets, (zones.fill_x_mm[first], zones.fill_y_mm[first]))
 
 
+def _drawn(board: Board, layer: int, along: tuple[Ints, Floats, Floats]) -> OtherNetItems:
+    shape, x, y = along
+    here = np.flatnonzero(holds_layer(board.drawings.layers[shape], layer))
+    return _rows(Item.DRAWING, shape[here], layer, board.drawings.net[shape[here]], (x[here], y[here]))
+
+
 def _rows(kind: Item, row: Ints, layer: int, net: Ints, at_mm: tuple[Floats, Floats]) -> OtherNetItems:
     return OtherNetItems(np.full(len(row), int(kind)), row, np.full(len(row), layer), net, net, *at_mm)
 
@@ -144,12 +155,10 @@ def _points_in(fills: Sequence[tuple[int, Polygon]], parts: Sequence[OtherNetIte
     return replace(points.where(found[order]), fill_net=fill_net[order])
 
 
-def _edges(board: Board) -> tuple[Ints, Floats, Floats]:
-    """Places along the lines of the outline: the number of the polyline, x and y."""
-    outline = board.outline
-    line = np.repeat(np.arange(len(outline.start) - 1), np.diff(outline.start))
+def _along(start: Ints, x: Floats, y: Floats) -> tuple[Ints, Floats, Floats]:
+    """Places along polylines: the number of the polyline, x and y."""
+    line = np.repeat(np.arange(len(start) - 1), np.diff(start))
     goes_on = np.flatnonzero(line[1:] == line[:-1]) if len(line) else np.zeros(0, dtype=np.int64)
-    x, y = outline.x_mm, outline.y_mm
     length = np.hypot(x[goes_on + 1] - x[goes_on], y[goes_on + 1] - y[goes_on])
     parts = np.maximum(np.ceil(length / max(EDGE_STEP_MM, float(length.sum()) / MOST_EDGE_STEPS)), 1)
     count = parts.astype(np.int64)
@@ -172,15 +181,17 @@ def _edges_in(fills: Sequence[tuple[int, Polygon]], layer: int, edges: tuple[Int
 
 
 def _untied(board: Board, found: OtherNetItems) -> OtherNetItems:
-    """Without the pads of a net tie in a fill of a net that it ties."""
-    pads = board.pads
-    row = np.where(np.isin(found.kind, (Item.PAD, Item.HOLE)), found.row, -1)
-    kept = [
-        k
-        for k, pad in enumerate(row.tolist())
-        if pad < 0 or pads.tie[pad] < 0 or found.fill_net[k] not in pads.net[pads.tie == pads.tie[pad]]
-    ]
-    return found.where(np.array(kept, dtype=np.int64))
+    """Without the pads of a net tie, and what it draws, in a fill of a net that it ties."""
+    return found.where(np.array([k for k in range(len(found)) if not _is_tied(board, found, k)], dtype=np.int64))
+
+
+def _is_tied(board: Board, found: OtherNetItems, k: int) -> bool:
+    kind, row, net, pads = Item(int(found.kind[k])), int(found.row[k]), found.fill_net[k], board.pads
+    if kind in (Item.PAD, Item.HOLE):
+        return bool(pads.tie[row] >= 0 and net in pads.net[pads.tie == pads.tie[row]])
+    if kind != Item.DRAWING or board.drawings.footprint[row] < 0:
+        return False
+    return bool(np.any((pads.footprint == board.drawings.footprint[row]) & (pads.tie >= 0) & (pads.net == net)))
 
 
 def need_true_fills(other_net: OtherNetItems) -> None:

@@ -2,11 +2,11 @@
 
 What it checks
 --------------
-Tracks, vias, pads and holes on every layer, plated or not, against the stored fills of zones of other nets, fills
-against each other, and the lines of Edge.Cuts against every fill. KiCad keeps a fill clear of all of them whenever it
-fills the zones; what is in a fill was placed there, or moved, since. Overlaps below 0.001 mm do not count, those of the
-outline below 0.05 mm, nor pads of a net tie in a fill of a net that it ties. A hole counts on the copper layers of its
-pad. Tracks, vias and pads that overlap each other are FAB015's.
+Tracks, vias, pads and holes on every layer, plated or not, graphics on copper and the shapes of custom pads against the
+stored fills of zones of other nets, fills against each other, and the lines of Edge.Cuts against every fill. KiCad
+keeps a fill clear of all of them whenever it fills the zones; what is in a fill was placed there, or moved, since.
+Overlaps below 0.001 mm do not count, those of the outline below 0.05 mm, nor a net tie in a fill of a net that it ties.
+A hole counts on the copper layers of its pad. Tracks, vias and pads that overlap each other are FAB015's.
 
 Why it matters
 --------------
@@ -21,8 +21,8 @@ check the fills.
 
 What it cannot see
 ------------------
-A fill that omits what it could cover now, or whose clearance was widened since, looks like a good one. Custom pads
-count by their middle; copper graphics and text are not read. Rules with negative clearance give false alarms.
+A fill that omits what it could cover now, or whose clearance was widened since, looks like a good one. Graphics count
+every 1 mm; text on copper is not read. Rules with negative clearance give false alarms.
 
 Sources
 -------
@@ -53,6 +53,7 @@ NOUNS = {
     Item.FILL: "fill",
     Item.HOLE: "hole",
     Item.EDGE: "outline line",
+    Item.DRAWING: "drawn shape",
 }
 
 
@@ -104,7 +105,8 @@ def _first(ctx: Context, found: OtherNetItems) -> str:
 
 def _place(ctx: Context, found: OtherNetItems, k: int) -> Location:
     board, kind, row = ctx.board, Item(int(found.kind[k])), int(found.row[k])
-    tables = {Item.TRACK: board.tracks.uuid, Item.VIA: board.vias.uuid, Item.FILL: None, Item.EDGE: None}
+    drawn, tracks, vias = board.drawings.uuid, board.tracks.uuid, board.vias.uuid
+    tables = {Item.TRACK: tracks, Item.VIA: vias, Item.FILL: None, Item.EDGE: None, Item.DRAWING: drawn}
     table = tables.get(kind, board.pads.uuid)
     return Location(
         layer=board.copper_layers[int(found.layer[k])].name,
