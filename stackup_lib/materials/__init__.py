@@ -27,17 +27,15 @@ from stackup_lib.materials.foils import (
 from stackup_lib.materials.glass import GlassKind, GlassStyle, glass_kinds, glass_styles
 from stackup_lib.materials.library import Catalogue, catalogue
 from stackup_lib.materials.lookup import Match
+from stackup_lib.materials.loss_class import CLASS_BORDER, LossClass, loss_class_from_df
 from stackup_lib.materials.model import (
-    CLASS_BORDER,
     Construction,
     ConstructionKind,
     DielectricPoint,
     Laminate,
-    LossClass,
     Spread,
     Tg,
     TgMethod,
-    loss_class_from_df,
 )
 from stackup_lib.materials.sources import Grade, MaterialSource
 

@@ -6,7 +6,7 @@ from typing import Literal
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials.data import read_toml
 from stackup_lib.materials.foils import FoilGrade
-from stackup_lib.materials.model import LossClass
+from stackup_lib.materials.loss_class import LossClass
 
 CostWord = Literal["lowest", "low", "medium", "high"]
 

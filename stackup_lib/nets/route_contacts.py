@@ -6,15 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.flat_pairs import Runs, pairs, runs
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.nets.route_graph import Edge, Graph, Node, NodeKind
-
-TOUCH_MM = 1e-3
-"""Ends closer than this are one: a thousand times KiCad's resolution, a hundredth of a narrow track."""
+from stackup_lib.nets.track_points import TOUCH_MM, Bools, Points, along_tracks, in_boxes, in_range, nearest_places
 
 HALVINGS = 16
 """The edge of a pad is found on a track to a 65536th of the track's length."""
@@ -22,9 +19,6 @@ HALVINGS = 16
 ARC_CHORDS = 16
 """An arc is tried for contact as this many chords; its radius must be off by less than the width."""
 
-
-Points = NDArray[np.complex128]
-Bools = NDArray[np.bool_]
 _AROUND = ((0, 0), (-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 
@@ -292,17 +286,17 @@ class _Builder:
         by_layer, layers = self._tracks_by_layer()
         most = np.where(loose, self.width.max(initial=0.0) / 2 + caps, TOUCH_MM)
         for anywhere, others in pairs(of_place * self.board.layer_count + on, layers):
-            across = _in_range(point.real[anywhere], most[anywhere], boxes[by_layer[others], :2])
+            across = in_range(point.real[anywhere], most[anywhere], boxes[by_layer[others], :2])
             some, track = anywhere[across], by_layer[others[across]]
             limit = np.where(loose[some], self.width[track] / 2 + caps[some], TOUCH_MM)
-            near = _in_boxes(point[some], limit, boxes[track])
+            near = in_boxes(point[some], limit, boxes[track])
             near &= (node[some] != begins[track]) & (node[some] != stops[track])
             some, track, limit = some[near], track[near], limit[near]
             share, nearest = self._nearest(point[some], track)
             for k in np.flatnonzero(np.abs(nearest - point[some]) <= limit).tolist():
                 cuts.setdefault(int(track[k]), []).append((float(share[k]), int(node[some[k]])))
         for anywhere, others in pairs(self.of_hub, self.tracks_of):
-            near = _in_boxes(self.hub_at[anywhere], reach[anywhere], boxes[others])
+            near = in_boxes(self.hub_at[anywhere], reach[anywhere], boxes[others])
             hub, track = anywhere[near], others[near]
             share, nearest = self._nearest(self.hub_at[hub], track)
             for k in np.flatnonzero(self._on_hubs(nearest, self.layer[track], hub)).tolist():
@@ -343,7 +337,7 @@ class _Builder:
         for chords, some in ((1, np.flatnonzero(~is_arc)), (ARC_CHORDS, np.flatnonzero(is_arc))):
             if len(some):
                 own, back = np.unique(track[some], return_inverse=True)
-                share[some], where[some] = _nearest(points[some], self._corners(own, chords)[back])
+                share[some], where[some] = nearest_places(points[some], self._corners(own, chords)[back])
         return share, where
 
 
@@ -352,40 +346,6 @@ def _of_nets(rank: Ints, net: Ints, keep: Bools) -> tuple[Ints, Ints]:
     rows = np.flatnonzero((rank[net] >= 0) & keep)
     rows = rows[np.argsort(rank[net[rows]], kind="stable")]
     return rows, rank[net[rows]]
-
-
-def _in_boxes(points: Points, reach_mm: Floats, boxes: Floats) -> Bools:
-    """Tell which points come within reach of the box in the same row."""
-    return _in_range(points.real, reach_mm, boxes[:, :2]) & _in_range(points.imag, reach_mm, boxes[:, 2:])
-
-
-def _in_range(values: Floats, reach_mm: Floats, ranges: Floats) -> Bools:
-    """Tell which values come within reach of the range in the same row."""
-    return np.asarray((values >= ranges[:, 0] - reach_mm) & (values <= ranges[:, 1] + reach_mm))
-
-
-def _nearest(points: Points, corner: Points) -> tuple[Floats, Points]:
-    """Return the nearest place on each polyline, (points, corners), to the point in its row: share of it, and where."""
-    step = corner[:, 1:] - corner[:, :-1]
-    square = np.maximum(np.abs(step) ** 2, TOUCH_MM**4)
-    share = np.clip(((points[:, None] - corner[:, :-1]) * step.conj()).real / square, 0.0, 1.0)
-    where = corner[:, :-1] + share * step
-    chord = np.argmin(np.abs(where - points[:, None]), axis=1)[:, None]
-    whole = (chord + np.take_along_axis(share, chord, 1)) / step.shape[1]
-    return whole[:, 0], np.take_along_axis(where, chord, 1)[:, 0]
-
-
-def along_tracks(start: Points, middle: Points, end: Points, share: Floats) -> Points:
-    """Return points at shares of the way along tracks; arcs are those with a middle. Shape (tracks, shares)."""
-    points = start[:, None] + (end - start)[:, None] * share
-    u, v = middle - start, end - start
-    cross = (u.conj() * v).imag
-    arcs = np.flatnonzero(np.abs(cross) >= TOUCH_MM**3)  # NaN of straight tracks, 0 of three points in a line
-    one, two, three, u, v, cross = start[arcs], middle[arcs], end[arcs], u[arcs], v[arcs], cross[arcs]
-    centre = one + 1j * (u * np.abs(v) ** 2 - v * np.abs(u) ** 2) / (2 * cross)
-    turn = np.angle((two - centre) / (one - centre)) + np.angle((three - centre) / (two - centre))
-    points[arcs] = centre[:, None] + (one - centre)[:, None] * np.exp(1j * turn[:, None] * share)
-    return np.asarray(points, dtype=np.complex128)
 
 
 def _cells(layer: Ints, x: Ints, y: Ints) -> tuple[Ints, Ints, Bools]:
