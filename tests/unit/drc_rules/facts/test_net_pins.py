@@ -69,6 +69,9 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("HDMI_Micro-D_Molex_46765", ("6", ""), ("8", ""), "hdmi"),
         ("RJ45_Bel_SI-60062-F", ("1", ""), ("3", ""), "base-t"),
         ("HANRUN_HR911105A", ("3", ""), ("6", ""), "base-t"),
+        ("W5500", ("2", "TXOP"), ("1", "TXON"), "base-t"),
+        ("LAN8720A", ("21", "TXP"), ("20", "TXN"), "base-t"),
+        ("KSZ8081RNA", ("5", "RXP"), ("4", "RXM"), "base-t"),
         ("HY931147C", ("P$5", "TX+"), ("P$6", "TX-"), "base-t"),
         ("USB2514B_Bi", ("7", "USBDP_DN3/PRT_DIS_P3"), ("6", "USBDM_DN3/PRT_DIS_M3"), "usb2"),
         ("CH334F", ("15", "DPU"), ("14", "DMU"), "usb2"),
@@ -128,6 +131,21 @@ def test_evidence_goes_through_series_parts(tmp_path: Path) -> None:
     )
 
     assert families_of(tmp_path, *parts) == dict.fromkeys(("/A+", "/A-", "/B+", "/B-"), "pcie")
+
+
+@pytest.mark.parametrize(
+    ("value", "pins"),
+    [
+        ("LAN8720A", ("RXD0", "RXD1")),
+        ("LAN8720A", ("TXEN", "TXER")),
+        ("nRF24L01", ("TXP", "TXN")),
+        ("W55000", ("TXP", "TXN")),
+    ],
+)
+def test_other_pins_of_ethernet_controllers_and_other_chips_are_no_cable(
+    tmp_path: Path, value: str, pins: tuple[str, str]
+) -> None:
+    assert families_of(tmp_path, part("U1", value, *pair("/X", ("1", pins[0]), ("2", pins[1])))) == {}
 
 
 def choke(reference: str, *nets: str) -> str:
