@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -151,7 +152,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
     told = {(role.family, role.interface) for n in buses if (role := roles[n]) and role.interface}
     for index, of_bus in buses.items():
         generations = [one for of, one in told if of == of_bus]
-        roles[index] = roles[index] or _on_bus(family(of_bus), generations, expected)
+        roles[index] = _as_its_bus(roles[index], of_bus, generations) or _on_bus(family(of_bus), generations, expected)
     links = find_links(board, board_pairs(board), with_fills=False)  # what a net is hangs on no fill that may be stale
     roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
@@ -222,6 +223,13 @@ def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, st
     interface_id, said = _generation(of, (*classes, normalise(net)), expected)
     read = "sheet names" if is_told_by_sheet(net) else "net names"
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"{read} read as {of.title}{said}", "")
+
+
+def _as_its_bus(role: NetRole | None, of_bus: str, told: Sequence[str]) -> NetRole | None:
+    """Return a role that is there, of the only generation that the bus tells where only its own is not known."""
+    if role is None or role.interface or role.origin is Origin.DECLARED or role.family != of_bus or len(told) != 1:
+        return role
+    return replace(role, interface=told[0], why=f"{role.why}; {interface(told[0]).title} as the rest of the bus")
 
 
 def _on_bus(of: Family, told: Sequence[str], expected: Mapping[str, str]) -> NetRole:

@@ -29,7 +29,8 @@ RAIL_BYPASSES = 3
 _WORDS = r"CC|DD|EE|PP|TT|BUS|BATT?|IN|OUT|SYS|CORE|IO|REF|AUX|ANA|CCIO|DDIO|DDQ"
 _SUPPLY = re.compile(
     r"^[+-]?P?\d+(?:V\d*|\.\d+V)(?![A-Z])|^[+-]?\d+\.\d+(?![A-Z])|^[+-]\d|^\+[A-Z]|[_.\-]\+\d|"
-    rf"(?:^|[_.\-])[ADPEU]?V(?:{_WORDS})[A-Z]{{0,3}}\d*(?:\.\d+)?(?:$|[_.\-])"
+    rf"(?:^|[_.\-])[ADPEU]?V(?:{_WORDS})[A-Z]{{0,3}}\d*(?:\.\d+)?(?:$|[_.\-])|"
+    r"^V(?:_?MOT(?:ORS?)?|_(?:CC|DD|BATT?|BUS|IN|SYS|CORE|IO|AUX))\d*(?:$|[_.\-])"
 )
 _LEVEL = re.compile(r"[_.\-]\d+V\d*$")
 _EITHER = re.compile(r"^[^+-].*[_.\-](?:CTRL|CTL|I)$")

@@ -191,3 +191,24 @@ def test_a_net_of_a_bus_takes_the_generation_of_all_others_that_tell_one(tmp_pat
     assert generation({"is": "ddr3", "nets": [*DQ]}, {"is": "ddr3", **strobes}) == "ddr3"
     assert generation({"is": "ddr3", "nets": [*DQ]}, {"is": "ddr4", **strobes}) is None
     assert generation() is None
+
+
+@pytest.mark.parametrize(
+    ("others", "config", "generation"),
+    [
+        (("DDR3_DQ0", "DDR3_DQS0_P", "DDR3_DQS0_N"), {}, "ddr3"),
+        (("DDR3_DQ0", "DDR3_DQS0_P", "DDR3_DQS0_N", "DDR4_DQ0", "DDR4_DQS0_P", "DDR4_DQS0_N"), {}, None),
+        (("DDR3_DQ0", "DDR3_DQS0_P", "DDR3_DQS0_N"), {"interface": [{"is": "ddr", "nets": ["CPU_*"]}]}, None),
+    ],
+)
+def test_strobes_that_their_name_tells_take_the_generation_of_the_bus_too(
+    tmp_path: Path, others: tuple[str, ...], config: dict[str, object], generation: str | None
+) -> None:
+    """`CPU_DQS0_N` reads as DDR without a generation: `CPU_DQ0` had DDR3, its strobe none. What is declared stays."""
+    nets = ("CPU_DQ0", "CPU_DQS0_P", "CPU_DQS0_N", *others)
+    board = board_of(tmp_path, ("U1", nets), ("U2", nets))
+
+    found = assign_nets(board, Config.model_validate(config), {})
+
+    roles = [found.role_of(board.net_index[net]) for net in ("CPU_DQS0_P", "CPU_DQS0_N")]
+    assert [role and (role.family, role.interface) for role in roles] == [("ddr", generation)] * 2

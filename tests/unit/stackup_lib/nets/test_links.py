@@ -521,6 +521,8 @@ def test_capacitances_are_read_as_people_write_them(value: str, pf: float | None
         ("3V3_I", False),
         ("+3V3_I", True),
         ("VCC_CTRLR", True),
+        *((net, True) for net in ("V_BAT", "/V_IN", "V_MOTORS", "VMOT", "V_SYS_1")),
+        *((net, False) for net in ("V_BAT_SENSE", "V_IN_DET", "AV_IN", "V_SYNC", "V_INT", "VMOTION", "TEMP_V_IN")),
         ("VSYNC", False),
         ("3V3_EN", False),
         ("/12V_RST{slash}EN", False),
