@@ -413,7 +413,9 @@ def test_a_rules_page_has_its_formula() -> None:
     [
         ("FAB009", "r_n ≥ m_n - 0.001"),
         ("FAB013", "s ≥ s_min - p"),
-        ("FAB013", "0.001; 0.002 where a source states whole mils"),
+        ("FAB013", "0.001; 0.002 where mils and mm differ by as little"),
+        ("FAB006", "0.001; 0.002 where mils and mm differ by as little"),
+        ("CUP002", "w ≥ w_min - p"),
         ("VIA004", "0.15 + 0.001 mm"),
         ("VIA006", "e_min - 0.001 ≤ e ≤ e_max + 0.001"),
         ("VIA014", "v_min - t ≤ v ≤ v_max"),
