@@ -7,6 +7,7 @@ own length of a net is in `kicad_length`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from enum import StrEnum
 from itertools import pairwise
@@ -269,10 +270,24 @@ def _branches(graph: Graph, steps: list[_Step], at: dict[int, float], taps: Coll
     found = []
     for junction, along in at.items():
         for edge in graph.edges_at(junction):
-            if id(edge) in used:
+            if id(edge) in used or _lies_on_path(graph, edge, steps, at):
                 continue
             found.append(_branch(graph, _behind(graph, junction, edge, on_path, used), (junction, along), taps))
     return tuple(sorted(found, key=lambda branch: branch.at_mm))
+
+
+def _lies_on_path(graph: Graph, edge: Edge, steps: list[_Step], at: dict[int, float]) -> bool:
+    """Tell whether an edge is a second track drawn over the path: straight from node to node, as the path is there."""
+    if edge.first not in at or edge.second not in at or edge.track is None:
+        return False
+    one, two = graph.nodes[edge.first], graph.nodes[edge.second]
+    begin, end = sorted((at[edge.first], at[edge.second]))
+    straight = math.hypot(one.x_mm - two.x_mm, one.y_mm - two.y_mm)
+    if max(abs(edge.length_mm - straight), abs(end - begin - straight)) > SAME_MM:
+        return False
+    return all(
+        step.edge.layer == edge.layer for step in steps if begin < at[step.to] <= end and step.edge.length_mm > 0
+    )
 
 
 _Behind = tuple[list[Edge], dict[int, float]]

@@ -54,6 +54,7 @@ class LinkLoss:
         on_socket: one of its ends is a connector.
         notes: what was assumed or left out, a phrase each.
         traces: the links of its traces.
+        doubts: of these notes those for which the loss may be another one.
     """
 
     interface: Interface
@@ -65,6 +66,7 @@ class LinkLoss:
     on_socket: bool
     notes: tuple[str, ...]
     traces: tuple[Link, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def length_mm(self) -> float:
@@ -209,8 +211,9 @@ class LinkLosses:
             raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
         sections = tuple(self._section(one, key, length) for key, length in lengths.items())
         holes_db, count = holes.on(routes, share)
-        doubts = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))
-        if doubts or any(not s.loss.is_quasi_static for s in sections):
+        ways = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))
+        doubts = tuple(dict.fromkeys((*ways, *self._beyond_limit(sections))))
+        if doubts:
             self.ctx.rests_on(Confidence.LOW)  # another way than this one, or more loss than is computed
         return LinkLoss(
             interface=one,
@@ -222,6 +225,7 @@ class LinkLosses:
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
             notes=tuple(dict.fromkeys((*self._notes(sections), *geometry.notes, *doubts))),
             traces=traces,
+            doubts=doubts,
         )
 
     def at(self, link: LinkLoss, frequency_ghz: float) -> LinkLoss:
@@ -267,6 +271,11 @@ class LinkLosses:
     def _notes(self, sections: Sequence[LossSection]) -> Iterator[str]:
         for s in sections:
             yield from s.loss.assumptions
+            yield from self._beyond_limit([s])
+
+    def _beyond_limit(self, sections: Sequence[LossSection]) -> Iterator[str]:
+        """Yield on which layers the model of a line ends below Nyquist."""
+        for s in sections:
             if not s.loss.is_quasi_static:
                 name = self.ctx.board.copper_layers[s.key[0]].name
                 limit = f"{s.loss.limit_ghz:.0f} GHz ({s.loss.limit_reason})"

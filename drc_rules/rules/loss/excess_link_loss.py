@@ -130,7 +130,8 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
     if share is None:
         raise share_missing(ctx, found, links[0] if links else None)
     ctx.rests_on(losses.confidence)
-    ctx.rests_on(max(losses.df_confidence, _despite_df(links, share), key=lambda c: c.rank))
+    of_df = max(losses.df_confidence, _despite_df(links, share), key=lambda c: c.rank)
+    ctx.rests_on(of_df)
     over = [link for link in links if _stands(link, share) is Standing.BEYOND]
     if links:
         _show(ctx, found, share, max(over or links, key=lambda link: _charged(link, share).nominal))
@@ -144,6 +145,17 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
     doubtful = [link for link in links if _is_open(ctx, link, share)]
     if doubtful:
         raise _doubt(ctx, found, share, max(doubtful, key=lambda link: link.total_db.high))
+    for link in links:
+        for doubt in link.doubts:
+            ctx.doubt(MissingFact(f"the loss of {link.name}, which is a guess: {doubt}", SIMULATE))
+    if links and of_df is Confidence.LOW:
+        worst = max(links, key=lambda link: _charged(link, share).high)
+        if lines := [line for line in _undeclared(ctx, worst) if "df = " in line]:
+            name = f"the loss of {worst.name}, which is a guess: Df at {one.nyquist_ghz:g} GHz is not declared"
+            ctx.doubt(MissingFact(name, "\n".join(lines)))
+
+
+SIMULATE = "one way from end to end in KiCad (parts that are not fitted: DNP); else simulate this link"
 
 
 def _stands(link: LinkLoss, share: Share) -> Standing:

@@ -17,7 +17,7 @@ from drc_rules.analysis.loss.loss_shares import FILE, assumed_allowances, share_
 from drc_rules.engine.decide import run
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Verdict
+from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.interfaces import families, interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.rules.rule import all_rules
@@ -210,12 +210,17 @@ def pair_over_capacitors(folder: Path, *values: str) -> Context:
     return context(folder, config=AMPLE, parts=parts, tracks=tracks)
 
 
-def confidence_of_the_share(ctx: Context) -> Confidence:
-    """Confidence of a pass of the clause on the share."""
+def share_verdict(ctx: Context) -> ClauseVerdict:
+    """A pass of the clause on the share."""
     clauses = [c for c in load_profile("board").clauses if c.id == "board.loss.share"]
     (verdict,) = run(ctx, clauses, all_rules(), all_rules()).verdicts
     assert verdict.verdict is Verdict.PASSED
-    return verdict.confidence
+    return verdict
+
+
+def confidence_of_the_share(ctx: Context) -> Confidence:
+    """Confidence of that pass."""
+    return share_verdict(ctx).confidence
 
 
 def test_a_df_that_is_hardly_known_does_not_matter_where_twice_the_loss_fits(tmp_path: Path) -> None:
@@ -268,6 +273,12 @@ def test_a_long_branch_leaves_a_doubt(tmp_path: Path) -> None:
     assert confidence_of_the_share(long) is Confidence.LOW
     assert "the branch of 20.0 mm on /PCIE_TX0_P is not counted" in only_link(long).notes
     assert confidence_of_the_share(short) is Confidence.MEDIUM
+    (guess,) = share_verdict(long).guesses
+    assert guess.fact == (
+        "the loss of /PCIE_TX0_P, which is a guess: the branch of 20.0 mm on /PCIE_TX0_P is not counted"
+    )
+    assert only_link(long).doubts == ("the branch of 20.0 mm on /PCIE_TX0_P is not counted",)
+    assert only_link(short).doubts == ()
 
 
 def forked(folder: Path) -> Context:

@@ -334,6 +334,17 @@ def test_a_stub_is_told_from_the_path(tmp_path: Path) -> None:
     assert (stub.pads, stub.layer) == ((), 0)
 
 
+def test_a_track_drawn_twice_is_no_branch(tmp_path: Path) -> None:
+    """10 mm over the path once more, and over 4 mm with two ends; a loop of 13 mm beside it is a branch."""
+    ends = chip("U1", 10, "/S") + chip("U2", 30, "/S") + track("/S", (10, 10), (20, 10), (30, 10))
+    twice = routed(tmp_path / "a", ends + track("/S", (15, 10), (25, 10)) + track("/S", (26, 10), (28, 10), (29, 10)))
+    loop = routed(tmp_path / "b", ends + track("/S", (15, 10), (15, 11.5), (25, 11.5), (25, 10)))
+
+    assert twice.path_length_mm == pytest.approx(20.0)
+    assert not twice.branches
+    assert [branch.length_mm for branch in loop.branches] == pytest.approx([13.0])
+
+
 def test_a_second_receiver_and_a_test_point_are_branches_of_their_kind(tmp_path: Path) -> None:
     """The path runs to the farther receiver; 4 mm lead to the nearer one, 2 mm to the test point."""
     text = chip("U1", 10, "/S") + chip("U2", 40, "/S") + chip("U3", 20, "/S", y_mm=14)
