@@ -25,6 +25,8 @@ _COPPER_TYPES = ("signal", "power", "mixed", "jumper")
 _LISP_ONLY = re.compile(r"[;'\[\]]")
 """To sexpdata a comment, a quote and brackets; to KiCad, which writes them without quotes, parts of a word."""
 
+_OF_AN_EMPTY_BOARD = {"version", "generator", "generator_version", "host"}
+_DRAW = "draw the board in KiCad and save it"
 _INNER = re.compile(r"In([1-9]\d{0,2})\.Cu", re.ASCII)
 _BOTTOM = 10_000
 _CANONICAL_NAMES_SINCE = 20200922
@@ -129,6 +131,8 @@ def copper_layers(source: BoardText) -> tuple[tuple[CopperLayer, ...], dict[str,
             raise source.error(offset, f"(layers ...) uses the number {code} twice")
         numbers.add(code)
         found[place] = CopperLayer(name=canonical, user_name=user, kicad_type=kind), name
+    if not found and set(source.item_counts()) <= _OF_AN_EMPTY_BOARD:
+        raise source.error(offset, "the board is empty, as KiCad makes it for a new project", _DRAW)
     if not found:
         raise source.error(offset, "no copper layer is listed in (layers ...)")
     ordered = [found[place] for place in sorted(found)]

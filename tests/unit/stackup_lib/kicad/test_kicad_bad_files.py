@@ -29,7 +29,8 @@ BAD = {
     "cut between items": (b'(kicad_pcb (version 20241229)\n(net 0 "")\n', "the file ends", 3),
     "no version": (b"(kicad_pcb\n)", "no (version", 1),
     "a version that is none": (b"(kicad_pcb\n(version nine))", "no (version", 2),
-    "no layers": (b"(kicad_pcb (version 20241229))", "no copper layer", 1),
+    "no layers": (b"(kicad_pcb (version 20241229) (general (thickness 1.6)))", "no copper layer", 1),
+    "a new project": (b"(kicad_pcb (version 20241229) (generator pcbnew))", "empty, as KiCad makes it", 1),
 }  # fmt: skip
 
 
