@@ -177,7 +177,8 @@ def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRo
         if not chosen:
             notes.append(f"{where} matches no net of this board{unknown_class(board, row.net_classes)}")
         elif not taken:
-            notes.append(f"{where} matches only control and clock nets; name them one by one if they are meant")
+            other = "control and clock nets, or those of another interface, by their names"
+            notes.append(f"{where} matches only {other}; name them one by one if they are meant")
         left_out = len(chosen) - len(taken)
         why = "declared" + (f"; {left_out} control or clock nets left out" if left_out else "")
         group = ", ".join([*(f"net class {name}" for name in row.net_classes), *row.nets])

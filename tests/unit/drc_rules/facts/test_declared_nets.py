@@ -62,6 +62,13 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
             ["[[interface]] takes /USB3_TX0_N, and not /USB3_TX0_P of the same pair; 1 more pair likewise"],
         ),
         (USB.format("/USB3_TX?_P") + USB.format("/USB3_TX?_N"), []),
+        (
+            '[[interface]]\nis = "usb2"\nnet_classes = ["90Ohm-diff_USB3"]\n',
+            [
+                '[[interface]] 1 (is = "usb2") matches only control and clock nets, or those of another interface, by '
+                "their names; name them one by one if they are meant"
+            ],
+        ),
         ("", []),
     ],
     ids=[
@@ -79,6 +86,7 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
         "half a pair",
         "halves of two pairs",
         "both halves by tables of their own",
+        "a class of another interface",
         "none",
     ],
 )
