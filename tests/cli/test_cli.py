@@ -261,7 +261,20 @@ def test_coverage_below_what_is_asked_is_1_and_says_why() -> None:
 
     assert ran.code == 1
     assert re.search(r"error: .*: coverage is \d+\.\d %, below the minimum of 90 %; ", ran.err)
+    assert "under Missing data" in ran.err
+    assert "Missing data" in ran.out
     assert run("check", BOARDS / FIT, "--min-coverage", "100").code == 0
+
+
+@pytest.mark.slow
+def test_coverage_that_only_short_pairs_lower_asks_for_no_data() -> None:
+    """Nothing is missing of the board: one USB pair is too short to be judged, and both outputs say so."""
+    ran = run("check", BOARDS / "edge_jetson_carrier_fit", "--min-coverage", "100")
+
+    assert ran.code == 1
+    assert ran.err.rstrip().endswith("1 differential pair is not judged; -v says why")
+    assert "Missing data" not in ran.out
+    assert "coverage 99 %, 1 pair not judged" in " ".join(ran.out.split())
 
 
 @pytest.mark.slow

@@ -261,3 +261,16 @@ def test_a_remark_that_becomes_an_error_is_another_verdict(tmp_path: Path, capsy
 
     assert run(["diff", str(old), str(new)]) == 1
     assert "no short circuits remark -> failed" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_new_remark_is_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As everywhere else; `info` is the word of JSON and of --fail-on."""
+    pads = [{"number": str(k), "net": f"/{k}", "at_mm": [k, 0], "size_mm": [1.2, 0.6]} for k in (1, 2)]
+    old = mini_file(tmp_path / "old", {"copper_layers": 2})
+    jumper = {"reference": "JP1", "at_mm": [5, 5], "pads": pads}
+    new = mini_file(tmp_path / "new", {"copper_layers": 2, "parts": [jumper]})
+
+    run(["diff", str(old), str(new)])
+    assert "new remark FAB015" in " ".join(capsys.readouterr().out.split())
+    run(["diff", str(old), str(new), "--format", "markdown"])
+    assert "| new remark |" in capsys.readouterr().out

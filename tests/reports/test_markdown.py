@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 
 from drc_rules.engine.check import check_board
 from drc_rules.report.model import Headline, KnownFinding
+from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
 from stackwright.reporters import markdown
 from stackwright.results.checked import Checked, Unchecked
@@ -54,6 +55,8 @@ def test_accepted_stale_and_fixed_are_there() -> None:
     text = made(accepted=(ACCEPTED,), stale_suppressions=(STALE,), fixed=(fixed,))
     assert "- findings: 1 error; 1 accepted" in text
     assert "### Accepted" in text
+    remark = ACCEPTED.model_copy(update={"finding": finding(severity=Severity.INFO)})
+    assert "| remark |" in made(accepted=(remark,)).partition("### Accepted")[2]
     assert "**Suppression of STK001, object \\* matches nothing**: old (rk)" in text
     assert "Fixed, and still in the baseline: MAT001 dielectric 5 is lossy" in text
 

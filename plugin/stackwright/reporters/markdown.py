@@ -142,7 +142,7 @@ def _accepted(report: Report) -> Iterator[str]:
         yield "### Accepted"
         rows = [
             (
-                one.finding.severity.value,
+                LABELS[one.finding.severity],
                 escape(one.finding.title),
                 escape(one.reason),
                 escape(one.owner) + (f", until {one.expires.isoformat()}" if one.expires else ""),

@@ -9,6 +9,7 @@ from drc_rules.engine.board_diff import BoardDiff, RowChange, counted
 from drc_rules.report.model import Headline, Report
 from stackwright.drawing.blocks import cross_section
 from stackwright.reporters.markdown import MARKS, SHOWN, fenced, table
+from stackwright.tables.counts import LABELS
 from stackwright.tables.grouping import groups
 from stackwright.text.markup import escape
 from stackwright.text.words import some
@@ -46,7 +47,9 @@ def _findings(diff: BoardDiff) -> Iterator[str]:
     for group in groups(diff.new):
         first = group.first
         more = f" and {len(group.findings) - 1} similar" if len(group.findings) > 1 else ""
-        rows.append((f"new {first.severity.value}", f"**{escape(first.title)}**{more}", escape(first.fix), first.code))
+        rows.append(
+            (f"new {LABELS[first.severity]}", f"**{escape(first.title)}**{more}", escape(first.fix), first.code)
+        )
     rows += [("fixed", escape(one.title), "", one.code) for one in diff.fixed]
     if rows:
         yield from table(("", "Finding", "Fix", "Rule"), rows, "findings")

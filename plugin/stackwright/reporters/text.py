@@ -243,7 +243,8 @@ def _end(report: Report, width: int) -> list[Text]:
     """The counts, and what to do next."""
     cover = report.coverage
     counts = tally(report.verdicts) or "none apply"
-    lines = _wrapped(f"Requirements: {counts}; coverage {cover.whole_percent} %", width, most=2)
+    pairs = f", {count(cover.unjudged_pairs, 'pair')} not judged" if cover.unjudged_pairs else ""
+    lines = _wrapped(f"Requirements: {counts}; coverage {cover.whole_percent} %{pairs}", width, most=2)
     return [*lines, Text(f"next: {clean(next_step(report))}")]
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np  # noqa: F401 - for its time, see above
 
 from drc_rules.engine.check import CheckUp, check_board, check_up, find_config
+from drc_rules.engine.missing_inputs import unproven
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.requirements.clauses import Severity
@@ -335,13 +336,22 @@ def _reports(answers: Sequence[Answer]) -> Iterator[Report]:
             yield answer.outcome.report
 
 
+def _to_cover_more(report: Report) -> str:
+    """What raises the coverage: data; where none is missing, a look at the pairs that are not judged, or a fix."""
+    if report.unknown_pairs or unproven(report.verdicts):
+        return "supply what is listed under Missing data"
+    if unjudged := report.coverage.unjudged_pairs:
+        return f"{count(unjudged, 'differential pair is', 'differential pairs are')} not judged; -v says why"
+    return "fix the findings first: their requirements are not decided for every object"
+
+
 def _next_step(answer: Answer) -> str:
     if "suppression" in answer.reason:
         return f"remove it from {FILE_NAME}, or correct it"
     if "nothing was checked" in answer.reason:
-        return "supply what is listed under Not proven, or select fewer rules away"
-    if "coverage" in answer.reason:
-        return "declare the facts listed under Not proven"
+        return "supply what is listed under Missing data, or leave out fewer rules"
+    if "coverage" in answer.reason and isinstance(answer.outcome, Checked):
+        return _to_cover_more(answer.outcome.report)
     drc = answer.outcome.report.kicad_drc if isinstance(answer.outcome, Checked) else None
     if drc is not None and drc.failed:
         return drc.next_step

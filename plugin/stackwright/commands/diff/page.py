@@ -8,12 +8,12 @@ from rich.text import Text
 
 from drc_rules.engine.board_diff import BoardDiff, LinkChange, RowChange, counted
 from stackwright.commands.apply.effects_page import effects_block
+from stackwright.tables.counts import LABELS, SEVERITY_STYLE
 from stackwright.tables.grouping import groups
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
 SHOWN = 10
-_STYLE = {"error": "bold red", "warning": "yellow", "info": "dim"}
 
 
 def page(diff: BoardDiff) -> Page:
@@ -75,8 +75,8 @@ def _findings(out: Page, diff: BoardDiff) -> None:
     for group in groups(diff.new)[:SHOWN]:
         first = group.first
         more = f" and {len(group.findings) - 1} similar" if len(group.findings) > 1 else ""
-        severity = first.severity.value
-        new.append(("new", styled(severity, _STYLE[severity]), first.code, f"{first.title}{more}"))
+        severity = styled(LABELS[first.severity], SEVERITY_STYLE[first.severity])
+        new.append(("new", severity, first.code, f"{first.title}{more}"))
     gone = [("fixed", "", one.code, one.title) for one in diff.fixed[:SHOWN]]
     out.rows([Column(), Column(), Column(), Column(wraps=True)], [*new, *gone])
     if len(diff.fixed) > SHOWN:

@@ -15,7 +15,7 @@ from stackwright.commands.fit.changes import Way
 from stackwright.commands.fit.words import form_words, step, to_go
 from stackwright.reporters.text import HEADLINE_STYLE
 from stackwright.reporters.text_details import facts
-from stackwright.tables.counts import SEVERITY_STYLE
+from stackwright.tables.counts import LABELS, SEVERITY_STYLE
 from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
@@ -137,7 +137,7 @@ def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, board
 def _line(one: Shortfall) -> Iterator[tuple[Text, Text, str | Text]]:
     """What fails, and, where no stackup fixes it, what to do."""
     more = f" (and {one.more} more)" if one.more else ""
-    yield styled(one.severity.value, SEVERITY_STYLE[one.severity]), styled(step(one), "bold"), one.title + more
+    yield styled(LABELS[one.severity], SEVERITY_STYLE[one.severity]), styled(step(one), "bold"), one.title + more
     if one.severity is Severity.ERROR and not one.by_stackup:
         yield styled(""), styled(""), styled(f"fix: {one.fix}", "dim")
 
