@@ -55,11 +55,13 @@ def with_rails_of(board: Board, config: Config) -> Config:
     return config if rails == config.rail else config.model_copy(update={"rail": rails})
 
 
-def rail_notes(rows: Sequence[RailDeclaration]) -> Iterator[str]:
-    """Yield a note for each rail whose voltage contradicts the name of its net, and each net that is declared twice."""
+def rail_notes(board: Board, rows: Sequence[RailDeclaration]) -> Iterator[str]:
+    """Yield a note for each rail of no net, or whose voltage contradicts its net's name, and for each second one."""
     before: set[str] = set()
     for number, row in enumerate(rows, start=1):
         where, named = f"[[rail]] {number} ({row.net})", abs(volts_of_name(row.net) or 0.0)
+        if row.net and board.net_named(row.net) is None:
+            yield f"{where}: the board has no such net; {did_you_mean(row.net, filter(None, board.nets))}"
         if named and abs(row.voltage_v - named) > USUAL_SWING * named:
             stated = f"states {row.voltage_v:g} V, the name of the net {named:g} V"
             yield f"{where} {stated}: drop and current follow voltage_v"

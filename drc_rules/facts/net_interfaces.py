@@ -163,7 +163,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
         pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
     roles = _with_pins(pins, roles, loose | apart, expected)
     notes += [*_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
-    notes += [*backdrill_notes(board, config.backdrill), *rail_notes(config.rail)]
+    notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
     return Assignment(_name_groups(roles, board.nets), tuple(notes))
 
 

@@ -109,6 +109,21 @@ def test_a_missing_fact_keeps_the_brackets_of_a_name_and_loses_a_remark() -> Non
     assert "[t1]: the stackup (1 requirement)" in shown
 
 
+def test_missing_facts_stand_together_only_where_they_are_entered_at_one_place() -> None:
+    """A table of a rail that is there is a place; what no place supplies is told fact by fact."""
+    hints = {
+        "a net called +12V": "in the [[rail]] of +12V: name a net of the board",
+        "pads of J9 on +5V": 'in the [[rail]] of +5V: from = ["?"]',
+        "whether DDR4 meets its skew limit": "add 3 mm to /DQS; no data decides it",
+        "the route of /A": "route it, then check again",
+    }
+    missing = tuple(Missing(fact=fact, how_to_give=hint) for fact, hint in hints.items())
+    shown = lines_of(report(verdicts=(verdict("training.x", Verdict.NOT_VERIFIABLE, missing=missing),)))
+    assert "  [[rail]]: a net called +12V and 1 more (1 requirement)" in shown
+    assert "  whether DDR4 meets its skew limit (1 requirement)" in shown
+    assert "  the route of /A (1 requirement)" in shown
+
+
 def judged(severity: Severity, answer: Verdict, worst: Severity | None = None) -> ClauseVerdict:
     one = verdict(f"training.{severity.value}.{answer.name}", answer)
     clause = one.clause.model_copy(update={"severity": severity, "title": f"{severity.value} clause"})

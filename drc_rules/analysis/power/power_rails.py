@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import need_vias_of
-from drc_rules.analysis.power.rail_copper import CopperLoss, Thickness, copper_as_declared, in_table
+from drc_rules.analysis.power.rail_copper import CopperLoss, Thickness, copper_as_declared, in_table, need_net
 from drc_rules.analysis.power.rail_inputs import MOST_NAMED, current_of, loads_of, pads_of_all
 from drc_rules.analysis.power.rail_returns import RailReturn, all_returns
 from drc_rules.facts.context import Context
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import is_ground
-from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
@@ -230,10 +229,7 @@ def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
     from stackup_lib.power.rail_drop.sheets import Precision  # noqa: PLC0415
 
     board = ctx.board
-    if row.net not in board.net_index:
-        cure = did_you_mean(row.net, [name for name in board.nets if name])
-        raise MissingFact(f"a net called {row.net}", in_table(row.net, f"name a net of the board; {cure}"))
-    net = board.net_index[row.net]
+    net = need_net(board, row)
     current, worked_out = current_of(ctx, row)
     source = Terminal(name=", ".join(row.from_), pads=pads_of_all(board, row, row.from_, "from", "where it is fed"))
     loads, shared = loads_of(board, row, current)

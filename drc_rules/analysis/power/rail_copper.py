@@ -42,6 +42,14 @@ def in_table(net: str, line: str) -> str:
     return f"in the [[rail]] of {net}: {line}"
 
 
+def need_net(board: Board, row: RailDeclaration) -> int:
+    """Return the net of a rail; raises `MissingFact` where the board has none of that name."""
+    if row.net not in board.net_index:
+        cure = did_you_mean(row.net, filter(None, board.nets))
+        raise MissingFact(f"a net called {row.net}", in_table(row.net, f"name a net of the board; {cure}"))
+    return board.net_index[row.net]
+
+
 def copper_as_declared(ctx: Context, *rows: RailDeclaration) -> tuple[BoardCopper, dict[int, Thickness]]:
     """The copper as stated or declared, and the thin, stated and thick of each layer.
 

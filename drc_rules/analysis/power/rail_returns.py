@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from drc_rules.analysis.fabrication.fab_holes import need_vias_of
-from drc_rules.analysis.power.rail_copper import CopperLoss, copper_as_declared, in_table
+from drc_rules.analysis.power.rail_copper import CopperLoss, copper_as_declared, in_table, need_net
 from drc_rules.analysis.power.rail_ends import ReturnEnds, return_ends
 from drc_rules.analysis.power.rail_inputs import current_of, loads_of
 from drc_rules.facts.context import Context
@@ -180,7 +180,8 @@ def all_returns(ctx: Context) -> dict[int, RailReturn | MissingFact]:
 
 def _request(ctx: Context, number: int, row: RailDeclaration) -> ReturnRequest:
     """Raises `MissingFact`."""
-    if row.net not in ctx.board.net_index or is_ground(row.net):
+    need_net(ctx.board, row)
+    if is_ground(row.net):
         raise MissingFact(
             f"return path of {row.net}", in_table(row.net, "declare supply rails; ground is their return")
         )

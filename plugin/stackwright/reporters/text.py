@@ -204,10 +204,11 @@ def _others(report: Report, width: int) -> Iterator[Text]:
 def _missing(report: Report, width: int, most: int) -> Iterator[Text]:
     """What to supply, the entry that decides most requirements first."""
     waiting, _ = not_verifiable(report.verdicts)
-    wanted: dict[str, tuple[list[str], set[str], bool]] = {}
+    wanted: dict[tuple[str, str], tuple[list[str], set[str]]] = {}
     for verdict in waiting:
         for missing in (*verdict.missing, *verdict.guesses):
-            facts, clauses, _ = wanted.setdefault(_supply(missing.how_to_give), ([], set(), False))
+            where = _supply(missing.how_to_give)
+            facts, clauses = wanted.setdefault((where, "" if where else missing.fact), ([], set()))
             facts += [missing.fact] if missing.fact not in facts else []
             clauses.add(verdict.clause.id)
     if not wanted and not report.unknown_pairs:
@@ -216,7 +217,7 @@ def _missing(report: Report, width: int, most: int) -> Iterator[Text]:
     yield styled("Missing data", "bold")
     errors = {v.clause.id for v in waiting if v.clause.severity is Severity.ERROR}
     rows = sorted(wanted.items(), key=lambda row: (-len(row[1][1] & errors), -len(row[1][1])))
-    for where, (facts, clauses, _) in rows[:most]:
+    for (where, _), (facts, clauses) in rows[:most]:
         similar = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
         words = f"{REMARK.sub('', facts[0])}{similar}"
         told = f"{where}: " if where else ""
@@ -234,6 +235,8 @@ def _supply(how_to_give: str) -> str:
     if first.startswith("["):
         table = first.strip("[]").partition('."')[0]
         return f"[[{table}]]" if first.startswith("[[") else f"[{table}]"
+    if first.startswith("in the [["):
+        return first.removeprefix("in the ").partition(" of ")[0]
     if first.startswith("in KiCad, "):
         return "KiCad, " + re.split(r":|, (?!File)", first.removeprefix("in KiCad, "))[0]
     return ""

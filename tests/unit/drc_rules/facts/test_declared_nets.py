@@ -69,6 +69,10 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
                 "their names; name them one by one if they are meant"
             ],
         ),
+        (
+            RAIL.format(5).replace("+5V", "+5V_SYS"),
+            ['[[rail]] 1 (+5V_SYS): the board has no such net; did you mean "+5V"?'],
+        ),
         ("", []),
     ],
     ids=[
@@ -87,6 +91,7 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
         "halves of two pairs",
         "both halves by tables of their own",
         "a class of another interface",
+        "a rail of no net",
         "none",
     ],
 )
