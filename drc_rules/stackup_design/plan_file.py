@@ -134,6 +134,8 @@ def read_plan(path: Path) -> Plan:
     Raises:
         ConfigError: unreadable, an unknown key or value, a material that resolves to another laminate, an unknown foil.
     """
+    if path.suffix.lower() in (".kicad_pcb", ".kicad_pro"):
+        raise ConfigError(str(path), "is a board, not a plan", "name the plan first, then the board")
     try:
         text = read_plain_text(path, "utf-8-sig")
     except OSError as error:

@@ -72,3 +72,10 @@ def test_the_command_writes_the_schema_with_the_meaning_of_keys(
     schema = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert schema == settings_schema()
     assert schema["properties"]["form"]["description"] == "form factor, where it is not the profile's."
+
+
+def test_the_texts_are_for_those_who_write_settings() -> None:
+    """An editor shows them next to the keys: no word of how the program is made."""
+    text = json.dumps(settings_schema())
+    assert "Vias on these nets are backdrilled" in text
+    assert not re.search("Pydantic|Immutable|validator|annotations", text)

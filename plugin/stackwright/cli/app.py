@@ -44,6 +44,18 @@ class _Program(click.Group):
         """Return the command of a name, None where there is none."""
         return next((command for command in _commands() if command.name == cmd_name), None)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is meant; of one that is not known, the error names the nearest, as for options."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            from difflib import get_close_matches  # only of a mistake
+
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            meant = f" (Did you mean {near[0]!r}?)" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
 
 def _commands() -> Iterator[click.Command]:
     for room in ROOMS:

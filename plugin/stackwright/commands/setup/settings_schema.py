@@ -12,6 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config
+from stackup_lib.core.frozen import Frozen
 from stackwright.commands.request import OutputRequest
 
 ATTRIBUTE = re.compile(r"^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", re.MULTILINE)
@@ -53,7 +54,7 @@ def described(model: type[BaseModel]) -> tuple[str, dict[str, str]]:
     meanings: dict[str, str] = {}
     texts: list[str] = []
     for one in model.__mro__:
-        if not issubclass(one, BaseModel) or one is BaseModel or not one.__doc__:
+        if not issubclass(one, BaseModel) or one in (BaseModel, Frozen) or not one.__doc__:
             continue
         text, _, attributes = inspect.cleandoc(one.__doc__).partition("\nAttributes:\n")
         texts += [" ".join(part.split()) for part in text.split("\n\n")]
