@@ -27,7 +27,7 @@ from stackup_lib.core.interval import ZERO
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import find_links
 from stackup_lib.synthesis import LineGoal
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 LAYERS_EACH = 2
 """High-speed layers for a family of which no clause states a number."""

@@ -20,7 +20,7 @@ from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedRule, Pla
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.materials import catalogue, ounce_class
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 HALF_DIGIT_MM = 0.00005
 """Solved sizes are rounded by so much."""

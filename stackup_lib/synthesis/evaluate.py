@@ -13,17 +13,10 @@ from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
-from stackup_lib.transmission_lines.inverse import (
-    GapPerWidth,
-    KeepPitch,
-    Solved,
-    Target,
-    WidthLimits,
-    solve_pair,
-    solve_width,
-)
+from stackup_lib.transmission_lines.inverse import Solved, solve_pair, solve_width
 from stackup_lib.transmission_lines.lossy import SolvedLine, loss_of
 from stackup_lib.transmission_lines.site import TraceEnvironment
+from stackup_lib.transmission_lines.width_request import GapPerWidth, KeepPitch, Target, WidthLimits
 
 COARSE = 1e-3
 """Tolerance of the solver while candidates are compared."""

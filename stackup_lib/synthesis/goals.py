@@ -11,7 +11,7 @@ from stackup_lib.materials import FoilGrade, Tg, TgMethod
 from stackup_lib.materials.df_limit import DfLimit
 from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.transmission_lines.finish import LineFinish
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 MOST_LAYERS = 32
 """KiCad takes no more copper layers."""

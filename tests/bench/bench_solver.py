@@ -28,8 +28,9 @@ from numpy.typing import NDArray  # noqa: E402
 from stackup_lib.field_solver.sections import Mask, Section  # noqa: E402
 from stackup_lib.field_solver.shapes import microstrip, stripline  # noqa: E402
 from stackup_lib.field_solver.solver import solve  # noqa: E402
-from stackup_lib.transmission_lines.inverse import GapPerWidth, Target, WidthLimits, solve_pair, solve_width  # noqa: E402
+from stackup_lib.transmission_lines.inverse import solve_pair, solve_width  # noqa: E402
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment  # noqa: E402
+from stackup_lib.transmission_lines.width_request import GapPerWidth, Target, WidthLimits  # noqa: E402
 
 EXACT_ZDIFF_AIR_OHM = 97.4459895647 * 4.2**0.5
 """Pair of 0.12/0.15 mm, 0.015 mm thick, midway between planes 0.4 mm apart: Schwarz-Christoffel, in air."""

@@ -7,7 +7,7 @@ import time
 
 from stackup_lib.materials import FoilGrade, catalogue
 from stackup_lib.synthesis import DfLimit, Goals, LineGoal, suggest
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 LINES = (
     LineGoal(name="pair", target=Target(ohm=85, kind="differential"), nyquist_ghz=16),

@@ -18,7 +18,7 @@ from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, LineGoal, suggest, to_planned
 from stackup_lib.synthesis.arrange import orders
 from stackup_lib.synthesis.fill_dielectrics import closest
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 LINES = (
     LineGoal(name="pair", target=Target(ohm=85, kind="differential"), nyquist_ghz=16),

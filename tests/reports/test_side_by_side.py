@@ -25,7 +25,7 @@ from drc_rules.stackup_design.fitness import Fitness, FitnessReport, fitness_of
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 from stackwright.cli.app import run
 from stackwright.commands.check.full import in_full
 from stackwright.commands.diff.html import html_of

@@ -14,7 +14,7 @@ from drc_rules.analysis.targets.controlled import (
 )
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 
 def target_from_words(

@@ -17,20 +17,11 @@ from stackup_lib.core.errors import StackwrightError, answer_once
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import ounce_class
-from stackup_lib.transmission_lines.inverse import (
-    GapPerWidth,
-    KeepGap,
-    PairRule,
-    Solved,
-    Target,
-    Unreachable,
-    WidthLimits,
-    solve_pair,
-    solve_width,
-)
+from stackup_lib.transmission_lines.inverse import Solved, Unreachable, solve_pair, solve_width
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
 from stackup_lib.transmission_lines.site import TraceEnvironment
 from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread
+from stackup_lib.transmission_lines.width_request import GapPerWidth, KeepGap, PairRule, Target, WidthLimits
 
 WIDEST_MM = 5.0
 """No controlled line of a board is wider."""

@@ -18,9 +18,9 @@ from stackup_lib.transmission_lines.closed_forms import (
     microstrip_ohm,
     stripline_ohm,
 )
-from stackup_lib.transmission_lines.inverse import Target
 from stackup_lib.transmission_lines.site import TraceEnvironment
 from stackup_lib.transmission_lines.starting import height_and_dk
+from stackup_lib.transmission_lines.width_request import Target
 
 DIGITS = 4
 """Tenths of a micrometre: finer than any fab etches."""

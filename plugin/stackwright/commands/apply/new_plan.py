@@ -13,7 +13,7 @@ from drc_rules.stackup_design.plan_file import Plan, PlanRow
 from stackup_lib.board.planned import PlannedClass, PlannedRule
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.synthesis import CandidateRow, Evaluated, Goals, LineGoal, LineResult
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 UNSTATED_OZ = 1.0
 """Weight of copper that states none: of the usual ones the heavier, which takes the wider neck-down."""

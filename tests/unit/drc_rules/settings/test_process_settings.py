@@ -28,7 +28,8 @@ from stackup_lib.kicad import read_board
 from stackup_lib.materials.sources import Grade
 from stackup_lib.synthesis import Goals, LineGoal, suggest
 from stackup_lib.synthesis.candidates import to_planned
-from stackup_lib.transmission_lines.inverse import Target, WidthLimits, solve_width
+from stackup_lib.transmission_lines.inverse import solve_width
+from stackup_lib.transmission_lines.width_request import Target, WidthLimits
 from stackwright.commands.setup.settings_file import InitAnswers, compose
 from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run

@@ -14,7 +14,7 @@ from stackup_lib.board.stackup import LayerKind
 from stackup_lib.synthesis import CandidateRow, CandidateStackup, Evaluated, Goals, LineGoal
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.evaluate import COARSE, Evaluator
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 LINE = LineGoal(name="85 ohm", target=Target(ohm=85, kind="differential"), nyquist_ghz=8)
 GOALS = Goals(lines=(LINE,), drill_mm=0.25, thickness_mm=0.95, thickness_tolerance=0.2)

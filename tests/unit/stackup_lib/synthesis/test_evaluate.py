@@ -15,8 +15,8 @@ from stackup_lib.synthesis.evaluate import DK_SLACK, THICKNESS_SLACK, Evaluated,
 from stackup_lib.synthesis.fill_dielectrics import LaminatePair, closest
 from stackup_lib.synthesis.line_loss import catalogue_df, least_loss_db_per_inch, materials_of
 from stackup_lib.synthesis.pareto import kind_of, objectives_of
-from stackup_lib.transmission_lines.inverse import Target
 from stackup_lib.transmission_lines.lossy import loss_of, solve_line
+from stackup_lib.transmission_lines.width_request import Target
 
 GHZ = 16.0
 INNER = LineGoal(

@@ -11,7 +11,7 @@ from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, LineGoal, su
 from stackup_lib.synthesis.arrange import orders
 from stackup_lib.synthesis.fill_dielectrics import closest
 from stackup_lib.synthesis.layer_copper import keeps_signal_weights
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 from tests.support.each import each
 from tests.support.stackup_audit import audit
 

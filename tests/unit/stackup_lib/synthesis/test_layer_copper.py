@@ -19,7 +19,7 @@ from stackup_lib.synthesis.layer_copper import (
     with_smooth_foil,
 )
 from stackup_lib.transmission_lines.finish import LineFinish
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 ALIKE, FREE = BuildRules(equal_cladding=True), BuildRules()
 

@@ -22,7 +22,7 @@ from stackup_lib.synthesis.pareto import (
     objectives_of,
     undominated,
 )
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 GOALS = Goals(layer_count=4, thickness_mm=1.6)
 BUDGET = LineGoal(

@@ -9,7 +9,7 @@ import pytest
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup, DfLimit, Goals, LineGoal, least_change, suggest
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 DIFF_85 = Target(ohm=85, kind="differential")
 LINE = LineGoal(name="PCIe", target=DIFF_85, nyquist_ghz=8)

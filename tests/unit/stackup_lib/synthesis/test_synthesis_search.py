@@ -24,7 +24,7 @@ from stackup_lib.synthesis.cost import cost_of
 from stackup_lib.synthesis.evaluate import Evaluator
 from stackup_lib.synthesis.fill_dielectrics import LaminatePair, _is_pressed, closest
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch
-from stackup_lib.transmission_lines.inverse import Target
+from stackup_lib.transmission_lines.width_request import Target
 
 DIFF_85 = Target(ohm=85, kind="differential")
 PAIR = LineGoal(name="pair", target=DIFF_85, nyquist_ghz=16)

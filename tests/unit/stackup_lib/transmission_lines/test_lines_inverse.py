@@ -9,21 +9,19 @@ from scipy.special import ellipk
 
 from stackup_lib.field_solver.sections import GeometryError, Mask
 from stackup_lib.field_solver.solver import solve
-from stackup_lib.transmission_lines.inverse import (
+from stackup_lib.transmission_lines.inverse import Unreachable, solve_pair, solve_width
+from stackup_lib.transmission_lines.remedy import GAP_MATCH, Remedy, gap_for, remedy_for, thickness_for
+from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
+from stackup_lib.transmission_lines.starting import rough_impedance_ohm
+from stackup_lib.transmission_lines.width_request import (
     GapPerWidth,
     KeepGap,
     KeepPitch,
     KeepWidth,
     PairRule,
     Target,
-    Unreachable,
     WidthLimits,
-    solve_pair,
-    solve_width,
 )
-from stackup_lib.transmission_lines.remedy import GAP_MATCH, Remedy, gap_for, remedy_for, thickness_for
-from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
-from stackup_lib.transmission_lines.starting import rough_impedance_ohm
 
 WIDE = WidthLimits(min_width_mm=0.05, max_width_mm=2.0, min_gap_mm=0.05, max_gap_mm=2.0)
 
