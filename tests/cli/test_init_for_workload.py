@@ -14,7 +14,7 @@ from drc_rules.settings.config import load_config, parse_config
 from stackwright.commands.setup import settings_file
 from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run
-from tests.support.mini import mini_context
+from tests.support.mini import mini_context, mini_file
 
 FIT = "inference_pcie_gen5_fit"
 NAMED = {
@@ -110,6 +110,28 @@ def test_nets_are_named_in_plain_english(tmp_path: Path) -> None:
 
     heads = [line.partition(":")[0] for line in text.splitlines() if re.match("# .*net", line) and "read as" in line]
     assert heads == ["# 2 nets of net class 100Ohm_HDMI", "# 2 nets such as /USB_D_N"]
+
+
+def test_nets_that_a_table_asks_about_are_not_offered_a_second_time(tmp_path: Path) -> None:
+    """One table for the PCIe pair, to be filled in; the USB pair, of which nothing is asked, stays a suggestion."""
+    pairs = [{**NAMED["pairs"][0], "nets": [f"/{name}_P", f"/{name}_N"]} for name in ("PCIE_TX0", "USB_D")]
+    rows = """
+    F.Cu 0.035
+    prepreg 0.1 "370HR 2116" dk=4.0
+    In1.Cu 0.015
+    core 1.2 "370HR" dk=4.0
+    In2.Cu 0.015
+    prepreg 0.1 "370HR 2116" dk=4.0
+    B.Cu 0.035
+    """
+    planes = {"In1.Cu": "GND", "In2.Cu": "GND"}
+    path = mini_file(tmp_path, {**NAMED, "net_classes": [], "pairs": pairs, "stackup": rows, "planes": planes})
+
+    assert run("init", path, "--profile", "inference-pcie").code == 0
+    text = path.with_name("stackwright.toml").read_text()
+    assert '[[interface]]\nis = "?"  # guessed: pcie5\nnets = ["/PCIE_TX0_*"]' in text
+    assert '# nets = ["/PCIE_TX0_*"]' not in text
+    assert '# nets = ["/USB_D_*"]' in text
 
 
 def test_lines_that_are_there_are_not_asked_for_again() -> None:

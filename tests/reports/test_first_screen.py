@@ -114,7 +114,7 @@ def test_missing_facts_stand_together_only_where_they_are_entered_at_one_place()
     hints = {
         "a net called +12V": "in the [[rail]] of +12V: name a net of the board",
         "pads of J9 on +5V": 'in the [[rail]] of +5V: from = ["?"]',
-        "whether DDR4 meets its skew limit": "add 3 mm to /DQS; no data decides it",
+        "whether DDR4 meets its skew limit": "in the layout, add 3 mm to /DQS: no declaration decides it",
         "the route of /A": "route it, then check again",
     }
     missing = tuple(Missing(fact=fact, how_to_give=hint) for fact, hint in hints.items())

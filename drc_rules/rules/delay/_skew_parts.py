@@ -23,5 +23,5 @@ def doubt(meets: str, one: PairSkew, limit: str, fix: str) -> MissingFact:
     """Return what leaves a skew undecided: the fact that would narrow its range, else the layout that decides it."""
     size = one.size_ps
     what = f"whether {meets}: {size.low:.1f} to {size.high:.1f} ps, maximum {limit} ps"
-    layout = f"{fix[:1].lower()}{fix[1:]}; no data decides it"
+    layout = f"in the layout, {fix[:1].lower()}{fix[1:]}: no declaration decides it"
     return MissingFact(what, one.unsure.how_to_give if one.unsure else layout)

@@ -57,10 +57,21 @@ def compose_for(context: Context, profile: str, form: str | None, needed: Sequen
         tables[where:where] = [*hash_lines, f"stackup_hash = {_value(stackup.digest)}"]
     for line in tables:
         lines += ["", line] if line.startswith("[") and lines[-1] else [line]
-    detected = [group for group in _groups(_interfaces(context, InitAnswers())) if "# [[interface]]" in group]
+    asked = {f"# {line}" for line in _nets_of_interfaces(needed)}
+    groups = _groups(_interfaces(context, InitAnswers()))
+    detected = [group for group in groups if "# [[interface]]" in group and asked.isdisjoint(group)]
     text = "\n".join([*lines, *(line for group in detected for line in ("", *group))]).rstrip("\n") + "\n"
     parse_config(text)
     return text
+
+
+def _nets_of_interfaces(needed: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that choose the nets of each `[[interface]]`."""
+    table = ""
+    for line in needed:
+        table = line if line.startswith("[") else table
+        if table.startswith("[[interface]]") and line.startswith(("nets =", "net_classes =")):
+            yield line
 
 
 def add_to(settings: str, profile: str, needed: Sequence[str]) -> str:
