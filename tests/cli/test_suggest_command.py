@@ -206,7 +206,10 @@ def test_a_rough_foil_is_fixed_by_a_foil(tmp_path: Path, capsys: pytest.CaptureF
 def test_a_board_that_fits_needs_no_change(capsys: pytest.CaptureFixture[str]) -> None:
     """Of a board without a fault that comes first."""
     assert run(["suggest", str(BOARDS / "inference_pcie_gen5_fit"), "--limit", "1"]) == 0
-    assert "nothing has to change" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "nothing has to change" in said
+    assert said.splitlines()[-1].split()[:2] == ["stackwright", "check"]  # the plan of answer 1 would change nothing
+    assert "--pick" not in said
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.layers import layer_words
-from stackwright.commands.suggest.least import PARTIAL
+from stackwright.commands.suggest.least import NOTHING, NOTHING_OF_STACKUP, PARTIAL
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.words import places
 from stackwright.text.command_line import command_line
@@ -313,12 +313,17 @@ def _next(page: Page, result: Suggested, plan: Path | None, typed: Path | None) 
 
 def _commands(result: Suggested, plan: Path | None, typed: Path | None) -> Iterator[str]:
     profile, form = result.selection.profile, result.selection.form
-    if plan is None:
+    own = form is not None and (profile is None or form.name != profile.form)
+    of_form = ["--form", form.name] if form and own else []
+    is_no_change = bool(result.changes) and result.changes[0].words[0].startswith((NOTHING, NOTHING_OF_STACKUP))
+    if plan is None and typed is not None and is_no_change:
+        words = [*(["--profile", profile.name] if profile else []), *of_form]
+        yield command_line("check", str(typed), *words, "-v")
+    elif plan is None:
         yield "the same command with --pick 1 --plan stackup.stackwright-plan.toml writes the plan of answer 1"
     elif typed is not None:
         yield command_line("apply", str(plan), str(typed))
     else:
-        own = form is not None and (profile is None or form.name != profile.form)
-        words = ["--profile", profile.name if profile else "PROFILE", *(["--form", form.name] if form and own else [])]
+        words = ["--profile", profile.name if profile else "PROFILE", *of_form]
         yield command_line("new", *words, "--plan", str(plan), "board.kicad_pcb")
         yield command_line("apply", str(plan), "BOARD")
