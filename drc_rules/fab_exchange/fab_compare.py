@@ -101,7 +101,9 @@ def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) ->
     layers, rows, dielectrics = [], [], dict(ctx.declarations.config.declared.dielectric)
     for group in aligned.groups:
         outer = group.row.name in (copper[0], copper[-1])
-        match, row, said = _compare(group, plies.get(group.row.name, []), outer=outer)
+        weight = ctx.declarations.copper_weight(group.row.name)
+        declared_oz = weight.value if weight is not None and weight.known else None
+        match, row, said = _compare(group, plies.get(group.row.name, []), outer=outer, declared_oz=declared_oz)
         layers.append(match)
         rows.append(row)
         if any(value is not None for value in said.values()) or (said and group.row.name in dielectrics):
@@ -149,7 +151,7 @@ def _config_for(ctx: Context, dielectrics: dict[str, DielectricDeclaration]) -> 
 
 
 def _compare(
-    group: RowGroup, plies: Sequence[DielectricPly], *, outer: bool
+    group: RowGroup, plies: Sequence[DielectricPly], *, outer: bool, declared_oz: float | None
 ) -> tuple[LayerMatch, PlannedRow, dict[str, object]]:
     """Return the comparison of a row, the row as the fab builds it, and what the declarations of it become."""
     row, fab = group.row, group.fab
@@ -159,7 +161,7 @@ def _compare(
         return LayerMatch(layer=row.name, lines=lines, figures=(lost,) if group.is_missing else ()), row, {}
     figures = [f for f in (_thickness(row, fab),) if f]
     if row.kind is LayerKind.COPPER:
-        figures += _weight(row, fab[0], outer=outer)
+        figures += _weight(row, fab[0], outer=outer, declared_oz=declared_oz)
         thickness = _kept(figures, "thickness", row.thickness_mm, fab[0].thickness_mm)
         ply = row.plies[0].model_copy(update={"thickness_mm": thickness})
         return LayerMatch(layer=row.name, lines=lines, figures=tuple(figures)), _with(row, (ply,)), {}
@@ -257,11 +259,14 @@ def _thickness(row: PlannedRow, fab: Sequence[FabRow]) -> Compared | None:
     return _said("thickness", f"{row.thickness_mm:.4g} mm", f"{total:.4g} mm", accept=same)
 
 
-def _weight(row: PlannedRow, fab: FabRow, *, outer: bool) -> list[Compared]:
+def _weight(row: PlannedRow, fab: FabRow, *, outer: bool, declared_oz: float | None) -> list[Compared]:
+    """Compare what is declared, else what the thickness tells."""
     if fab.copper_oz is None:
         return []
-    ours = ounce_class(row.thickness_mm, outer=outer) if row.thickness_mm else None
     shown = f"{fab.copper_oz:g} oz"
+    if declared_oz is not None:
+        return [_said("copper weight", f"{declared_oz:g} oz", shown, accept=declared_oz == fab.copper_oz)]
+    ours = ounce_class(row.thickness_mm, outer=outer) if row.thickness_mm else None
     if ours is None or ours.value is None:
         return [_open("copper weight", "not known", shown, "the board's thickness is of no copper weight")]
     if ours.value == fab.copper_oz:

@@ -21,6 +21,7 @@ from stackup_lib.core.errors import ConfigError, StackwrightError
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from stackwright.commands.fab.compare import ComparisonDocument
+from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.slow
 
@@ -129,6 +130,36 @@ def test_the_pack_for_the_fab_can_be_compared_when_it_comes_back(
     assert code in (0, 1)
     assert "differs" not in out
     assert "none changes" in out
+
+
+@pytest.mark.parametrize(
+    ("declared", "says"),
+    [(0.5, ""), (1, "F.Cu differs copper weight 1 oz 0.5 oz"), (None, "F.Cu cannot tell copper weight 0.035 mm")],
+)
+def test_a_declared_weight_is_what_a_fab_s_is_compared_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], declared: float | None, says: str
+) -> None:
+    """Outer copper of 35 um is 1 oz, or 0.5 oz plated: the file does not tell, the settings do."""
+    rows = """
+    F.Cu 0.035
+    prepreg 0.1 "370HR 2116" dk=4.0
+    In1.Cu 0.015
+    core 1.2 "370HR" dk=4.0
+    In2.Cu 0.015
+    prepreg 0.1 "370HR 2116" dk=4.0
+    B.Cu 0.015
+    """
+    settings = f'[declared.copper."F.Cu"]\ncopper_oz = {declared}\n' if declared else ""
+    board = mini_file(tmp_path, {"stackup": rows, "config": settings})
+    lines = ["Layer,Type,Thickness (mm),Material,Dk,oz", "F.Cu,Copper,0.035,,,0.5", "D1,Prepreg,0.1,370HR 2116,4.0,"]
+    lines += ["In1.Cu,Copper,0.015,,,", "D2,Core,1.2,370HR,4.0,", "In2.Cu,Copper,0.015,,,"]
+    fab = tmp_path / "fab.csv"
+    fab.write_text("\n".join([*lines, "D3,Prepreg,0.1,370HR 2116,4.0,", "B.Cu,Copper,0.015,,,", ""]))
+
+    run(["compare", str(board), str(fab)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert says in said
+    assert ("copper weight" in said) == bool(says)
 
 
 @pytest.mark.parametrize(
