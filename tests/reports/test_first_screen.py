@@ -138,12 +138,12 @@ def test_failed_is_said_of_errors_only() -> None:
         judged(Severity.ERROR, Verdict.PASSED),
     ]
 
-    assert tally(verdicts) == "1 not met, 1 remark, 1 met"
+    assert tally(verdicts) == "1 not met, 1 with a remark, 1 met"
     headline, why = headline_of(verdicts, profile="edge")
     assert headline is Headline.FIT
     assert "failed" not in f"{why} {tally(verdicts)}"
     verdicts.append(judged(Severity.ERROR, Verdict.FAILED, Severity.ERROR))
-    assert tally(verdicts) == "1 failed, 1 not met, 1 remark, 1 met"
+    assert tally(verdicts) == "1 failed, 1 not met, 1 with a remark, 1 met"
     assert headline_of(verdicts, profile="edge") == (Headline.NOT_FIT, "1 requirement failed: error clause")
 
 

@@ -612,7 +612,7 @@ def test_counts_are_said_without_what_there_is_none_of() -> None:
 
 def test_what_is_below_an_error_is_not_met_as_check_says() -> None:
     one = Count(("a", "b", "c"), (), 18, not_met=frozenset({"b"}), remarks=frozenset({"c"}))
-    assert one.describe == "1 failed, 1 not met, 1 remark, 18 met"
+    assert one.describe == "1 failed, 1 not met, 1 with a remark, 18 met"
     assert [one.misses(clause) for clause in "abc"] == ["failed", "not met", "remark"]
     assert Count(("a",), (), 18).describe == "1 failed, 18 met"
 

@@ -35,7 +35,7 @@ class Count:
         return (
             (len(self.failed) - len(self.not_met) - len(self.remarks), "failed"),
             (len(self.not_met), "not met"),
-            (len(self.remarks), "remark" if len(self.remarks) == 1 else "remarks"),
+            (len(self.remarks), "with a remark" if len(self.remarks) == 1 else "with remarks"),
             (len(self.not_verifiable), "not verifiable"),
             (self.passed, "met"),
         )
@@ -54,7 +54,7 @@ class Count:
     @property
     def worst(self) -> str:
         """The worst verdict that there is: `failed`, `not met`, `not verifiable` or `met`; remarks decide nothing."""
-        grave = ((many, word) for many, word in self._counts() if not word.startswith("remark"))
+        grave = ((many, word) for many, word in self._counts() if not word.startswith("with "))
         return next((word for many, word in grave if many), "met")
 
 

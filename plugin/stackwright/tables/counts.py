@@ -25,17 +25,20 @@ def severity_counts(findings: Iterable[Finding]) -> str:
     return ", ".join(count(severities[one], label) for one, label in LABELS.items() if severities[one])
 
 
+def counted(many: int, word: str) -> str:
+    """Return e.g. `3 failed`, `2 with remarks`; `2 remarks` are findings, of which one requirement can have several."""
+    if word == "remark":
+        word = "with a remark" if many == 1 else "with remarks"
+    return f"{many} {word}"
+
+
 def tally(verdicts: Iterable[ClauseVerdict]) -> str:
-    """Return e.g. `1 failed, 2 remarks, 1 not verifiable, 96 met (1 on a guess), 39 not applicable`."""
+    """Return e.g. `1 failed, 2 with remarks, 1 not verifiable, 96 met (1 on a guess), 39 not applicable`."""
     words = Counter(verdict.words for verdict in verdicts if verdict.has_rule)
     guessed = words.pop(MET_ON_A_GUESS, 0)
     words["met"] += guessed
     aside = {"met": f" ({guessed} on a guess)"} if guessed else {}
-    found = [word for word in ORDER if words[word]]
-    return ", ".join(
-        (count(words[word], word) if word == "remark" else f"{words[word]} {word}") + aside.get(word, "")
-        for word in found
-    )
+    return ", ".join(counted(words[word], word) + aside.get(word, "") for word in ORDER if words[word])
 
 
 def coupled_words(cover: Coverage) -> str:
