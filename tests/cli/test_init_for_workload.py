@@ -17,10 +17,11 @@ from tests.support.in_process import run_here as run
 from tests.support.mini import mini_context, mini_file
 
 FIT = "inference_pcie_gen5_fit"
-NAMED = {
-    "size_mm": [60, 40],
-    "net_classes": [{"name": "100Ohm_HDMI", "patterns": ["/HDMI_*"]}],
-    "pairs": [
+
+
+def pairs_of(*names: str) -> list[dict[str, object]]:
+    """Pairs of nets across the board, one below the other."""
+    return [
         {
             "nets": [f"{name}_P", f"{name}_N"],
             "layer": "F.Cu",
@@ -28,8 +29,14 @@ NAMED = {
             "width_mm": 0.12,
             "gap_mm": 0.15,
         }
-        for name, y in (("/USB_D", 10), ("/HDMI_TX0", 20))
-    ],
+        for name, y in zip(names, (10, 20), strict=True)
+    ]
+
+
+NAMED = {
+    "size_mm": [60, 40],
+    "net_classes": [{"name": "100Ohm_HDMI", "patterns": ["/HDMI_*"]}],
+    "pairs": pairs_of("/USB_D", "/HDMI_TX0"),
 }
 
 
@@ -114,7 +121,7 @@ def test_nets_are_named_in_plain_english(tmp_path: Path) -> None:
 
 def test_nets_that_a_table_asks_about_are_not_offered_a_second_time(tmp_path: Path) -> None:
     """One table for the PCIe pair, to be filled in; the USB pair, of which nothing is asked, stays a suggestion."""
-    pairs = [{**NAMED["pairs"][0], "nets": [f"/{name}_P", f"/{name}_N"]} for name in ("PCIE_TX0", "USB_D")]
+    pairs = pairs_of("/PCIE_TX0", "/USB_D")
     rows = """
     F.Cu 0.035
     prepreg 0.1 "370HR 2116" dk=4.0
