@@ -29,6 +29,7 @@ from drc_rules.requirements.interfaces.names import (
     spelled_generation,
     spelled_word,
 )
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board, Ints
@@ -170,7 +171,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
 def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRole]:
     roles: dict[int, NetRole] = {}
     for number, row in enumerate(config.interface, start=1):
-        of, interface_id = _meaning(row.is_, number)
+        of, interface_id = _meaning(row.is_, f"{config.path or FILE_NAME}, [[interface]] {number}")
         chosen = chosen_nets(board, row.net_classes, row.nets)
         taken = {n for n in chosen if board.nets[n] in row.nets or not is_sideband(board.nets[n], of)}
         where = f'[[interface]] {number} (is = "{row.is_}")'
@@ -194,14 +195,14 @@ def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRo
     return roles
 
 
-def _meaning(word: str, number: int) -> tuple[Family, str | None]:
+def _meaning(word: str, where: str) -> tuple[Family, str | None]:
     """An interface, or a family whose generation is left open."""
     if word in interface_ids():
         return family(interface(word).family), word
     by_id = {one.id: one for one in families()}
     if word not in by_id:
         known = [*interface_ids(), *by_id]
-        raise ConfigError(f"[[interface]] {number}", f'"{word}" is no interface', did_you_mean(word, known))
+        raise ConfigError(where, f'"{word}" is no interface', did_you_mean(word, known))
     return by_id[word], None
 
 

@@ -385,6 +385,8 @@ def test_a_file_takes_the_explanation(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("VIA999", "--board", str(LOSSY)), "no such rule or requirement"),
+        (("VIA01",), 'did you mean "VIA001"?'),
+        (("stk1", "--board", str(LOSSY)), 'did you mean "STK001"?'),
         (("VIA002", "--profile", "edge"), "--profile goes with --board"),
         (("VIA002", "--json"), "--format json goes with --board"),
         (("VIA002", "--board", "nowhere"), "error: "),

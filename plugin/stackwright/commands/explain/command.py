@@ -9,7 +9,8 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import cite, documents
 from drc_rules.requirements.interfaces.inherit import is_inherited
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
-from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.errors import ConfigError
+from stackwright.commands.explain.subject import nearest
 from stackwright.commands.lookup.shipped import Shipped, shipped_clauses
 from stackwright.tables.counts import SEVERITY_STYLE
 from stackwright.text.output import show
@@ -53,9 +54,7 @@ def explain_word(word: str) -> int:
         known = {text for one in all_rules() for text in (one.code, one.name)}
         known |= {text for one in REMARKS for text in (one.code, one.name)}
         known |= {s.clause.id for s in shipped_clauses()}
-        hint = did_you_mean(word, known)
-        near = hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"
-        raise ConfigError(word, "no such rule or requirement", near)
+        raise ConfigError(word, "no such rule or requirement", nearest(word, known))
     show(page.text(terminal_console()))
     return 0
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Set
+
 from drc_rules.explain.explain_trace import BoardTrace
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import Rule, all_rules
@@ -39,8 +42,13 @@ def with_rule(subject: Subject, found: BoardTrace) -> Subject:
     if not clauses:
         known = {text for one in all_rules() for text in (one.code, one.name)}
         known |= {one.clause.id for one in shipped_clauses()} | {one.id for one in found.clauses}
-        hint = did_you_mean(subject.clause or "", known)
-        near = hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"
-        raise ConfigError(subject.clause or "", "no such rule or requirement", near)
+        raise ConfigError(subject.clause or "", "no such rule or requirement", nearest(subject.clause or "", known))
     rule = next((one for one in all_rules() if clauses[0].kind in one.kinds), None)
     return Subject(rule, subject.clause)
+
+
+def nearest(word: str, known: Set[str]) -> str:
+    """Return which known rule or requirement is meant, or what lists them; `VIA1` and `VIA01` are VIA001."""
+    code = re.sub(r"0*(\d+)$", lambda number: number[1].zfill(3), word.upper())
+    hint = f'did you mean "{code}"?' if code in known else did_you_mean(word, known)
+    return hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"

@@ -709,7 +709,7 @@ def test_nets_declared_twice_are_said_and_the_later_wins(board_with: MakeBoard) 
 
 def test_an_unknown_interface_in_the_settings_is_an_error(board_with: MakeBoard) -> None:
     """It names the table and the nearest id."""
-    with pytest.raises(ConfigError, match=r'\[\[interface\]\] 1.*did you mean "pcie5"'):
+    with pytest.raises(ConfigError, match=r'stackwright.toml, \[\[interface\]\] 1.*did you mean "pcie5"'):
         assigned(board_with("/A"), '[[interface]]\nis = "pcie-5"\nnets = ["/A"]')
 
 
