@@ -161,8 +161,8 @@ class Targets:
     def disagreeing(self, net: int) -> tuple[ImpedanceTarget, ImpedanceTarget] | None:
         """Return what KiCad's names ask of a pair, and what a document asks of its declared interface; None if alike.
 
-        They are alike where the one is within the other's tolerance, or the range that the document accepts. Of memory
-        each controller has its own, and what `[[impedance]]` says settles it.
+        They are alike where the one is within the other's tolerance, or the range in which documents disagree. Of
+        memory each controller has its own, and what `[[impedance]]` says settles it.
         """
         role, asked = self.assignment.role_of(net), self.of(net)
         if (
@@ -177,7 +177,7 @@ class Targets:
         required = self._of_interface(net, is_pair=True)
         if required is None or required.document in ("", ENGINEERING):
             return None
-        least, most = required.range_ohm or (required.ohm, required.ohm)
+        least, most = interface(role.interface).impedance_diff_range_ohm or (required.ohm, required.ohm)
         share = (required.tolerance_pct or USUAL_TOLERANCE_PCT) / 100
         return None if least * (1 - share) <= asked.ohm <= most * (1 + share) else (asked, required)
 

@@ -173,6 +173,7 @@ OF_100 = '[[impedance]]\nohm = 100\nkind = "differential"\nnets = ["/PCIE_*"]\n'
         ("100Ohm_diff", PCIE5, ["which impedance counts for /PCIE_TX0_N and 1 more: 100 ohm by net class 100Ohm_diff"]),
         ("89Ohm_diff", PCIE5, []),  # 85 ohm within 5 %
         ("100Ohm_diff", PCIE5.replace("pcie5", "pcie2"), []),  # whose card specification accepts it
+        ("85Ohm_diff", PCIE5.replace("pcie5", "nvlink4"), []),  # 100 ohm by one document, others differ
         ("100Ohm_diff", PCIE5 + OF_100, []),  # said on purpose
         ("100Ohm_diff", "", []),  # by the names alone
         ("FAST", PCIE5, []),
