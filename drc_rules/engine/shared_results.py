@@ -62,7 +62,8 @@ class Cases:
     def _assign(self, expected: dict[str, str]) -> Assignment:
         key = tuple(sorted(expected.items()))
         if key not in self._assigned:
-            new = assign_nets(self.board, self.config, expected)
+            links = next((one.links for one in self._assigned.values()), None)
+            new = assign_nets(self.board, self.config, expected, links)
             self._assigned[key] = next((one for one in self._assigned.values() if one == new), new)
         return self._assigned[key]
 

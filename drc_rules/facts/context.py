@@ -15,7 +15,6 @@ from drc_rules.facts.board_process import BoardProcess
 from drc_rules.facts.declared import Declarations, Purpose
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.net_interfaces import Assignment
-from drc_rules.facts.pin_pairs import board_pairs
 from drc_rules.facts.plies import resolve_plies
 from drc_rules.facts.results import Kept, Key, Results
 from drc_rules.facts.row_faults import copper_fault
@@ -291,7 +290,7 @@ class Context:
     @property
     def pairs(self) -> Pairs:
         """Differential pairs by the names of their nets, or of pins where nets have none."""
-        return self.get(_pairs)
+        return self._assignment.links.pairs  # the same whatever the nets are assigned to
 
     def nets_of(self, interface_id: str) -> Ints:
         """Return the nets assigned to an interface, by declaration or inference."""
@@ -366,10 +365,6 @@ def _uses(ctx: Context) -> tuple[LayerUse, ...]:
 
 def _copper(ctx: Context) -> CopperMap:
     return CopperMap(ctx.board)
-
-
-def _pairs(ctx: Context) -> Pairs:
-    return board_pairs(ctx.board)
 
 
 def _declare_foil(layer: str) -> str:

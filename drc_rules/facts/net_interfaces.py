@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 
 from drc_rules.facts.declared_nets import backdrill_notes, half_pair_notes, impedance_notes, rail_notes, unknown_class
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
-from drc_rules.facts.pin_pairs import board_pairs
+from drc_rules.facts.pin_pairs import links_without_fills
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
 from drc_rules.requirements.interfaces.load import families, family, interface, interface_ids
@@ -37,7 +37,7 @@ from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.core.record import record
 from stackup_lib.core.words import count as counted
-from stackup_lib.nets.links import Links, find_links
+from stackup_lib.nets.links import Links
 
 
 @record
@@ -63,9 +63,15 @@ class NetRole:
 
 @record
 class Assignment:
-    """What the nets of a board were assigned to; `roles` has one entry per net of `Board.nets`, or None."""
+    """What the nets of a board were assigned to.
+
+    Attributes:
+        roles: one entry per net of `Board.nets`, or None.
+        links: of the board, whatever its nets are assigned to.
+    """
 
     roles: tuple[NetRole | None, ...]
+    links: Links = field(compare=False, repr=False)
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -130,13 +136,14 @@ class Assignment:
         return tuple(sorted(lines, key=lambda t: (not family(t.family).fast, -t.nets, t.family, t.group, t.why)))
 
 
-def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> Assignment:
+def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links: Links | None = None) -> Assignment:
     """Return what every net of a board is assigned to.
 
     Args:
         board: the board.
         config: `[[interface]]` decides before anything inferred; a later one decides before an earlier one.
         expected: family id -> interface id that the profile says this type of board carries.
+        links: those of an earlier assignment of the board.
 
     Raises:
         ConfigError: an `[[interface]]` names no interface; says which is nearest.
@@ -154,7 +161,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
     for index, of_bus in buses.items():
         generations = [one for of, one in told if of == of_bus]
         roles[index] = _as_its_bus(roles[index], of_bus, generations) or _on_bus(family(of_bus), generations, expected)
-    links = find_links(board, board_pairs(board), with_fills=False)  # what a net is hangs on no fill that may be stale
+    links = links if links is not None else links_without_fills(board)
     roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
     named = {n: role.family for n, role in enumerate(roles) if role and n not in loose}
@@ -165,7 +172,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
     roles = _with_pins(pins, roles, loose | apart, expected)
     notes += [*_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
-    return Assignment(_name_groups(roles, board.nets), tuple(notes))
+    return Assignment(_name_groups(roles, board.nets), links, tuple(notes))
 
 
 def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRole]:

@@ -9,17 +9,18 @@ from drc_rules.facts.net_pins import PinReading, pin_evidence
 from drc_rules.requirements.interfaces.load import family
 from drc_rules.requirements.interfaces.names import ASIDE, is_generated
 from stackup_lib.board.board import Board
-from stackup_lib.nets.diff_pairs import Pairs, find_pairs, with_told
+from stackup_lib.nets.diff_pairs import find_pairs, with_told
 from stackup_lib.nets.links import Links, PadRole, find_links
 
 _SIGNS = {"P": "NM", "+": "-"}
 
 
-def board_pairs(board: Board) -> Pairs:
-    """Return the pairs by name, and those of nets without a name of their own whose pins read as one interface.
+def links_without_fills(board: Board) -> Links:
+    """Return the links of a board whose pairs are those by name, and those of nets whose pins read as one interface.
 
-    Two such nets are a pair where one part, or each of several, has on them the two pins of one polarity, and where
-    both lead through as many series parts to the same other part. A port that resistors hold at ground leads nowhere.
+    Two nets without a name of their own are a pair where one part, or each of several, has on them the two pins of one
+    polarity, and where both lead through as many series parts to the same other part. A port that resistors hold at
+    ground leads nowhere. Nothing depends on fills, which may be stale.
     """
     pairs = find_pairs(board)
     open_nets = {net for net, name in enumerate(board.nets) if is_generated(name) and pairs.complement_of(net) is None}
@@ -29,7 +30,9 @@ def board_pairs(board: Board) -> Pairs:
         names.setdefault((first, second), name)
     times = Counter(net for pair in names for net in pair)
     clear = [pair for pair in names if times[pair[0]] == times[pair[1]] == 1 and _are_alike(links, *pair)]
-    return with_told(pairs, [(*pair, names[pair]) for pair in clear])
+    if not clear:
+        return links
+    return find_links(board, with_told(pairs, [(*pair, names[pair]) for pair in clear]), with_fills=False)
 
 
 def _by_pins(board: Board, links: Links, nets: set[int]) -> Iterator[tuple[int, int, str]]:

@@ -99,5 +99,5 @@ def project_of(
     if interfaces:
         said = {interface(one).family: one for one in interfaces}
         expected = {**(profile.interfaces if profile else {}), **said}
-        context = context.under(context.purpose, assign_nets(board, config, expected))
+        context = context.under(context.purpose, assign_nets(board, config, expected, context.assignment.links))
     return BoardProject(board, config, context, settings_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.facts.net_interfaces import assign_nets
-from drc_rules.facts.pin_pairs import board_pairs
+from drc_rules.facts.pin_pairs import links_without_fills
 from drc_rules.settings.config import Config
 from tests.unit.drc_rules.facts.test_net_pins import part
 from tests.unit.stackup_lib.nets.test_links import mini, two_pads
@@ -19,7 +19,7 @@ Part = tuple[str, str, tuple[str, str]]
 def pairs_of(folder: Path, *parts: str) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
     """Name of each pair -> its nets, and net -> family of each net that has one."""
     board = mini(folder, "".join(parts))
-    pairs = board_pairs(board)
+    pairs = links_without_fills(board).pairs
     nets = zip(pairs.positive.tolist(), pairs.negative.tolist(), strict=True)
     found = {name: (board.nets[one], board.nets[other]) for name, (one, other) in zip(pairs.name, nets, strict=True)}
     roles = assign_nets(board, Config(), {}).roles
