@@ -10,7 +10,7 @@ from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.words import count
-from stackup_lib.nets.diff_pairs import find_pairs
+from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.nets.net_voltages import volts_of_name
 
 USUAL_SWING = 0.25
@@ -70,9 +70,8 @@ def rail_notes(board: Board, rows: Sequence[RailDeclaration]) -> Iterator[str]:
         before.add(row.net)
 
 
-def half_pair_notes(board: Board, declared: Container[int]) -> Iterator[str]:
+def half_pair_notes(board: Board, pairs: Pairs, declared: Container[int]) -> Iterator[str]:
     """Yield a note where the tables of `[[interface]]` take one net of a pair, and none takes the other."""
-    pairs = find_pairs(board)
     halves = [
         (board.nets[one], board.nets[other])
         for positive, negative in zip(pairs.positive.tolist(), pairs.negative.tolist(), strict=True)

@@ -37,6 +37,7 @@ from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.core.record import record
 from stackup_lib.core.words import count as counted
+from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.nets.links import Links
 
 
@@ -150,7 +151,8 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     """
     roles: list[NetRole | None] = [None] * len(board.nets)
     notes: list[str] = []
-    declared = _declared(board, config, notes)
+    links = links if links is not None else links_without_fills(board)
+    declared = _declared(board, config, links.pairs, notes)
     names = {normalise(net) for net in board.nets}
     for index, net in enumerate(board.nets):
         if not net:
@@ -161,7 +163,6 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     for index, of_bus in buses.items():
         generations = [one for of, one in told if of == of_bus]
         roles[index] = _as_its_bus(roles[index], of_bus, generations) or _on_bus(family(of_bus), generations, expected)
-    links = links if links is not None else links_without_fills(board)
     roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
     named = {n: role.family for n, role in enumerate(roles) if role and n not in loose}
@@ -175,7 +176,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     return Assignment(_name_groups(roles, board.nets), links, tuple(notes))
 
 
-def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRole]:
+def _declared(board: Board, config: Config, pairs: Pairs, notes: list[str]) -> dict[int, NetRole]:
     roles: dict[int, NetRole] = {}
     for number, row in enumerate(config.interface, start=1):
         of, interface_id = _meaning(row.is_, f"{config.path or FILE_NAME}, [[interface]] {number}")
@@ -198,7 +199,7 @@ def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRo
             )
         roles.update(dict.fromkeys(taken, role))
     if roles:
-        notes += half_pair_notes(board, roles)
+        notes += half_pair_notes(board, pairs, roles)
     return roles
 
 

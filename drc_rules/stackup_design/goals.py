@@ -152,18 +152,17 @@ def answers_for(found: GoalsFound, limit: int) -> tuple[Answers, GoalsFound]:
     lighter = suggest(found.eased, found.judge, limit)
     if not lighter.ranked:
         return answers, found
-    return lighter.model_copy(update={"why_moved": answers.why_moved}), _eased(
-        found, found.eased.power_copper_oz, answers
-    )
+    return lighter.model_copy(update={"why_moved": answers.why_moved}), _lighter(found, found.eased, answers)
 
 
-def _eased(found: GoalsFound, power_oz: float, answers: Answers) -> GoalsFound:
+def _lighter(found: GoalsFound, eased: Goals, answers: Answers) -> GoalsFound:
     """Return the goals with lighter power planes, and why they are lighter."""
     goal = "power copper"
     why = f"no more is required, and with more {answers.unreachable[0]}"
-    said = Reason(goal, f"{power_oz:g} oz, not {found.goals.power_copper_oz:g} oz", From.ASSUMPTION, why)
+    weights = f"{eased.power_copper_oz:g} oz, not {found.goals.power_copper_oz:g} oz"
+    said = Reason(goal, weights, From.ASSUMPTION, why)
     reasons = tuple(said if one.goal == goal else one for one in found.reasons)
-    return replace(found, goals=found.eased or found.goals, reasons=reasons, eased=None)
+    return replace(found, goals=eased, reasons=reasons, eased=None)
 
 
 def _finish(project: BoardProject) -> LineFinish:

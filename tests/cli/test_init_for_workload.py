@@ -15,6 +15,7 @@ from stackwright.commands.setup import settings_file
 from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_context, mini_file
+from tests.support.stackups import FOUR_LAYERS
 
 FIT = "inference_pcie_gen5_fit"
 
@@ -122,17 +123,8 @@ def test_nets_are_named_in_plain_english(tmp_path: Path) -> None:
 def test_nets_that_a_table_asks_about_are_not_offered_a_second_time(tmp_path: Path) -> None:
     """One table for the PCIe pair, to be filled in; the USB pair, of which nothing is asked, stays a suggestion."""
     pairs = pairs_of("/PCIE_TX0", "/USB_D")
-    rows = """
-    F.Cu 0.035
-    prepreg 0.1 "370HR 2116" dk=4.0
-    In1.Cu 0.015
-    core 1.2 "370HR" dk=4.0
-    In2.Cu 0.015
-    prepreg 0.1 "370HR 2116" dk=4.0
-    B.Cu 0.035
-    """
     planes = {"In1.Cu": "GND", "In2.Cu": "GND"}
-    path = mini_file(tmp_path, {**NAMED, "net_classes": [], "pairs": pairs, "stackup": rows, "planes": planes})
+    path = mini_file(tmp_path, {**NAMED, "net_classes": [], "pairs": pairs, "stackup": FOUR_LAYERS, "planes": planes})
 
     assert run("init", path, "--profile", "inference-pcie").code == 0
     text = path.with_name("stackwright.toml").read_text()

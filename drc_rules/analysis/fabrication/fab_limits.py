@@ -22,7 +22,6 @@ OWN = "own"
 TOLERANCE_MM = 1e-3
 """Geometric limits are met to a micrometre: 0.1499986 mm is 0.15 mm, drawn in inches or rounded on the way."""
 
-
 MIL_MM = 0.0254
 
 MIL_PRECISION_MM = 0.002
@@ -55,7 +54,7 @@ class Bar:
 
 
 def precision_mm(limit_mm: float, *, is_own: bool = False) -> float:
-    """Return by how much a width or a space may miss a limit: a micrometre, more where it is one in the other unit.
+    """Return by how much a width or a space may miss a limit: 0.001 mm, or 0.002 mm where fabs round mils to mm.
 
     Fabs write 5 mil and 0.127 mm, 3.5 mil (0.0889 mm) and 0.09 mm for the same class: neither is etched otherwise.
 

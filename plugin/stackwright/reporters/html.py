@@ -45,7 +45,7 @@ from stackwright.reporters.delays import ShownGroup, drawn_links, shown_delays
 from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
-from stackwright.tables.counts import LABELS, ORDER, counted, coupled_words
+from stackwright.tables.counts import LABELS, ORDER, coupled_words, verdict_count
 from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count, number
 
@@ -120,7 +120,7 @@ def _environment() -> Environment:
         colour_of=colour_of,
         budget_bars=_budget_bars,
         most_listed=MOST_LISTED,
-        counted=counted,
+        verdict_count=verdict_count,
         in_view=in_view,
         folded_title=folded_title,
         most_chips=MOST_CHIPS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from drc_rules.analysis.impedance.line_effects import LineEffect
 from stackup_lib.core.record import record
 from stackwright.drawing import columns
+from stackwright.tables.counts import verdict_count
 
 
 @record
@@ -29,13 +30,13 @@ class Count:
     @property
     def describe(self) -> str:
         """`2 failed, 12 met`; with what is not met, remarks and what is not verifiable, where there are such."""
-        return ", ".join(f"{many} {word}" for many, word in self._counts() if many or word in ("failed", "met"))
+        return ", ".join(verdict_count(*one) for one in self._counts() if one[0] or one[1] in ("failed", "met"))
 
     def _counts(self) -> tuple[tuple[int, str], ...]:
         return (
             (len(self.failed) - len(self.not_met) - len(self.remarks), "failed"),
             (len(self.not_met), "not met"),
-            (len(self.remarks), "with a remark" if len(self.remarks) == 1 else "with remarks"),
+            (len(self.remarks), "remark"),
             (len(self.not_verifiable), "not verifiable"),
             (self.passed, "met"),
         )
@@ -49,13 +50,12 @@ class Count:
     @property
     def in_short(self) -> str:
         """`2 failed, 12 met`: without what there is none of."""
-        return ", ".join(f"{many} {word}" for many, word in self._counts() if many) or "nothing judged"
+        return ", ".join(verdict_count(*one) for one in self._counts() if one[0]) or "nothing judged"
 
     @property
     def worst(self) -> str:
         """The worst verdict that there is: `failed`, `not met`, `not verifiable` or `met`; remarks decide nothing."""
-        grave = ((many, word) for many, word in self._counts() if not word.startswith("with "))
-        return next((word for many, word in grave if many), "met")
+        return next((word for many, word in self._counts() if many and word != "remark"), "met")
 
 
 @record

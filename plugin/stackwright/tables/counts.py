@@ -25,7 +25,7 @@ def severity_counts(findings: Iterable[Finding]) -> str:
     return ", ".join(count(severities[one], label) for one, label in LABELS.items() if severities[one])
 
 
-def counted(many: int, word: str) -> str:
+def verdict_count(many: int, word: str) -> str:
     """Return e.g. `3 failed`, `2 with remarks`; `2 remarks` are findings, of which one requirement can have several."""
     if word == "remark":
         word = "with a remark" if many == 1 else "with remarks"
@@ -38,7 +38,7 @@ def tally(verdicts: Iterable[ClauseVerdict]) -> str:
     guessed = words.pop(MET_ON_A_GUESS, 0)
     words["met"] += guessed
     aside = {"met": f" ({guessed} on a guess)"} if guessed else {}
-    return ", ".join(counted(words[word], word) + aside.get(word, "") for word in ORDER if words[word])
+    return ", ".join(verdict_count(words[word], word) + aside.get(word, "") for word in ORDER if words[word])
 
 
 def coupled_words(cover: Coverage) -> str:

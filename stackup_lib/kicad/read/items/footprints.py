@@ -40,7 +40,7 @@ _USUAL = re.compile(
     rb'(?:\((?:uuid|tstamp) "?([-0-9A-Za-z]*)"?\))?'
 )  # fmt: skip
 """Those pieces as KiCad 6 to 10 write them one after the other; anything else goes to the general parser."""
-_NUMBER_FOLLOWS_NAME = 20241229
+_KICAD_9 = 20241229
 """Newest version of KiCad 9. KiCad 10 writes a pin's name with its pad's number behind it: `D+_3` for `D+` at pad 3."""
 _DNP = re.compile(rb"\sdnp[\s)]")
 _NAME = re.compile(rb"\(\s*(?:footprint|module)\s*" + _WORD)
@@ -192,7 +192,7 @@ def _pads(source: BoardText, items: Ints, row_of: Ints, footprints: Footprints) 
 
 def _pin_names(version: int, numbers: list[str], functions: list[str], owner: list[int]) -> list[str]:
     """Return the pins' names without the number that KiCad 10 adds; it has updated some parts only, perhaps."""
-    if version <= _NUMBER_FOLLOWS_NAME:
+    if version <= _KICAD_9:
         return functions
     named = [
         (part, name.endswith(f"_{number}"))
