@@ -158,7 +158,8 @@ def _backdrills(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
     usual, stub, copper = cam_limits().backdrill_stub_mm, goals.max_stub_mm, one.candidate.copper
     if not one.backdrilled or stub is None:
         return
-    depths = {row.name: one.candidate.stub_mm(k) for k, row in enumerate(copper) if row.name in one.backdrilled}
+    layers = zip(copper, one.candidate.stubs_mm(), strict=True)
+    depths = {row.name: stub_mm for row, stub_mm in layers if row.name in one.backdrilled}
     yield CamItem(
         topic="backdrill stub",
         where=tuple(depths),

@@ -177,7 +177,7 @@ def _edges_in(fills: Sequence[tuple[int, Polygon]], layer: int, edges: tuple[Int
             inside = inside[rows_inside(fill, x[inside] + right * EDGE_DEEP_MM, y[inside] + down * EDGE_DEEP_MM)]
         rows = _rows(Item.EDGE, line[inside], layer, np.full(len(inside), -1), (x[inside], y[inside]))
         found.append(replace(rows, fill_net=np.full(len(inside), net)))
-    return all_other_net(found)
+    return OtherNetItems.joined(found)
 
 
 def _untied(board: Board, found: OtherNetItems) -> OtherNetItems:

@@ -5,6 +5,7 @@ from bisect import bisect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import partial
 
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
@@ -12,7 +13,7 @@ from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis.arrange import Order, orders
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
-from stackup_lib.synthesis.fill_dielectrics import LaminatePair, closest, has_rest, thickness_range_mm
+from stackup_lib.synthesis.fill_dielectrics import Build, LaminatePair, closest_builds, has_rest, thickness_range_mm
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.laminate_pairs import laminate_pairs
 from stackup_lib.synthesis.layer_copper import foil_of, keeps_signal_weights, with_smooth_foil
@@ -61,10 +62,10 @@ class Stage(IntEnum):
 
 @dataclass
 class SearchEntry:
-    """A candidate on its way; `others` are tried where it fails."""
+    """A candidate on its way; `others` are built and tried where it fails."""
 
     candidate: CandidateStackup
-    others: tuple[CandidateStackup, ...]
+    others: tuple[Build, ...]
     known: Evaluated
     objectives: Objectives
     stage: Stage = Stage.BOUNDED
@@ -128,22 +129,22 @@ class Search:
             for order in todo:
                 if pair.is_hybrid and not has_rest(order, self.goals):
                     continue
-                closed = closest(order, pair, self.goals, FILL_CHOICES)
+                closed = closest_builds(order, pair, self.goals, FILL_CHOICES)
                 if not closed:
                     self._not_closed(order, pair)
                     continue
-                entry = self._entered(closed[0], closed[1:])
+                entry = self._entered(closed[0](), closed[1:])
                 if entry is not None:
                     pool.append(entry)
         return pool
 
-    def _entered(self, candidate: CandidateStackup, others: tuple[CandidateStackup, ...]) -> SearchEntry | None:
+    def _entered(self, candidate: CandidateStackup, others: tuple[Build, ...]) -> SearchEntry | None:
         """Bound a candidate; None where its bound fails it, and those that would be tried after it."""
         known, loss = self.coarse.bound(candidate)
         if not known.faults:
             return SearchEntry(candidate, others, known, objectives_of(known, loss, self.goals))
         if others:
-            return self._entered(others[0], others[1:])
+            return self._entered(others[0](), others[1:])
         self._fail(known)
         return None
 
@@ -167,7 +168,7 @@ class Search:
         if not others:
             self._fail(known)
             return False
-        next_one = self._entered(others[0], others[1:])
+        next_one = self._entered(others[0](), others[1:])
         if next_one is None:
             return False
         entry.candidate, entry.others, entry.known = next_one.candidate, next_one.others, next_one.known
@@ -263,9 +264,7 @@ def _beats(a: Objectives, b: Objectives) -> bool:
     return a != b and all(x <= y for x, y in zip(a, b, strict=True))
 
 
-def _smoother(
-    candidate: CandidateStackup, others: tuple[CandidateStackup, ...], goals: Goals
-) -> tuple[CandidateStackup, ...]:
+def _smoother(candidate: CandidateStackup, others: tuple[Build, ...], goals: Goals) -> tuple[Build, ...]:
     """Return a candidate with the next smoother foil on high-speed layers, then the others with the smoothest."""
     smooth = with_smooth_foil(candidate.order, goals)
     now = _smoothness(candidate, smooth)
@@ -273,7 +272,11 @@ def _smoother(
     first = next((c for c in better if _smoothness(c, smooth) > now), None)
     if first is None:  # smooth already, or its cores come with nothing smoother
         return others
-    return (first, *(_with_foil(o, smooth, SMOOTHER[-1]) for o in others))
+    return (lambda: first, *(partial(_smoothest, other, smooth) for other in others))
+
+
+def _smoothest(build: Build, layers: frozenset[int]) -> CandidateStackup:
+    return _with_foil(build(), layers, SMOOTHER[-1])
 
 
 def _smoothness(candidate: CandidateStackup, layers: frozenset[int]) -> int:

@@ -145,11 +145,14 @@ class CandidateStackup(Frozen):
                 rows.append(BuildupRow(name=between.name, kind="copper", thickness_mm=between.thickness_mm))
         return rows
 
-    def stub_mm(self, index: int) -> float:
-        """Return the via stub below a layer that is reached from the top, without backdrill."""
-        name = self.copper[index].name
-        at = next(k for k, r in enumerate(self.rows) if r.name == name)
-        return sum(r.thickness_mm for r in self.rows[at + 1 :] if r.kind is not LayerKind.MASK)
+    def stubs_mm(self) -> tuple[float, ...]:
+        """Return the via stub below each copper layer when it is reached from the top, without backdrill."""
+        stubs, below = [], 0.0
+        for row in reversed(self.rows):
+            if row.kind is LayerKind.COPPER:
+                stubs.append(below)
+            below += 0.0 if row.kind is LayerKind.MASK else row.thickness_mm
+        return tuple(reversed(stubs))
 
 
 def to_planned(candidate: CandidateStackup) -> PlannedStackup:
@@ -198,7 +201,7 @@ def facing_copper(order: Order, gap: int, thickness_mm: Sequence[float]) -> tupl
 def dielectric_row(sold: CatalogueProduct, thickness_mm: float, name: str = "") -> CandidateRow:
     """Return the row of a core or prepreg with its pressed thickness."""
     return CandidateRow(
-        kind=LayerKind.CORE if sold.kind == "core" else LayerKind.PREPREG,
+        kind=kind_of_dielectric(sold),
         name=name,
         thickness_mm=round(thickness_mm, 4),
         laminate=sold.family,
@@ -208,6 +211,11 @@ def dielectric_row(sold: CatalogueProduct, thickness_mm: float, name: str = "") 
         df=sold.df,
         source=sold.source,
     )
+
+
+def kind_of_dielectric(sold: CatalogueProduct) -> LayerKind:
+    """Return the kind of a product's row."""
+    return LayerKind.CORE if sold.kind == "core" else LayerKind.PREPREG
 
 
 def _line_row(row: CandidateRow) -> BuildupRow:

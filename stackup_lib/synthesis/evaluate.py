@@ -9,7 +9,7 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Section
 from stackup_lib.field_solver.solver import LADDER, solve, solve_once
-from stackup_lib.synthesis.candidates import CandidateStackup
+from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
@@ -146,15 +146,16 @@ class Evaluator:
     def _with_lines(self, candidate: CandidateStackup, goals: tuple[LineGoal, ...]) -> Evaluated:
         lines: list[LineResult] = []
         faults: list[str] = []
+        copper, sheets = candidate.copper, candidate.dielectrics
         for goal in goals:
             indices = _layers_of(goal, candidate)
             if not indices:
                 faults.append(f"{goal.name}: no {'fast' if goal.where == 'stripline' else 'outer'} layer carries it")
             for index in indices:
                 try:
-                    lines.append(self._line(Around(candidate, index), goal))
+                    lines.append(self._line(Around(candidate, copper, sheets, index), goal))
                 except StackwrightError as error:
-                    faults.append(f"{goal.name}: {candidate.copper[index].name}: {error.what}")
+                    faults.append(f"{goal.name}: {copper[index].name}: {error.what}")
         faults += [_over_budget(r, self.goals) for r in lines if r.meets_budget is False]
         aspect = candidate.thickness_mm / self.goals.drill_mm
         if aspect > self.goals.max_aspect_ratio:
@@ -180,12 +181,12 @@ class Evaluator:
         limit = self.goals.max_stub_mm
         if limit is None or candidate.is_any_layer:
             return ()  # microvias end where they are needed
-        fast = [k for k, c in enumerate(candidate.copper) if c.use == "fast"]
-        return tuple(candidate.copper[k].name for k in fast if candidate.stub_mm(k) > limit)
+        layers = zip(candidate.copper, candidate.stubs_mm(), strict=True)
+        return tuple(row.name for row, stub_mm in layers if row.use == "fast" and stub_mm > limit)
 
     def _line(self, around: "Around", goal: LineGoal) -> LineResult:
         """Return a line, solved once for all layers with the same neighbours."""
-        name = around.candidate.copper[around.index].name
+        name = around.copper[around.index].name
         key = (around.decides, goal, self.tolerance, self._limits(), self.goals.gap_per_width, self.goals.pair_pitch_mm)
         found = answer_once(
             self.solutions.results, key, lambda: self._solved_line(around.candidate, around.index, goal)
@@ -280,12 +281,14 @@ class Around:
     """A copper layer of a candidate, and what decides a line on it."""
 
     candidate: CandidateStackup
+    copper: tuple[CandidateRow, ...]
+    sheets: tuple[CandidateRow, ...]
     index: int
 
     @property
     def decides(self) -> tuple[object, ...]:
         """Equal for layers whose lines are equal: copper, sheets and planes next to it, seen from the surface."""
-        copper, sheets = self.candidate.copper, self.candidate.dielectrics
+        copper, sheets = self.copper, self.sheets
         upper = 2 * self.index < len(copper) - 1
         step = 1 if upper else -1
         out: list[object] = [self.index in (0, len(copper) - 1), self.candidate.finish]

@@ -4,8 +4,8 @@ Dielectrics are chosen by their place: under the outer layers, in build-ups, nex
 which closes the sum. All gaps of a place take one choice, so a stackup is symmetric in material as in thickness.
 """
 
-from collections.abc import Container, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Container, Iterator, Mapping
+from functools import lru_cache, partial
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.planned import row_names
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.field_solver.sections import Mask
 from stackup_lib.materials.pressing import FacingCopper
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.build_rules import BuildRules, GapNeeds
@@ -25,6 +26,7 @@ from stackup_lib.synthesis.candidates import (
     CandidateStackup,
     dielectric_row,
     facing_copper,
+    kind_of_dielectric,
 )
 from stackup_lib.synthesis.constructions import CatalogueProduct, core_to_order, cores_of, prepregs_of
 from stackup_lib.synthesis.goals import Goals, carries_fast_outside
@@ -58,6 +60,7 @@ TO_ORDER_DIGITS = 2
 Reals = NDArray[np.float64]
 Kind = Literal["core", "prepreg"]
 Faces = tuple[tuple[float, float], ...]
+Build = Callable[[], CandidateStackup]
 
 
 class LaminatePair(Frozen):
@@ -106,6 +109,11 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
 
     The dielectrics next to high-speed layers differ from one candidate to the next, where there are high-speed layers.
     """
+    return tuple(build() for build in closest_builds(order, of, goals, most))
+
+
+def closest_builds(order: Order, of: str | LaminatePair, goals: Goals, most: int) -> tuple[Build, ...]:
+    """Return what builds each candidate of `closest`: a search needs few of those behind the first."""
     choices = _choices(order, _pair_for(of), goals)
     if not choices or any(not c for c in choices.values()):
         return ()
@@ -125,7 +133,7 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
     fits = drillable if len(drillable) else fits
     ranked = fits[np.lexsort((fits, np.round(error.ravel()[fits], 9), np.round(penalty.ravel()[fits], 9)))]
     shape = tuple(len(found) for found in lists)
-    found: list[CandidateStackup] = []
+    found: list[Build] = []
     seen: set[tuple[int, ...]] = set()
     for flat in ranked:
         picks = tuple(int(k) for k in np.unravel_index(flat, shape))
@@ -135,7 +143,7 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
         if fast not in seen or not fast:
             seen.add(fast)
             chosen = {place: lists[n][k] for n, (place, k) in enumerate(zip(places, picks, strict=True))}
-            found.append(_build(order, chosen, goals))
+            found.append(partial(_build, order, chosen, goals))
     return tuple(found)
 
 
@@ -338,32 +346,40 @@ def _spread(found: list[FillChoice], most: int) -> list[FillChoice]:
 
 
 def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> CandidateStackup:
-    coat = goals.finish.mask
-    mask = [] if coat is None else [CandidateRow(kind=LayerKind.MASK, thickness_mm=coat.on_trace_mm, dk=coat.er)]
-    rows = [*mask]
+    mask = [] if goals.finish.mask is None else [LayerKind.MASK]
+    gaps = [chosen[_place(order, gap, goals)] for gap in range(len(order.gaps))]
+    between = [kind_of_dielectric(choice.sold) for choice in gaps]
+    inside = [kind for k in range(len(order.layers)) for kind in (LayerKind.COPPER, *between[k : k + 1])]
+    names = iter(row_names([*mask, *inside, *mask]))
     smooth = with_smooth_foil(order, goals)
-    families = {gap: chosen[_place(order, gap, goals)].sold.family for gap in range(len(order.gaps))}
+    families = {gap: choice.sold.family for gap, choice in enumerate(gaps)}
+    rows = _coats(goals.finish.mask, names)
     for index, kind in enumerate(order.layers):
         rows.append(
             CandidateRow(
                 kind=LayerKind.COPPER,
+                name=next(names),
                 use=USES[kind],
                 thickness_mm=layer_mm(order, index, goals),
                 copper_oz=layer_oz(order, index, goals),
                 foil=foil_of(order, index, families, goals.foil).value if goals.foil and index in smooth else "",
             )
         )
-        if index < len(order.gaps):
-            choice = chosen[_place(order, index, goals)]
-            rows.append(dielectric_row(choice.sold, choice.at_mm[index]))
-    rows += mask
-    names = row_names([r.kind for r in rows])
+        if index < len(gaps):
+            rows.append(dielectric_row(gaps[index].sold, gaps[index].at_mm[index], next(names)))
     return CandidateStackup(
-        rows=tuple(r.model_copy(update={"name": name}) for r, name in zip(rows, names, strict=True)),
+        rows=(*rows, *_coats(goals.finish.mask, names)),
         order=order,
         finish=goals.finish,
         is_any_layer=order.has_one_core and chosen[_core_place(order, goals)].mean_mm <= _microvia_mm(goals),
     )
+
+
+def _coats(coat: Mask | None, names: Iterator[str]) -> list[CandidateRow]:
+    """Return the solder mask of a side, under the next of some names; [] on bare boards."""
+    if coat is None:
+        return []
+    return [CandidateRow(kind=LayerKind.MASK, name=next(names), thickness_mm=coat.on_trace_mm, dk=coat.er)]
 
 
 def _core_place(order: Order, goals: Goals) -> str:

@@ -85,7 +85,7 @@ def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_gh
     sum(q eps) = eps_eff (Pozar, Microwave Engineering, 3.30): at least pi f / c * sqrt(least eps) * least tan d.
     Copper only adds.
     """
-    adjacent = [d for k, d in enumerate(candidate.dielectrics) if k in (index - 1, index)]
+    adjacent = candidate.dielectrics[max(index - 1, 0) : index + 1]
     df = [catalogue_df(d.construction, frequency_ghz) for d in adjacent]
     known = [value for value in df if value is not None]
     if len(known) < len(adjacent) or not known or any(d.dk is None for d in adjacent):

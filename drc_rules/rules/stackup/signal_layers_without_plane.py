@@ -82,17 +82,26 @@ def _meetings(ctx: Context, _clause: Clause) -> Iterator[tuple[Meeting, ...]]:
     if not fast or ctx.board.layer_count < MULTILAYER:
         return
     ctx.filled_uses()
+    routes = [_Routed(ctx, one) for one in fast]
     for upper in range(ctx.board.layer_count - 1):
-        here = [_meeting(ctx, one, upper, upper + 1) for one in fast if one.index in (upper, upper + 1)]
+        here = [_meeting(ctx, one, upper, upper + 1) for one in routes if one.fast.index in (upper, upper + 1)]
         if here:
             yield tuple(sorted(here, key=lambda one: (one.lumped_mm - one.length_mm, ctx.board.nets[one.net])))
 
 
-def _meeting(ctx: Context, fast: HighSpeedLayer, upper: int, lower: int) -> Meeting:
-    tracks = ctx.board.tracks
-    pieces = pieces_of(ctx.board, np.flatnonzero((tracks.layer == fast.index) & np.isin(tracks.net, fast.nets)))
-    above, below = ctx.copper.adjacent_planes(pieces)
-    neighbour, is_bare = (lower, below != lower) if fast.index == upper else (upper, above != upper)
+class _Routed:
+    """The tracks of a high-speed layer in pieces, and the nearest filled layers over and under each."""
+
+    def __init__(self, ctx: Context, fast: HighSpeedLayer) -> None:
+        tracks = ctx.board.tracks
+        on_it = np.flatnonzero((tracks.layer == fast.index) & np.isin(tracks.net, fast.nets))
+        self.fast, self.pieces = fast, pieces_of(ctx.board, on_it)
+        self.above, self.below = ctx.copper.adjacent_planes(self.pieces)
+
+
+def _meeting(ctx: Context, routed: _Routed, upper: int, lower: int) -> Meeting:
+    fast, pieces = routed.fast, routed.pieces
+    neighbour, is_bare = (lower, routed.below != lower) if fast.index == upper else (upper, routed.above != upper)
     bare_mm, whole_mm = (_by_net(ctx, pieces, lengths) for lengths in (pieces.length_mm * is_bare, pieces.length_mm))
     exposed = bare_mm[pieces.net] > MOST * whole_mm[pieces.net]
     open_pieces = pieces.where(np.flatnonzero(is_bare & exposed))

@@ -206,8 +206,8 @@ def test_same_goals_same_answers() -> None:
 def test_backdrill_follows_from_the_stub() -> None:
     """A high-speed layer needs a backdrill where the via below it is longer than the stub that is allowed."""
     best = answers("baseboard").ranked[0]
-    fast = [k for k, c in enumerate(best.candidate.copper) if c.use == "fast"]
-    assert best.backdrilled == tuple(best.candidate.copper[k].name for k in fast if best.candidate.stub_mm(k) > 0.3)
+    layers = zip(best.candidate.copper, best.candidate.stubs_mm(), strict=True)
+    assert best.backdrilled == tuple(row.name for row, stub_mm in layers if row.use == "fast" and stub_mm > 0.3)
     assert best.backdrilled
 
 
