@@ -164,6 +164,8 @@ class Interface(Frozen):
         lane_skew_card_ps: of that, the share of an add-in card.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
         group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
+        coupling_nf: least and largest coupling capacitor, at the transmitter where they differ.
+        coupling_receiver_nf: of one that is fitted at the receiver as well.
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
         data_length_mm, data_vias: longest data net of a memory and most vias on it, by a controller maker's guide.
         byte_layers: inner layers over which the bits of a byte may spread, by the same.
@@ -198,6 +200,8 @@ class Interface(Frozen):
     lane_skew_card_ps: float | None = None
     clock_skew_ps: float | None = None
     group_skew_ps: float | None = None
+    coupling_nf: tuple[float, float] | None = None
+    coupling_receiver_nf: tuple[float, float] | None = None
     pair_spacing_heights: float | None = None
     data_length_mm: float | None = None
     data_vias: int | None = None

@@ -1,0 +1,156 @@
+"""A coupling capacitor of a pair is outside the range that its interface allows.
+
+What it checks
+--------------
+Every capacitor in series with a pair of PCI Express, USB 3, DisplayPort or SATA: the capacitance that its value states,
+the sum of those side by side, against the range of the interface. Where the generation is not known, the widest range
+of the family holds. A value that states no capacitance is not verifiable. Pairs without a capacitor on this board are
+not judged: it may be on the other one.
+
+Why it matters
+--------------
+PCI Express and USB 3 find their receiver by the time that the capacitor takes to charge: too small a one looks like an
+open line, and long runs of equal bits droop. Too large a one settles too slowly, as after the bursts that begin a SATA
+link.
+
+How to fix
+----------
+Fit the usual value: 220 nF for PCI Express, 100 nF for USB 3 and DisplayPort, 10 nF for SATA. Both traces get the same.
+
+What it cannot see
+------------------
+Tolerance and DC bias of the part, capacitors inside chips, arrays of more than two pads. USB 3 allows 330 nF at a
+receiver: at a transmitter it passes. Capacitors one behind the other are judged one by one.
+
+Sources
+-------
+PCI Express Base Specification, USB 3.2 and DisplayPort as the data sheets of TI's redrivers quote them, Serial ATA 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.analysis.delay.pair_skew import pair_name, routed_pairs
+from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, interface_groups
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Location, Measured
+from drc_rules.requirements.clauses import Clause, Source
+from drc_rules.requirements.documents import cite
+from drc_rules.requirements.interfaces import Interface
+from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
+from stackup_lib.nets.links import SeriesPart
+from stackup_lib.nets.two_pin_parts import PartKind
+from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
+
+PLACES_SHOWN = 20
+
+
+@record
+class Coupling:
+    """Capacitors side by side in one trace of a pair, the name of the pair, and the net at their start."""
+
+    parts: tuple[SeriesPart, ...]
+    pair: str
+    net: int
+
+    @property
+    def name(self) -> str:
+        """`C12`, `C12 + C13`."""
+        return " + ".join(part.reference for part in self.parts)
+
+    @property
+    def nf(self) -> float | None:
+        """What their values state together; None where one states nothing."""
+        stated = [read_capacitor(part.value).capacitance_f for part in self.parts]
+        return round(sum(f * 1e9 for f in stated if f is not None), 6) if None not in stated else None
+
+
+def _groups(ctx: Context, _clause: Clause) -> Iterator[HighSpeedGroup]:
+    return (group for group in ctx.get(interface_groups) if _widest(group) and ctx.get(_couplings, group.id))
+
+
+def _couplings(ctx: Context, group_id: str) -> tuple[Coupling, ...]:
+    """Return what couples the pairs of a group, each place once."""
+    group = next(one for one in ctx.get(interface_groups) if one.id == group_id)
+    found: dict[tuple[int, ...], Coupling] = {}
+    for traces in routed_pairs(ctx, group):
+        for link in traces:
+            for net, parts in zip(link.nets, link.parts, strict=False):
+                if all(part.kind is PartKind.CAPACITOR for part in parts):
+                    key = tuple(part.footprint for part in parts)
+                    found.setdefault(key, Coupling(parts, pair_name(ctx, traces[0]), net))
+    return tuple(found.values())
+
+
+def _widest(group: HighSpeedGroup) -> Interface | None:
+    """Return the generation that allows most, of those with a range."""
+    return max(
+        (one for one in group.choices if one.coupling_nf),
+        key=lambda one: one.coupling_nf[1] - one.coupling_nf[0] if one.coupling_nf else 0.0,
+        default=None,
+    )
+
+
+@rule("NET009", kinds=("coupling_capacitor_out_of_range",), over=_groups)
+def coupling_capacitor_out_of_range(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
+    """Yield one finding for the capacitors of an interface that are outside its range."""
+    ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
+    by = _widest(group)
+    if by is None:
+        return
+    all_of = ctx.get(_couplings, group.id)
+    wrong = [one for one in all_of if one.nf is not None and not _is_allowed(by, one.nf)]
+    if wrong:
+        yield _draft(ctx, group, by, sorted(wrong, key=lambda one: (-_off(by, one.nf or 0.0), one.name)))
+        return
+    unread = [one for one in all_of if one.nf is None]
+    if unread:
+        first, others = unread[0], f" and {len(unread) - 1} more" if len(unread) > 1 else ""
+        value = " + ".join(part.value for part in first.parts)
+        how = f"in KiCad, write it into the value of {first.name}{others}, as in 220n"
+        raise MissingFact(f'the capacitance of {first.name}{others}: its value is "{value}"', how)
+
+
+def _is_allowed(by: Interface, nf: float) -> bool:
+    return any(low <= nf <= high for low, high in filter(None, (by.coupling_nf, by.coupling_receiver_nf)))
+
+
+def _limit(by: Interface, nf: float) -> float:
+    """Return the end of a range that is nearest to what is outside."""
+    ends = [end for ends in (by.coupling_nf, by.coupling_receiver_nf) if ends for end in ends]
+    return min(ends, key=lambda end: max(end, nf) / max(min(end, nf), 1e-9))
+
+
+def _off(by: Interface, nf: float) -> float:
+    limit = _limit(by, nf)
+    return max(limit, nf) / max(min(limit, nf), 1e-9)
+
+
+def _draft(ctx: Context, group: HighSpeedGroup, by: Interface, wrong: list[Coupling]) -> DraftFinding:
+    worst = wrong[0]
+    nf = worst.nf or 0.0
+    low, high = by.coupling_nf or (0.0, 0.0)
+    allowed = f"{low:g} to {high:g} nF"
+    if by.coupling_receiver_nf:
+        allowed += " ({:g} to {:g} nF at a receiver)".format(*by.coupling_receiver_nf)
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    why = "A receiver may not be found, or long runs of equal bits droop" if nf < low else "It settles too slowly"
+    widest = "" if len(group.choices) == 1 else f" Range of {by.title}, the widest of the family."
+    return DraftFinding(
+        title=f"coupling capacitor {worst.name} of {nf:g} nF, {allowed}: {group.title}, {worst.pair}{more}",
+        why=f"{why}.{widest} {cite(Source(document=by.document_of('coupling_nf')))}",
+        fix=f"Fit {allowed} in both traces of the pair",
+        ids=(group.id,),
+        measured=Measured(value=nf, unit="nF"),
+        limit_value=_limit(by, nf),
+        places=tuple(_place(ctx, one) for one in wrong[:PLACES_SHOWN]),
+        inferred=not group.declared,
+    )
+
+
+def _place(ctx: Context, one: Coupling) -> Location:
+    pads, row = ctx.board.pads, one.parts[0].pads[0]
+    return Location(net=ctx.board.nets[one.net], x_mm=float(pads.x_mm[row]), y_mm=float(pads.y_mm[row]))
