@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Ints, PadKind
 from stackup_lib.core.record import record
+from stackup_lib.nets.capacitor_text import read_capacitor
 
 MOST_SERIES_OHM = 150.0
 """A resistor up to this value passes a signal on; a larger one pulls, divides or limits."""
@@ -39,14 +40,11 @@ _BY_LETTERS = {
 _LETTERS = re.compile(r"[A-Za-z]+")
 _SPLIT = re.compile(r"[\s_/,;()|]+")
 _OHM = re.compile(r"(\d+(?:\.\d+)?)(M|MEG|K|R|OHMS?|\u2126|\u03a9|MOHM|KOHM|mR|m)?(\d*)")
-_FARAD = re.compile(r"(\d+(?:\.\d+)?)([PNUM])(\d*)F?")
 _BARE = re.compile(r"\d+(?:\.\d+)?")
 NOT_FITTED = "not fitted"
 _UNFITTED = re.compile(
     r"(?:^|[\s_/(])(?:DNP|DNI|DNF|DNM|NC|NF|NP|NM|NO[ _-]?FIT|NO[ _-]?POP|UNFITTED|OPEN)(?:$|[\s_/)])"
 )
-_MICRO = str.maketrans("\u00b5\u03bc", "uu")
-_PF = {"P": 1.0, "N": 1e3, "U": 1e6, "M": 1e9}
 _KILO = {"K": 1e3, "KOHM": 1e3, "M": 1e6, "MEG": 1e6, "MOHM": 1e6}
 
 
@@ -159,17 +157,6 @@ def resistance_ohm(value: str) -> float | None:
     return None
 
 
-@lru_cache(maxsize=65536)
-def capacitance_pf(value: str) -> float | None:
-    """Return the capacitance that a value states, in pF: `100n`, `0.22uF`, `4u7`, `C_220n_0402`; None for none."""
-    for word in _words(value):
-        found = _FARAD.fullmatch(word.translate(_MICRO).upper())
-        if found:
-            number, unit, behind = found.groups()
-            return float(f"{number}.{behind}" if behind and "." not in number else number) * _PF[unit]
-    return None
-
-
 def _words(value: str) -> list[str]:
     """Split a value into words, joining a number with the unit behind a blank (`49.9 ohm`)."""
     return [
@@ -191,8 +178,9 @@ def refusal(kind: PartKind, value: str) -> str:
     if is_unfitted(value):
         return NOT_FITTED
     if kind is PartKind.CAPACITOR:
-        size = capacitance_pf(value)
-        return f"too small to couple ({size:g} pF)" if size is not None and size < LEAST_COUPLING_PF else ""
+        farad = read_capacitor(value).capacitance_f
+        is_small = farad is not None and farad * 1e12 < LEAST_COUPLING_PF
+        return f"too small to couple ({farad * 1e12:g} pF)" if farad is not None and is_small else ""
     ohm = resistance_ohm(value)
     if kind is PartKind.RESISTOR:
         if ohm is None:

@@ -41,9 +41,9 @@ from drc_rules.requirements.interfaces import Interface
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
+from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.nets.links import SeriesPart
 from stackup_lib.nets.two_pin_parts import PartKind
-from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
 
 PLACES_SHOWN = 20
 

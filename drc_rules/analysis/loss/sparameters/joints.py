@@ -12,9 +12,9 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.part_models import part_models
 from drc_rules.settings.config_parts import PartModelDeclaration
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.nets.links import SeriesPart
 from stackup_lib.nets.two_pin_parts import PartKind, resistance_ohm
-from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
 from stackup_lib.power.over_frequency.part_impedance import OPEN_OHM, ceramic_ohm, series_part_ohm, shunt_part_ohm
 from stackup_lib.transmission_lines.four_port import chain_of_s, nothing
 from stackup_lib.transmission_lines.touchstone_file import PartNetwork

@@ -14,9 +14,9 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.part_models import part_models
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.nets.links import Link, SeriesPart
 from stackup_lib.nets.routes import Crossing, Route
-from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
 
 
 @dataclass(frozen=True)

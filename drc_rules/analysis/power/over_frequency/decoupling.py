@@ -14,8 +14,8 @@ from drc_rules.facts.part_models import PartModels
 from drc_rules.settings.config_pdn import CapacitorDeclaration
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
+from stackup_lib.nets.capacitor_text import CapacitorText, read_capacitor
 from stackup_lib.nets.two_pin_parts import NOT_FITTED, TwoTerminalParts, is_unfitted
-from stackup_lib.power.over_frequency.capacitor_text import CapacitorText, read_capacitor
 
 NO_VIA = "no via of its net is within 10 mm"
 OFF_PLANES = "its vias are not on the planes of the rail"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stackup_lib.core.interval import Interval
-from stackup_lib.power.over_frequency.capacitor_text import CapacitorText
+from stackup_lib.nets.capacitor_text import CapacitorText
 from stackup_lib.power.over_frequency.capacitors import capacitor_data, left_at_bias
 
 USUAL_RATED_V = (4.0, 6.3, 10.0, 16.0, 25.0, 35.0, 50.0, 100.0)

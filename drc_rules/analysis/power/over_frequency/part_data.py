@@ -9,8 +9,8 @@ from drc_rules.facts.part_models import PartModels
 from drc_rules.settings.config_parts import PartModelDeclaration
 from drc_rules.settings.config_pdn import CapacitorDeclaration
 from stackup_lib.core.interval import Interval
+from stackup_lib.nets.capacitor_text import CapacitorText
 from stackup_lib.power.over_frequency.capacitor_curve import CapacitorCurve
-from stackup_lib.power.over_frequency.capacitor_text import CapacitorText
 from stackup_lib.power.over_frequency.capacitors import ceramic_branch, typical_capacitor
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch
 

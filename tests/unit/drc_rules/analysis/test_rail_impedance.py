@@ -17,7 +17,7 @@ from drc_rules.report.pdn_rows import PdnRow
 from drc_rules.settings.config import parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
+from stackup_lib.nets.capacitor_text import read_capacitor
 from tests.support.decoupled import NET, RAIL, REGULATOR, capacitor, context_of, decoupled, its_vias
 from tests.support.power_frequency import rebuilt_off
 

@@ -16,7 +16,7 @@ from stackup_lib.kicad import read_board
 from stackup_lib.nets.links import Link, Links, PadRole, find_links, route_of
 from stackup_lib.nets.power_nets import reads_as_supply
 from stackup_lib.nets.routes import BranchKind, Route
-from stackup_lib.nets.two_pin_parts import PartKind, capacitance_pf, kind_of, refusal, resistance_ohm
+from stackup_lib.nets.two_pin_parts import PartKind, kind_of, refusal, resistance_ohm
 from tests.conftest import KicadCli
 from tests.support.mini import mini_board
 
@@ -506,12 +506,19 @@ def test_resistances_are_read_as_people_write_them(value: str, ohm: float | None
 
 
 @pytest.mark.parametrize(
-    ("value", "pf"),
-    [("100n", 1e5), ("4u7", 4.7e6), ("0.22uF", 2.2e5), ("CC0402_15PF_50V", 15.0), ("0.1 \u00b5F", 1e5), ("C", None)],
+    ("value", "why"),
+    [
+        ("100n", ""),
+        ("CC0402_15PF_50V", ""),
+        ("C", ""),
+        ("10,5pF", ""),
+        ("4p7", "too small to couple (4.7 pF)"),
+        ("0,5pF", "too small to couple (0.5 pF)"),
+    ],
 )
-def test_capacitances_are_read_as_people_write_them(value: str, pf: float | None) -> None:
-    """In picofarad."""
-    assert capacitance_pf(value) == (None if pf is None else pytest.approx(pf))
+def test_a_capacitor_below_10_pf_does_not_couple(value: str, why: str) -> None:
+    """A decimal comma is one: 10,5 pF was read as 5 pF."""
+    assert refusal(PartKind.CAPACITOR, value) == why
 
 
 @pytest.mark.parametrize(

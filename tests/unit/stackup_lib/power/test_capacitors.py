@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
+from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.power.over_frequency.capacitors import (
     capacitor_data,
     ceramic_branch,
@@ -24,6 +24,7 @@ TEXTS = [
     ("10 pF 50V NP0", "", 10e-12, 50.0, "C0G", None),
     ("2,2uF_25V_X7R", "", 2.2e-6, 25.0, "X7R", None),
     ("C", "C_1206_3216Metric", None, None, None, "1206"),
+    ("CC0402_15PF_50V", "", 15e-12, 50.0, None, "0402"),
     ("100", "", None, None, None, None),
     ("104", "", None, None, None, None),
     ("1M", "", None, None, None, None),  # milli or mega, or no capacitor at all

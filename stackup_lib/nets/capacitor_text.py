@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TypeVar
 
 from stackup_lib.core.record import record
@@ -27,6 +28,7 @@ class CapacitorText:
     size: str | None
 
 
+@lru_cache(maxsize=65536)
 def read_capacitor(value: str, footprint: str = "") -> CapacitorText:
     """Return what the texts state; two values that differ, or a number without a prefix, state nothing.
 
