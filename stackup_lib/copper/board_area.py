@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 CHAINED_MM = 0.01
 """Ends of lines on Edge.Cuts this near to one another are one corner."""
 
+EXACT_MM = 1e-6
+"""KiCad stores whole nanometres."""
+
 OUTSIDE_MM = 0.01
 """A point this near to the area may lie on its edge: arcs are chords, and ends of lines need not meet exactly."""
 
@@ -81,19 +84,32 @@ def how_far_outside(area: Geometry, points: Complexes) -> np.ndarray[tuple[int],
 
 
 def _chains(outline: Outline) -> tuple[list[Complexes], list[Complexes]]:
-    """The polylines joined at their ends: those that close, and those that do not."""
+    """The polylines joined at their ends: those that close, and those that do not.
+
+    Ends that meet exactly are joined first: a curve drawn as lines shorter than a gap that counts as none has more than
+    two ends within that gap of each corner.
+    """
     points = outline.x_mm + 1j * outline.y_mm
     lines = [points[a:b] for a, b in zip(outline.start[:-1].tolist(), outline.start[1:].tolist(), strict=True)]
-    lines = [line for line in lines if len(line) > 1 and np.ptp(line.real) + np.ptp(line.imag) > CHAINED_MM]
-    closed = [line for line in lines if abs(line[0] - line[-1]) <= CHAINED_MM]
-    lines = [line for line in lines if abs(line[0] - line[-1]) > CHAINED_MM]
-    corner = _corners(np.array([end for line in lines for end in (line[0], line[-1])], dtype=np.complex128))
+    exact, lines = _joined(lines, EXACT_MM)
+    near, is_open = _joined(lines, CHAINED_MM)
+    return exact + near, is_open
+
+
+def _joined(lines: list[Complexes], reach_mm: float) -> tuple[list[Complexes], list[Complexes]]:
+    """The rings and the open chains of lines that are longer than a reach and whose ends meet within it."""
+    lines = [line for line in lines if len(line) > 1 and np.ptp(line.real) + np.ptp(line.imag) > reach_mm]
+    closed = [line for line in lines if abs(line[0] - line[-1]) <= reach_mm]
+    lines = [line for line in lines if abs(line[0] - line[-1]) > reach_mm]
+    corner = _corners(np.array([end for line in lines for end in (line[0], line[-1])], dtype=np.complex128), reach_mm)
     meets: dict[int, list[int]] = {}
     for k, at in enumerate(corner):
         meets.setdefault(at, []).append(k)
     rest, is_open = set(range(len(lines))), list[Complexes]()
     while rest:
-        chain, is_ring = _chain(min(rest), corner, meets)
+        chain, is_ring = _chain(2 * min(rest), corner, meets)
+        if not is_ring:
+            chain, _ = _chain(chain[-1] ^ 1, corner, meets)  # back from where it ends, to have all of it
         rest.difference_update(end // 2 for end in chain)
         joined = np.concatenate([lines[end // 2][:: -1 if end % 2 else 1] for end in chain])
         (closed if is_ring else is_open).append(joined)
@@ -102,7 +118,7 @@ def _chains(outline: Outline) -> tuple[list[Complexes], list[Complexes]]:
 
 def _chain(first: int, corner: list[int], meets: dict[int, list[int]]) -> tuple[list[int], bool]:
     """The lines that follow on one, each by the end that it is entered at, and whether they lead back to its start."""
-    chain, seen = [2 * first], {first}
+    chain, seen = [first], {first // 2}
     while True:
         leaves = chain[-1] ^ 1
         others = [end for end in meets[corner[leaves]] if end != leaves]
@@ -116,17 +132,17 @@ def _chain(first: int, corner: list[int], meets: dict[int, list[int]]) -> tuple[
         seen.add(others[0] // 2)
 
 
-def _corners(ends: Complexes) -> list[int]:
+def _corners(ends: Complexes, reach_mm: float) -> list[int]:
     """A number for each end, the same for those that meet."""
     import shapely  # noqa: PLC0415
 
     ends, which = np.unique(ends, return_inverse=True)
-    number = list(range(len(ends)))
     places = shapely.points(ends.real, ends.imag)
-    one, other = shapely.STRtree(places).query(places, predicate="dwithin", distance=CHAINED_MM)
-    for a, b in zip(one.tolist(), other.tolist(), strict=True):
-        number[a] = min(number[a], number[b], b)
-    return [number[k] for k in which.tolist()]
+    one, other = shapely.STRtree(places).query(places, predicate="dwithin", distance=reach_mm)
+    number = np.arange(len(ends))
+    while np.any(number[one] != number[other]):
+        np.minimum.at(number, one, number[other])
+    return [int(number[k]) for k in which.tolist()]
 
 
 def _enclosed(points: Complexes) -> Geometry:

@@ -32,6 +32,20 @@ BOARD = box(0, 0, 60, 40)
 SIDES: list[Line] = [[(0, 0), (60, 0)], [(60, 40), (60, 0)], [(60, 40), (0, 40)], [(0, 40.004), (0, 0)]]
 
 
+def in_short_lines(x: float, y: float, width: float, height: float, step: float) -> list[Line]:
+    """A box with rounded corners as a panel is written: each line by itself, in no order, the curves in short lines."""
+    corners = [(x + width - 1, y + 1), (x + 1, y + 1), (x + 1, y + height - 1), (x + width - 1, y + height - 1)]
+    steps = int(np.pi / 2 / step)
+    angles = [np.linspace(k * np.pi / 2, (k + 1) * np.pi / 2, steps + 1) for k in range(4)]
+    points = [
+        (round(cx + float(np.cos(a)), 6), round(cy - float(np.sin(a)), 6))
+        for (cx, cy), quarter in zip(corners, angles, strict=True)
+        for a in quarter
+    ]
+    lines: list[Line] = [[a, b] for a, b in zip(points, [*points[1:], points[0]], strict=True)]
+    return [*lines[1::2], *lines[::2]]
+
+
 def is_outside(of: Outline, x: float, y: float) -> bool | None:
     area = board_area(of)
     return None if area is None else bool(are_outside(area, np.array([complex(x, y)]))[0])
@@ -46,6 +60,12 @@ def is_outside(of: Outline, x: float, y: float) -> bool | None:
         ([BOARD], (5, -0.005), False),  # nearer to it than chords of an arc may be
         (SIDES, (5, 5), False),  # lines in any order and direction, an end 4 um off
         (SIDES, (70, 5), True),
+        (in_short_lines(0, 0, 60, 40, 0.006), (5, 5), False),  # as a panel's milled curves, shorter than a gap
+        (in_short_lines(0, 0, 60, 40, 0.006), (0.1, 0.1), True),
+        (in_short_lines(0, 0, 60, 40, 0.0095), (5, 5), False),  # these were read as a ring of one line, and raised
+        ([BOARD, *in_short_lines(10, 10, 5, 5, 0.012)], (12, 12), True),
+        ([*SIDES, [(0, 0), (0.003, 0.003)]], (5, 5), False),  # a speck at a corner is no third line
+        (in_short_lines(0, 0, 60, 40, 0.006)[1:], (70, 5), True),  # one of them missing is no gap
         ([BOARD, BOARD], (5, 5), False),  # drawn twice
         ([BOARD, box(10, 10, 5, 5)], (12, 12), True),  # in a cut-out
         ([BOARD, box(10, 10, 5, 5)], (20, 12), False),
