@@ -121,11 +121,12 @@ class PinEvidence:
         return "series parts to nets whose names"
 
     def held_apart(self, net: int, taken: str) -> bool:
-        """True where known pins say that a net in a class of one family is of another that such a class often holds."""
+        """True where pins or names in series say that a net of a class is of a family that such a class often holds."""
         known = [reading for reading in self.on_link(net) if reading.known]
         if any(taken in (reading.family, *reading.also) for reading in known):
             return False
-        return any(reading.family in family(taken).class_holds for reading in known)
+        told = {reading.family for reading in known} | {self.named.get(one) for one in self._joined(net)}
+        return not told.isdisjoint(family(taken).class_holds)
 
     def conflict(self, net: int, taken: str) -> PinReading | None:
         """Return a pin of a known part that contradicts the assignment of a net."""

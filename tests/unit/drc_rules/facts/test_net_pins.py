@@ -200,6 +200,31 @@ def test_pins_of_usb_2_part_from_a_class_of_usb_3_what_its_name_does_not_claim(
     assert set(families_of(tmp_path, ends, resistors, classes).values()) == {found}
 
 
+@pytest.mark.parametrize(
+    ("end", "name", "found"),
+    [
+        (("Bus_PCI_Express_x1", ("A13", "REFCLK+"), ("A14", "REFCLK-")), "/LINK", "reference-clock"),
+        (("Oscillator", ("3", "OUT+"), ("4", "OUT-")), "/PCIE_CLK", "reference-clock"),
+        (("Bus_PCI_Express_x1", ("B14", "PETp0"), ("B15", "PETn0")), "/LINK", "pcie"),
+        (("Retimer", ("3", "OUT+"), ("4", "OUT-")), "/LINK", "pcie"),
+    ],
+)
+def test_a_net_class_of_pci_express_holds_its_reference_clock_too(
+    tmp_path: Path, end: tuple[str, tuple[str, str], tuple[str, str]], name: str, found: str
+) -> None:
+    """Behind a series capacitor the clock has a name of no meaning, and the class alone made a lane of it."""
+    value, first, second = end
+    nets = ("Net-(C1-Pad2)", "Net-(C2-Pad2)")
+    ends = part("J1", value, (*first, nets[0]), (*second, nets[1]))
+    classes = f'[[net_classes]]\nname = "PCIE"\nnets = ["{nets[0]}", "{nets[1]}"]\n'
+    near = (f"{name}_P", f"{name}_N")
+    capacitors = "".join(two_pads(f"C{k + 1}", "220n", 20, 10 + 10 * k, near[k], nets[k]) for k in (0, 1))
+
+    roles = families_of(tmp_path, ends, capacitors, classes)
+
+    assert {roles[net] for net in nets} == {found}
+
+
 def socket(*pads: tuple[str, str]) -> str:
     return part("J1", "HX-31-M", *((number, "", net) for number, net in pads))
 
