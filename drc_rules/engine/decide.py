@@ -106,9 +106,10 @@ def begin(
         with span("comparing fills"):
             _ = context.copper.other_net  # before this process is copied: both need it
     families = _by_family([decider if decider in on else None for _, decider in todo])
-    if len(families) > 1 and may_copy():
+    is_copied = len(families) > 1 and may_copy()
+    if is_copied:
         _know_what_both_need(context)
-    known, queue = context.results.keys, WorkQueue(len(families))
+    known, queue = context.results.keys if is_copied else None, WorkQueue(len(families))
 
     def decide(rows: Iterable[int]) -> dict[int, Outcome]:
         return {k: _decided(context, *todo[k], on) for k in rows}
@@ -121,9 +122,9 @@ def begin(
         return found
 
     def decide_in_copy() -> tuple[dict[int, Outcome], dict[Key, Kept]]:
-        return decide_families(backwards=False), context.results.new_since(known)
+        return decide_families(backwards=False), {} if known is None else context.results.new_since(known)
 
-    background = BackgroundTask(decide_in_copy, when=len(families) > 1)
+    background = BackgroundTask(decide_in_copy, when=is_copied)
     parts = decide_families(backwards=True) if background.is_running else {}
 
     def finish_all() -> Outcome:

@@ -17,7 +17,7 @@ from drc_rules.report.formula import Formula, read_formula
 from drc_rules.report.model import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from stackup_lib.core.errors import ConfigError, did_you_mean
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 
 if TYPE_CHECKING:
     from drc_rules.facts.context import Context
@@ -77,7 +77,7 @@ Check = Callable[["Context", Clause, S], Iterator[DraftFinding]]
 Over = Callable[["Context", Clause], Iterable[S]]
 
 
-@record
+@entity
 class Rule:
     """A rule as the engine sees it.
 

@@ -262,7 +262,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def disguises(text: str) -> list[str]:
     """Characters that move a terminal's cursor or turn the order of letters."""
-    return sorted({hex(ord(c)) for c in text if unicodedata.category(c) in ("Cc", "Cf") and c not in "\n\t\u00ad"})
+    return sorted({hex(ord(c)) for c in set(text) if unicodedata.category(c) in ("Cc", "Cf") and c not in "\n\t\u00ad"})
 
 
 def laid_out(folder: Path, files: dict[str, bytes]) -> None:

@@ -155,8 +155,8 @@ class BoardText:
 
 
 def _of_kind(kind: Ints, all_names: Sequence[str], names: Iterable[str]) -> Ints:
-    codes = [i for i, name in enumerate(all_names) if name in names]
-    return np.flatnonzero(np.isin(kind, codes)) if codes else np.zeros(0, dtype=np.int64)
+    wanted = np.array([name in names for name in all_names], dtype=np.bool_)
+    return np.flatnonzero(wanted[kind]) if wanted.any() else np.zeros(0, dtype=np.int64)
 
 
 def _counts(kind: Ints, names: Sequence[str]) -> dict[str, int]:
