@@ -200,15 +200,21 @@ def rules_of_families(*families: str) -> tuple[Rule, ...]:
     return tuple(sorted(set(found), key=lambda r: r.code))
 
 
+@cache
+def _by_word() -> dict[str, Rule]:
+    """Return the rules by all that they may be called; of two with one name the first."""
+    return {word: one for one in reversed(all_rules()) for word in one.words}
+
+
 def find_rule(word: str) -> Rule:
     """Return the rule with this code or name.
 
     Raises:
         ConfigError: there is none; says which is nearest.
     """
-    for candidate in all_rules():
-        if word.lower() in candidate.words:
-            return candidate
+    found = _by_word().get(word.lower())
+    if found is not None:
+        return found
     known = [r.code for r in all_rules()] + [r.name for r in all_rules()]
     raise ConfigError(word, "no such rule", f"{did_you_mean(word, known)}; stackwright rules lists them")
 
