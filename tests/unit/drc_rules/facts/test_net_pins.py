@@ -72,6 +72,8 @@ def families_of(folder: Path, *parts: str) -> dict[str, str]:
         ("W5500", ("2", "TXOP"), ("1", "TXON"), "base-t"),
         ("LAN8720A", ("21", "TXP"), ("20", "TXN"), "base-t"),
         ("KSZ8081RNA", ("5", "RXP"), ("4", "RXM"), "base-t"),
+        ("KSZ8863MLL", ("5", "RXP1"), ("4", "RXM1"), "base-t"),
+        ("IP175G", ("2", "TXOP1"), ("1", "TXOM1"), "base-t"),
         ("HY931147C", ("P$5", "TX+"), ("P$6", "TX-"), "base-t"),
         ("USB2514B_Bi", ("7", "USBDP_DN3/PRT_DIS_P3"), ("6", "USBDM_DN3/PRT_DIS_M3"), "usb2"),
         ("CH334F", ("15", "DPU"), ("14", "DMU"), "usb2"),
@@ -138,6 +140,7 @@ def test_evidence_goes_through_series_parts(tmp_path: Path) -> None:
     [
         ("LAN8720A", ("RXD0", "RXD1")),
         ("LAN8720A", ("TXEN", "TXER")),
+        ("KSZ8863MLL", ("SMRXD30", "SMRXD31")),
         ("nRF24L01", ("TXP", "TXN")),
         ("W55000", ("TXP", "TXN")),
     ],
