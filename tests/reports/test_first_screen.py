@@ -150,7 +150,11 @@ def test_failed_is_said_of_errors_only() -> None:
 def test_a_guess_is_counted_as_met_and_said() -> None:
     guess = judged(Severity.ERROR, Verdict.PASSED).model_copy(update={"confidence": Confidence.LOW})
 
-    assert tally([guess]) == "1 met (1 on a guess)"
+    warning = judged(Severity.WARNING, Verdict.PASSED).model_copy(update={"confidence": Confidence.LOW})
+
+    assert tally([guess]) == "1 met (1 on a guess, 1 of severity error)"
+    assert tally([guess, warning]) == "2 met (2 on a guess, 1 of severity error)"
+    assert tally([warning]) == "1 met (1 on a guess)"
     assert headline_of([guess], profile="edge")[0] is Headline.NOT_PROVEN
 
 

@@ -259,7 +259,8 @@ def _missing(out: Page, report: Report, *, show_all: bool) -> None:
     guessed = sum(v.is_guess for v in open_verdicts)
     waiting = sum(v.verdict is Verdict.NOT_VERIFIABLE for v in open_verdicts)
     failed = len(open_verdicts) - guessed - waiting
-    told = ((waiting, "not verifiable"), (guessed, "met on a guess"), (failed, "not met on a guess"))
+    error = "of severity error"  # what others rest on is not told
+    told = ((waiting, "not verifiable"), (guessed, f"{error} met on a guess"), (failed, f"{error} not met on a guess"))
     parts = [f"{count(number, 'requirement')} {words}" for number, words in told if number]
     if report.unknown_pairs:
         parts.append(f"{count(len(report.unknown_pairs), 'pair')} of unknown interface")

@@ -33,11 +33,17 @@ def verdict_count(many: int, word: str) -> str:
 
 
 def tally(verdicts: Iterable[ClauseVerdict]) -> str:
-    """Return e.g. `1 failed, 2 with remarks, 1 not verifiable, 96 met (1 on a guess), 39 not applicable`."""
-    words = Counter(verdict.words for verdict in verdicts if verdict.has_rule)
+    """Return e.g. `1 failed, 2 with remarks, 1 not verifiable, 96 met (3 on a guess, 1 of severity error)`.
+
+    Reports name the missing data of guesses of severity error only, so these are counted apart.
+    """
+    ruled = [verdict for verdict in verdicts if verdict.has_rule]
+    words = Counter(verdict.words for verdict in ruled)
     guessed = words.pop(MET_ON_A_GUESS, 0)
+    errors = sum(verdict.is_guess and verdict.clause.severity is Severity.ERROR for verdict in ruled)
     words["met"] += guessed
-    aside = {"met": f" ({guessed} on a guess)"} if guessed else {}
+    of_them = f", {errors} of severity error" if errors else ""
+    aside = {"met": f" ({guessed} on a guess{of_them})"} if guessed else {}
     return ", ".join(verdict_count(words[word], word) + aside.get(word, "") for word in ORDER if words[word])
 
 
