@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.impedance.line_effects import line_effects
+from drc_rules.analysis.impedance.line_effects import line_effects, planned_lines
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
-from drc_rules.settings.config import Config, load_config
+from drc_rules.settings.config import Config, load_config, parse_config
 from drc_rules.stackup_design.plan_changes import rules_that_win, same_material
 from drc_rules.stackup_design.plan_file import parse_plan, plan_of, read_plan, write_plan
 from drc_rules.stackup_design.settings_edit import Key, Value, edit_settings
@@ -30,6 +30,7 @@ from stackwright.commands.apply import apply as command
 from stackwright.commands.apply.apply import PlanParts, apply_plan, write_plan_of_board
 from stackwright.commands.request import BoardRequest
 from tests.support.boards import BOARDS, copied
+from tests.support.mini import mini_board
 
 FIT = "inference_pcie_gen5_fit"
 RULE = """
@@ -457,3 +458,22 @@ def test_settings_that_cannot_be_edited_safely_are_left_and_the_lines_are_told(t
     facts: dict[Key, Value] = {(("declared", "copper", "In1.Cu"), "foil"): "HVLP"}
     with pytest.raises(NotWrittenError, match=r'declared\.copper\.In1\.Cu\.foil = "HVLP"'):
         edit_settings(text, facts)
+
+
+@pytest.mark.parametrize(("gap_mm", "ohm"), [(0.14, 85.0), (None, None)])
+def test_a_rule_of_the_plan_is_held_against_what_the_nets_of_its_class_need(
+    tmp_path: Path, gap_mm: float | None, ohm: float | None
+) -> None:
+    """By its nets, not by its name: a class "FAST" of PCIe Gen5 said that it has no target."""
+    tracks = [
+        {"net": f"TX_{sign}", "layer": "F.Cu", "width_mm": 0.13, "path_mm": [[5, y_mm], [45, y_mm]]}
+        for sign, y_mm in (("P", 10), ("N", 10.27))
+    ]
+    classes = [{"name": "FAST", "nets": ["TX_P", "TX_N"]}]
+    board = mini_board(tmp_path, {"copper_layers": 4, "tracks": tracks, "net_classes": classes})
+    settings = parse_config('[[interface]]\nis = "pcie5"\nnets = ["TX_?"]')
+    found, _, _ = prepare(board, settings, Overrides())
+    rule = PlannedRule(net_class="FAST", layer="F.Cu", width_mm=0.13, gap_mm=gap_mm, requirement="85 ohm")
+
+    (line,) = planned_lines(found, found, [rule])
+    assert (line.target.target.ohm if line.target else None) == ohm

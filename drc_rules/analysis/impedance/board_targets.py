@@ -58,6 +58,18 @@ def every_target(ctx: Context) -> tuple[LineTarget, ...]:
     return _merged({target: groups.get(target) or short.get(target, []) for target in ctx.get(nets_by_target)})
 
 
+def class_target(ctx: Context, net_class: str, *, is_pair: bool) -> LineTarget | None:
+    """Return the target of most nets of a class, as pairs or as single lines; None where none has one."""
+    kind, classes_of = "differential" if is_pair else "single", ctx.board.project.net_classes_of
+    nets = {
+        target: sum(net_class in (classes_of.get(ctx.board.nets[net]) or ("Default",)) for net in of_target)
+        for target, of_target in ctx.get(nets_by_target).items()
+        if target.kind == kind
+    }
+    most = max(nets, key=lambda target: nets[target], default=None)
+    return _of_group(most, ()) if most and nets[most] else None
+
+
 def _by_target(lines: Iterable[ControlledLine]) -> dict[NetTarget, list[ControlledLine]]:
     groups: dict[NetTarget, list[ControlledLine]] = {}
     for found in lines:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from drc_rules.analysis.impedance.board_targets import board_targets
+from drc_rules.analysis.impedance.board_targets import board_targets, class_target
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.lines.solved_lines import LINE_TOLERANCE, Lines, production_process
 from drc_rules.facts.context import Context
@@ -126,7 +126,7 @@ def line_state(
 
 
 class PlannedLine(Frozen):
-    """A planned width and gap on a layer, in the planned stackup; `target` is None where no routed net has one."""
+    """A planned width and gap on a layer, in the planned stackup; no `target` where no net of the class has one."""
 
     rule: PlannedRule
     target: LineTarget | None
@@ -136,12 +136,9 @@ class PlannedLine(Frozen):
 def planned_lines(before: Context, after: Context, rules: Sequence[PlannedRule]) -> tuple[PlannedLine, ...]:
     """Return what the widths and gaps of a plan's rules have in the planned stackup."""
     lines = Lines(after)
-    targets = [target.model_copy(update={"routed": ()}) for target in board_targets(before)]
     found = []
     for rule in rules:
-        kind = "single" if rule.gap_mm is None else "differential"
-        asked = (t for t in targets if t.target.kind == kind and f"net class {rule.net_class}" in t.source.split(", "))
-        target = next(asked, None)
+        target = class_target(before, rule.net_class, is_pair=rule.gap_mm is not None)
         if target is not None:
             state = line_state(lines, rule.layer, target, rule.width_mm, rule.gap_mm)
         else:
