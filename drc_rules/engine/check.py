@@ -20,7 +20,7 @@ from drc_rules.engine.missing_inputs import proofs, with_open_values
 from drc_rules.engine.suppressions import accept
 from drc_rules.facts.against_sheet import understated_notes
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides, gather, purpose_of
+from drc_rules.facts.declared import Overrides, gather, looked_up, purpose_of
 from drc_rules.facts.declared_nets import with_rails_of
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.report.model import Report
@@ -148,12 +148,12 @@ def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, 
     """Resolve what was declared and inferred about a board, and which clauses apply to it."""
     config = with_rails_of(board, config)
     declarations, purpose = gather(board, config, options), purpose_of(board, config, options)
-    profile = load_profile(purpose.profile.value) if purpose.profile.value else None
-    form_name = purpose.form.value or (profile.form if profile else None)
+    profile = looked_up(purpose.profile, load_profile, config)
+    form = looked_up(purpose.form, load_form, config) or (load_form(profile.form) if profile and profile.form else None)
     assignment = assign_nets(board, config, profile.interfaces if profile else {})
     requirements = assemble(
         profile,
-        load_form(form_name) if form_name else None,
+        form,
         {*assignment.interfaces(), *_declared(config)},
         assignment.families_without_generation(),
     )

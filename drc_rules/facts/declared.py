@@ -164,6 +164,22 @@ def purpose_of(board: Board, config: Config, overrides: Overrides) -> Purpose:
     )
 
 
+def looked_up(stated: Fact[str], look_up: Callable[[str], T], config: Config) -> T | None:
+    """Look up a profile or form factor by its name, None for none; an error says which file names it."""
+    if not stated.value:
+        return None
+    try:
+        return look_up(stated.value)
+    except ConfigError as error:
+        places = {
+            Origin.DECLARED: str(config.path or FILE_NAME),
+            Origin.TEXT_VARIABLE: f"text variable {stated.source} of the project",
+        }
+        if stated.origin not in places:
+            raise
+        raise ConfigError(f"{places[stated.origin]}, {error.where}", error.what, error.next_step) from None
+
+
 def _between(low: float, high: float) -> Callable[[str], float]:
     """Return a reader of numbers in a range, which is that of the same key in the settings file."""
 

@@ -11,7 +11,7 @@ from drc_rules.engine.decide import Outcome, coverage_of, headline_of
 from drc_rules.engine.missing_inputs import in_general, unproven
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.engine.shared_results import Case, Cases
-from drc_rules.facts.declared import Overrides, gather, purpose_of
+from drc_rules.facts.declared import Overrides, gather, looked_up, purpose_of
 from drc_rules.report.model import (
     BoardFacts,
     ClauseVerdict,
@@ -147,6 +147,7 @@ def fitness_of(
     """
     said = overrides or Overrides()
     base, purpose = gather(board, config, said), purpose_of(board, config, said)
+    looked_up(purpose.profile, load_profile, config)
     declared = purpose.profile.value
     names = tuple(profiles or dict.fromkeys((*profile_names(), *((declared,) if declared else ()), *also)))
     forms = forms_of_size(board)

@@ -16,7 +16,8 @@ from drc_rules.report.model import ClauseVerdict, Headline, Measured, Verdict
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
 from drc_rules.rules.rule import DraftFinding, Rule
-from drc_rules.settings.config import Config, parse_config
+from drc_rules.settings.config import Config, load_config, parse_config
+from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from tests.support.mini import mini_board
 
@@ -27,6 +28,25 @@ Check = Callable[[Context, Clause, object], Iterator[DraftFinding]]
 def context(tmp_path: Path) -> Context:
     board = mini_board(tmp_path, {"copper_layers": 2})
     return prepare(board, Config(), Overrides())[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "what", "typed"),
+    [("profile", "profile", Overrides(profile="edgy")), ("form", "form factor", Overrides(form="edgy"))],
+)
+def test_a_name_that_is_none_is_told_with_the_file_that_states_it(
+    tmp_path: Path, key: str, what: str, typed: Overrides
+) -> None:
+    board = mini_board(tmp_path, {"copper_layers": 2})
+    settings = tmp_path / "stackwright.toml"
+    settings.write_text(f'{key} = "edgy"', encoding="utf-8")
+
+    with pytest.raises(ConfigError) as told:
+        prepare(board, load_config(settings), Overrides())
+    assert told.value.where == f'{settings}, {what} "edgy"'
+    with pytest.raises(ConfigError) as told:
+        prepare(board, Config(), typed)
+    assert told.value.where == f'{what} "edgy"'
 
 
 def clause(severity: Severity = Severity.ERROR, *, kind: str = "test", name: str = "t.one") -> Clause:
