@@ -43,13 +43,18 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
-from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, polygon_areas_mm2
+from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, is_ground, polygon_areas_mm2
 from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.core.record import record
+from stackup_lib.core.words import some
 from stackup_lib.materials import ounce_class
 
 RAIL_SHARE = 0.3
 """A layer counts as a plane of a rail from this share of its fullest layer on."""
+
+NETS_NAMED = 2
+NAMED_SHARE = 0.1
+"""Nets of a plane that are named, those with most copper, and least copper of one as a share of the largest's."""
 
 
 @record
@@ -102,7 +107,7 @@ def _planes(ctx: Context, clause: Clause) -> tuple[PowerPlane, ...]:
         raise MissingFact("the power planes of the board", hint)
     weighed = [(ctx.need(_weight(ctx, use.name)), use) for use in uses]
     if clause.limit.min is None:
-        return (_plane("heaviest", *max(weighed, key=lambda plane: plane[0])),)
+        return (_plane(ctx, "heaviest", *max(weighed, key=lambda plane: plane[0])),)
     return (_deciding(ctx, clause, weighed),)
 
 
@@ -140,18 +145,24 @@ def _deciding(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, Layer
     light, heavy = min(weighed, key=lambda plane: plane[0]), max(weighed, key=lambda plane: plane[0])
     if light[0] < least <= heavy[0]:
         ranked = sorted(weighed, key=lambda plane: -plane[0])
-        told = ", ".join(f"{_named(use)} {weight:g} oz" for weight, use in ranked)
+        told = ", ".join(f"{_named(ctx.board, use)} {weight:g} oz" for weight, use in ranked)
         raise MissingFact(f"the plane of the core rail: {told}; {clause.title}", core_rail_lines(ctx.board))
     all_alike = light[0] == heavy[0]
-    return _plane("lightest", *light) if light[0] >= least and not all_alike else _plane("heaviest", *heavy)
+    if light[0] >= least and not all_alike:
+        return _plane(ctx, "lightest", *light)
+    return _plane(ctx, "heaviest", *heavy)
 
 
-def _plane(rank: str, weight_oz: float, use: LayerUse) -> PowerPlane:
-    return PowerPlane(f"{rank} power plane, {_named(use)}", (use.name,), weight_oz)
+def _plane(ctx: Context, rank: str, weight_oz: float, use: LayerUse) -> PowerPlane:
+    return PowerPlane(f"{rank} power plane, {_named(ctx.board, use)}", (use.name,), weight_oz)
 
 
-def _named(use: LayerUse) -> str:
-    return f"{use.name} ({use.main_net})" if use.main_net else use.name
+def _named(board: Board, use: LayerUse) -> str:
+    """A layer with the nets that share it, the largest first, ground and slivers left out."""
+    areas = {name: mm2 for net, mm2 in use.fill_mm2.items() if (name := board.nets[net]) and not is_ground(name)}
+    most = max(areas.values(), default=0.0)
+    nets = sorted((net for net in areas if areas[net] >= NAMED_SHARE * most > 0), key=lambda net: -areas[net])
+    return f"{use.name} ({some(nets, NETS_NAMED)})" if nets else use.name
 
 
 def _rail_share(board: Board, net: int, layer: int) -> float:
