@@ -143,25 +143,35 @@ def pair_gaps(pieces: TrackPieces, pair: Ints) -> Floats:
         pieces: of one or two nets a pair, those of a pair and of a net each in one run.
         pair: number of the pair of each piece.
     """
-    gap = np.full(len(pieces), ALONE)
+    return pair_sides(pieces, pair)[0]
+
+
+def pair_sides(pieces: TrackPieces, pair: Ints) -> tuple[Floats, Floats]:
+    """Return the gaps of `pair_gaps` and the widths of those tracks, `ALONE` without one."""
+    gap, width = np.full(len(pieces), ALONE), np.full(len(pieces), ALONE)
     starts = np.flatnonzero(np.diff(pair, prepend=-1)).tolist()
     for first, last in zip(starts, [*starts[1:], len(pieces)][: len(starts)], strict=True):
         second = first + int(np.count_nonzero(pieces.net[first:last] == pieces.net[first]))
         if second < last:
-            gap[first:second] = _gaps(pieces, slice(first, second), slice(second, last))
-            gap[second:last] = _gaps(pieces, slice(second, last), slice(first, second))
-    return gap
+            one, other = slice(first, second), slice(second, last)
+            gap[one], width[one] = _sides(pieces, one, other)
+            gap[other], width[other] = _sides(pieces, other, one)
+    return gap, width
 
 
-def _gaps(pieces: TrackPieces, mine: slice, others: slice) -> Floats:
-    """Edge to edge distance from the middle of each piece, along its normal, to the nearest parallel other."""
+def _sides(pieces: TrackPieces, mine: slice, others: slice) -> tuple[Floats, Floats]:
+    """Edge to edge distance from the middle of each piece, along its normal, to the nearest parallel other; its width.
+
+    Of several that are as near it is the narrowest's.
+    """
     count = others.stop - others.start
     few = max(1, CELLS // count)
     blocks = (slice(first, min(first + few, mine.stop)) for first in range(mine.start, mine.stop, few))
-    return np.concatenate([_gaps_of_some(pieces, block, others) for block in blocks])
+    gaps, widths = zip(*(_sides_of_some(pieces, block, others) for block in blocks), strict=True)
+    return np.concatenate(gaps), np.concatenate(widths)
 
 
-def _gaps_of_some(pieces: TrackPieces, some: slice, others: slice) -> Floats:
+def _sides_of_some(pieces: TrackPieces, some: slice, others: slice) -> tuple[Floats, Floats]:
     x, y, direction = pieces.x_mm[others], pieces.y_mm[others], pieces.direction[others]
     ux, uy = direction.real, direction.imag
     # how far along the other's line each piece lies from its middle: one product tells which are next to each other
@@ -176,6 +186,8 @@ def _gaps_of_some(pieces: TrackPieces, some: slice, others: slice) -> Floats:
     mine, its, at, there = mine[parallel], its[parallel], at[parallel], there[parallel]
     dx, dy = pieces.x_mm[there] - pieces.x_mm[at], pieces.y_mm[there] - pieces.y_mm[at]
     edge = np.abs(dy * ux[its] - dx * uy[its]) - (pieces.width_mm[there] + pieces.width_mm[at]) / 2
-    nearest = np.full(some.stop - some.start, np.inf)
+    nearest, width = np.full((2, some.stop - some.start), np.inf)
     np.minimum.at(nearest, mine, np.where(edge > 0, edge, np.inf))
-    return np.where(np.isfinite(nearest), nearest, ALONE)
+    at_it = edge == nearest[mine]
+    np.minimum.at(width, mine[at_it], pieces.width_mm[there[at_it]])
+    return np.where(np.isfinite(nearest), nearest, ALONE), np.where(np.isfinite(width), width, ALONE)

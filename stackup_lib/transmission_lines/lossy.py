@@ -140,16 +140,20 @@ def solve_line(
     gap_mm: float | None = None,
     coplanar_gap_mm: float | None = None,
     tolerance: float = 1e-3,
+    *,
+    other_mm: float | None = None,
 ) -> SolvedLine:
     """Solve a trace, or the odd mode of a pair, on a site: as its canonical one, so that mirror images agree exactly.
+
+    `other_mm` is the width of the pair's second trace, where it has another one.
 
     Raises:
         GeometryError: it cannot exist.
     """
-    section, plain = site.section(width_mm, gap_mm, coplanar_gap_mm), site.canonical()
+    section, plain = site.section(width_mm, gap_mm, coplanar_gap_mm, other_mm), site.canonical()
     if plain.base == site.base:
         return SolvedLine(site, section, solve(section, tolerance), tolerance)
-    image = plain.section(width_mm, gap_mm, coplanar_gap_mm)
+    image = plain.section(width_mm, gap_mm, coplanar_gap_mm, other_mm)
     return SolvedLine(plain, image, solve(image, tolerance), tolerance).on(site, section)
 
 

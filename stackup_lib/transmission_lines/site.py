@@ -90,8 +90,16 @@ class TraceEnvironment(Frozen):
         """True where nothing but mask lies over the trace."""
         return not self.above
 
-    def section(self, width_mm: float, gap_mm: float | None = None, coplanar_gap_mm: float | None = None) -> Section:
+    def section(
+        self,
+        width_mm: float,
+        gap_mm: float | None = None,
+        coplanar_gap_mm: float | None = None,
+        other_mm: float | None = None,
+    ) -> Section:
         """Return the cross section of a trace, or of a pair with `gap_mm`; widths and gaps are those of the base.
+
+        `other_mm` is the width of the pair's second trace, where it has another one.
 
         Raises:
             GeometryError: it cannot exist.
@@ -103,17 +111,20 @@ class TraceEnvironment(Frozen):
             below[-1] = _thicker(below[-1], self.copper_mm)
         elif self.base == "lower" and above:
             above[0] = _thicker(above[0], self.copper_mm)
-        away = 0.0 if gap_mm is None else (width_mm + gap_mm) / 2
+        second = width_mm if other_mm is None else other_mm
+        places = [(0.0, width_mm)]
+        if gap_mm is not None:
+            places = [(-(width_mm + gap_mm) / 2, width_mm), ((second + gap_mm) / 2, second)]
         strips = tuple(
             Strip(
-                base_width_mm=width_mm,
-                top_width_mm=width_mm - self.taper_mm,
+                base_width_mm=base_mm,
+                top_width_mm=base_mm - self.taper_mm,
                 thickness_mm=self.copper_mm,
                 bottom_mm=bottom,
                 centre_mm=centre,
                 base=self.base,
             )
-            for centre in ((0.0,) if gap_mm is None else (-away, away))
+            for centre, base_mm in places
         )
         return Section(
             layers=(*below, *above),

@@ -32,7 +32,7 @@ NOT_SOLVED = "not solved"
 NO_PLANE = "no plane above or below it"
 
 
-_Key = tuple[int, float, float | None, References]
+_Key = tuple[int, float, float | None, References, float | None]
 
 
 @record
@@ -69,7 +69,7 @@ class _Ohms:
                 Lines(self.ctx).site(line.layer, line.references)
                 if not known and self.left <= 0:
                     return None, NOT_SOLVED
-                solved = Lines(self.ctx).solved(line.layer, line.width_mm, line.gap_mm, line.references)
+                solved = Lines(self.ctx).solved(line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm)
         except (MissingFact, StackwrightError) as error:
             return None, error.what
         self.left -= not known
@@ -115,7 +115,7 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
 
 
 def _key(line: RoutedLine) -> _Key:
-    return line.layer, line.width_mm, line.gap_mm, line.references
+    return line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm
 
 
 class _Pair:

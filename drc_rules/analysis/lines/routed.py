@@ -11,12 +11,15 @@ from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.flat_pairs import pairs, runs
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.coupling import TrackPieces, pair_gaps, pieces_of
+from stackup_lib.copper.coupling import TrackPieces, pair_sides, pieces_of
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.nets.diff_pairs import Pairs
 
 SAME_GAP_MM = 0.005
 """Gaps that differ by less are one gap: drawing grids and rounded arcs."""
+
+SAME_WIDTH_MM = 0.001
+"""Traces of a pair whose widths differ by less are equally wide: rounding to mils and to micrometres."""
 
 ALONE_GAPS = 4.0
 """A complement farther away than this many of the pair's usual gaps no longer counts: the traces are alone."""
@@ -37,6 +40,7 @@ class RoutedLine(Frozen):
         layer: copper layer.
         width_mm: as drawn.
         gap_mm: edge to edge, None for a single line or a trace of a pair that runs alone.
+        other_mm: width of the pair's other trace next to it, where it has another one.
         is_pair: the nets are a pair, also where they run apart.
         references: layers with copper above and below, None where that side is open.
         length_mm: of all nets together; of a pair, of both traces.
@@ -54,9 +58,10 @@ class RoutedLine(Frozen):
     longest_mm: float
     nets: tuple[int, ...]
     net_lengths_mm: tuple[float, ...] = Field(default=(), exclude=True)
+    other_mm: float | None = Field(default=None, exclude=True)
 
 
-_Key = tuple[int, float, float | None, bool, References]
+_Key = tuple[int, float, float | None, bool, References, float | None]
 _Sums = dict[_Key, dict[int, float]]
 """Geometry -> net -> length."""
 _Group = tuple[int, ...]
@@ -93,7 +98,7 @@ def _longest_first(line: RoutedLine) -> tuple[float, int, float, float]:
 
 
 def _line(item: tuple[_Key, dict[int, float]]) -> RoutedLine:
-    (layer, width, gap, is_pair, references), lengths = item
+    (layer, width, gap, is_pair, references, other), lengths = item
     return RoutedLine(
         layer=layer,
         width_mm=width,
@@ -104,6 +109,7 @@ def _line(item: tuple[_Key, dict[int, float]]) -> RoutedLine:
         longest_mm=max(lengths.values()),
         nets=tuple(sorted(lengths)),
         net_lengths_mm=tuple(lengths[net] for net in sorted(lengths)),
+        other_mm=other,
     )
 
 
@@ -115,16 +121,20 @@ def _sums_of(board: Board, copper: CopperMap, groups: Sequence[_Group]) -> list[
     rows = np.flatnonzero(group_of[board.tracks.net] >= 0)
     pieces = pieces_of(board, rows[np.lexsort((board.tracks.net[rows], group_of[board.tracks.net[rows]]))])
     above, below = copper.adjacent_planes(pieces)
-    gap = _usual_gaps(pieces, group_of[pieces.net], pair_gaps(pieces, group_of[pieces.net]))
+    gap, other = pair_sides(pieces, group_of[pieces.net])
+    gap = _usual_gaps(pieces, group_of[pieces.net], gap)
+    is_unlike = (gap >= 0) & (np.abs(other - pieces.width_mm) > SAME_WIDTH_MM)
+    other = np.where(is_unlike, np.round(other, 4), -1.0)
     kept = np.flatnonzero(_beyond_pads(board, pieces))
     columns = (
-        group_of[pieces.net], pieces.layer, np.round(pieces.width_mm, 4), gap, above, below, pieces.net,
+        group_of[pieces.net], pieces.layer, np.round(pieces.width_mm, 4), gap, above, below, other, pieces.net,
     )  # fmt: skip
     found: list[_Sums] = [{} for _ in groups]
-    for (index, layer, width, between, over, under, net), length in _summed(columns, pieces.length_mm, kept):
+    for (index, layer, width, between, over, under, unlike, net), length in _summed(columns, pieces.length_mm, kept):
         of_gap = None if between < 0 else float(between)
         planes = (None if over < 0 else int(over), None if under < 0 else int(under))
-        key = (int(layer), float(width), of_gap, len(groups[int(index)]) > 1, planes)
+        of_other = None if unlike < 0 else float(unlike)
+        key = (int(layer), float(width), of_gap, len(groups[int(index)]) > 1, planes, of_other)
         found[int(index)].setdefault(key, {})[int(net)] = length
     return found
 

@@ -78,13 +78,20 @@ class Lines:
         width_mm: float,
         gap_mm: float | None = None,
         references: tuple[int | None, int | None] | None = None,
+        other_mm: float | None = None,
     ) -> SolvedLine:
-        """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um."""
+        """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um.
+
+        `other_mm` is the width of the pair's second trace, where it has another one.
+        """
         width, gap = round(width_mm, 4), None if gap_mm is None else round(gap_mm, 4)
         self.site(index, references)
-        if max(width, gap or 0.0) > WIDEST_MM:
+        if max(width, gap or 0.0, other_mm or 0.0) > WIDEST_MM:
             size = f"{width_mm:g} mm" if gap_mm is None else f"{width_mm:g} mm with gaps of {gap_mm:g} mm"
             raise MissingFact(f"a plausible line: {size} wide on {self.ctx.board.copper_layers[index].name}", DRAW_IT)
+        if other_mm is not None and gap is not None:  # smaller first: either trace has the same pair
+            first, second = sorted((width, round(other_mm, 4)))
+            return self.ctx.get(_unequal, index, (first, second, gap), references)
         return self.ctx.get(_solved, index, width, gap, references)
 
     def uncertainty(
@@ -216,6 +223,15 @@ def _solved(
     return ctx.get(_image, site.canonical(), width_mm, gap_mm).on(site, site.section(width_mm, gap_mm))
 
 
+def _unequal(
+    ctx: Context, index: int, pair: tuple[float, float, float], references: tuple[int | None, int | None] | None
+) -> SolvedLine:
+    """Solve a pair whose traces have two widths: these, then the gap."""
+    width_mm, other_mm, gap_mm = pair
+    site = Lines(ctx).site(index, references).site
+    return solve_line(site, width_mm, gap_mm, tolerance=LINE_TOLERANCE, other_mm=other_mm)
+
+
 def _image(_ctx: Context, site: TraceEnvironment, width_mm: float, gap_mm: float | None) -> SolvedLine:
     """Solve a line on a canonical site: layers that mirror one another share the solution."""
     return solve_line(site, width_mm, gap_mm, tolerance=LINE_TOLERANCE)
@@ -244,7 +260,7 @@ def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:
         MissingFact: a thickness, a Dk or the plane is not known.
         GeometryError: it cannot exist.
     """
-    solved = lines.solved(line.layer, line.width_mm, line.gap_mm, line.references)
+    solved = lines.solved(line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm)
     return solved.impedance_ohm * (2 if line.is_pair and line.gap_mm is None else 1)
 
 

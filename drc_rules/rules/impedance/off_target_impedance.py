@@ -3,17 +3,18 @@
 What it checks
 --------------
 Every width, gap and layer in which controlled nets are routed, between the nearest filled copper above and below the
-middle of each track, solved with the stackup's thicknesses and Dk by the two-dimensional field solver. It passes where
-the nominal impedance is within the target's tolerance. Outside, it fails only where it stays outside over the whole
-range of unknown inputs: a Dk without its frequency, the etch taper, the finished copper of outer layers, thickness and
-Dk of the solder mask, each computed for that line. Between the two it is not verifiable, and the report names the
-causes, the largest first, with the lines of `[process]` and `[declared]` that settle it. Declared values add no
-uncertainty. Where a document accepts a range, the nearest value counts; where only one generation has it and the
-generation is not known, it is not verifiable. A miss is a warning where no document states the interface's impedance,
-or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and breakouts shorter than a
-tenth of a wavelength at Nyquist at either end are ignored. Nets with a target that join pads without a track, nets
-declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
-are not verifiable.
+middle of each track, solved with the stackup's thicknesses and Dk by the two-dimensional field solver; where the traces
+of a pair have two widths, with both. It passes where the nominal impedance is within the target's tolerance, and is not
+verifiable there where the two widths differ by more than etching changes one (20 %). Outside, it fails only where it
+stays outside over the whole range of unknown inputs: a Dk without its frequency, the etch taper, the finished copper of
+outer layers, thickness and Dk of the solder mask, each computed for that line. Between the two it is not verifiable,
+and the report names the causes, the largest first, with the lines of `[process]` and `[declared]` that settle it.
+Declared values add no uncertainty. Where a document accepts a range, the nearest value counts; where only one
+generation has it and the generation is not known, it is not verifiable. A miss is a warning where no document states
+the interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and
+breakouts shorter than a tenth of a wavelength at Nyquist at either end are ignored. Nets with a target that join pads
+without a track, nets declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document
+states an impedance, are not verifiable.
 `stackwright impedance` prints the production spread.
 
 Why it matters
@@ -45,7 +46,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.solved_lines import Lines, production_process
 from drc_rules.analysis.targets.controlled import (
     ControlledLine,
     Unjudged,
@@ -83,12 +85,13 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     where = f"{target.title} on {names[line.layer]}"
     ohm = _impedance_ohm(ctx, found, where)
     size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
+    other = f" next to {line.other_mm:g}" if line.other_mm is not None else ""
     held = judged(ctx, target, ohm, (line.layer, line.width_mm, line.gap_mm), line.references)
     if held.lacks is not None:
         raise held.lacks
     near = held.target
     ctx.shows(
-        f"{where}, {size} mm for {line.length_mm:.0f} mm",
+        f"{where}, {size}{other} mm for {line.length_mm:.0f} mm",
         **line_numbers(ctx, line.layer, line.references),
         Z=ohm,
         w=line.width_mm,
@@ -98,9 +101,12 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         u=held.toward_pct,
     )
     if held.standing is Standing.WITHIN:
+        if _is_unbalanced(line):
+            what = f"whether {where}, {size}{other} mm, is balanced: {ohm:.1f} ohm is right, but its traces are unlike"
+            raise MissingFact(what, "in the layout, give both traces one width: no declaration decides it")
         return
     if held.standing is Standing.UNSURE:
-        raise held.open_question(f"{where}, {size} mm")
+        raise held.open_question(f"{where}, {size}{other} mm")
     if target.inferred:
         ctx.doubt(declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
@@ -108,22 +114,29 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     yield DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, tolerance "
-            f"{target.tolerance_pct:g} %: {where}, {size} mm{apart}"
+            f"{target.tolerance_pct:g} %: {where}, {size}{other} mm{apart}"
         ),
         why=(
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
             "nominal, before any fab tolerance"
         ),
-        fix=f"Change the width: {width_command(ctx, near, line.layer, line.references)} gives the width for "
-        f"{near.ohm:g} ohm",
+        fix=f"{'Give both traces one width' if other else 'Change the width'}: "
+        f"{width_command(ctx, near, line.layer, line.references)} gives the width for {near.ohm:g} ohm",
         source=source_of(target),
-        ids=(*target_ids(target), names[line.layer], size, *planes),
+        ids=(*target_ids(target), names[line.layer], size + other, *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
         severity=Severity.WARNING if abs(held.off_pct) <= target.error_pct else None,
     )
+
+
+def _is_unbalanced(line: RoutedLine) -> bool:
+    """Tell whether the widths of a pair's traces differ by more than etching changes one at fabs in general."""
+    if line.other_mm is None:
+        return False
+    return abs(line.other_mm - line.width_mm) > production_process().width.relative * min(line.other_mm, line.width_mm)
 
 
 def _impedance_ohm(ctx: Context, found: ControlledLine, where: str) -> float:

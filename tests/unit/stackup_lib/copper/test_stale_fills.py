@@ -34,8 +34,9 @@ LOOKS_ITSELF = {"FAB012", "FAB013", "FAB014"}
 LOOKS_WHERE_THERE_IS_SOME = {"FAB017", "FAB018", "SKW001"}
 """So do these, where there are unplated holes, copper near the board's edge or pairs whose traces differ."""
 
-HOLDS_ALL_THE_SAME = {"VIA006", "VIA009", "CUP004", "FAB015", "SKW002", "NET008"}
-"""Sizes of drills, spans of vias, overlaps and layers of tracks, vias and pads, pins of pairs: fills decide nothing."""
+HOLDS_ALL_THE_SAME = {"VIA006", "VIA009", "CUP004", "FAB015", "SKW002", "NET008", "NET009"}
+"""Sizes of drills, spans of vias, overlaps and layers of tracks, vias and pads, pins of pairs, values of capacitors:
+fills decide nothing."""
 
 
 class Watched:

@@ -11,6 +11,7 @@ import pytest
 
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
+from stackup_lib.transmission_lines.lossy import solve_line
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from tests.support.mini import mini_board
@@ -136,3 +137,14 @@ def test_no_gap_is_less_than_that_of_the_copper_where_a_pair_bends_away(start_mm
     (found,) = adjacent(tmp_path, pair("A", (start_mm, 10), (40, 10)) + bent)
 
     assert found.gap_mm.min() == pytest.approx(0.4, abs=1e-3)
+
+
+def test_far_apart_unlike_traces_have_the_sum_of_their_impedances() -> None:
+    """And near each other less, the same whichever of them comes first."""
+    alone = [solve_line(STRIPLINE, width).impedance_ohm for width in (0.1, 0.2)]
+    far = solve_line(STRIPLINE, 0.1, 3.0, other_mm=0.2).impedance_ohm
+    near = [solve_line(STRIPLINE, one, 0.15, other_mm=two).impedance_ohm for one, two in ((0.1, 0.2), (0.2, 0.1))]
+
+    assert far == pytest.approx(sum(alone), rel=1e-3)
+    assert near[0] == pytest.approx(near[1], rel=1e-3)
+    assert near[0] < far
