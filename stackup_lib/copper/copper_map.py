@@ -12,6 +12,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.coupling import TrackPieces, piece_counts
 from stackup_lib.copper.fill_edges import FillEdges, fill_edges, rows_inside
+from stackup_lib.copper.floating_fills import floating_fills
 from stackup_lib.copper.stale_fills import OtherNetItems, other_net_in_fills
 from stackup_lib.core.arrays import distinct
 
@@ -24,6 +25,9 @@ UNASKED = -2
 NO_COPPER = -1
 """Stands in a net column for "no fill here"."""
 
+FLOATING = -3
+"""Stands there for a fill that nothing joins to the rest of its net."""
+
 
 @dataclass(eq=False)
 class CopperMap:
@@ -32,6 +36,7 @@ class CopperMap:
     board: Board
     _layers: dict[int, list[tuple[int, Polygon]]] = field(default_factory=dict)
     _edges: dict[int, FillEdges] = field(default_factory=dict)
+    _floating: dict[int, list[Polygon]] = field(default_factory=dict)
     _next_to: tuple[Ints, Ints, Ints] | None = None
 
     @cached_property
@@ -67,6 +72,14 @@ class CopperMap:
         for net, polygon in self.fills(layer):
             found[rows_inside(polygon, x_mm, y_mm)] = net
         return found
+
+    def floating(self, layer: int) -> list[Polygon]:
+        """Return the fills of a layer that nothing joins to the rest of their net, prepared for look-ups."""
+        if layer not in self._floating:
+            fills = self.fills(layer)
+            alone = floating_fills(self.board, layer, fills)
+            self._floating[layer] = [fill for (_, fill), is_alone in zip(fills, alone, strict=True) if is_alone]
+        return self._floating[layer]
 
     def gaps_at(self, layer: int, x_mm: float, y_mm: float, reach_mm: float) -> list[tuple[float, int]]:
         """Return (distance in mm, net) of every fill of a layer that comes within reach of a point; 0 mm is inside."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints, PadKind, Vias
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
+from stackup_lib.copper.floating_fills import TOUCH_MM, plated_reach_mm
 from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Crossing
 from stackup_lib.return_path.plane_copper import refuse_untrue_fills
@@ -72,7 +73,7 @@ def layer_changes(
         planes: signal layer -> its reference planes, the one with most of the current first; where the two layers share
             none, the first of each count.
 
-    A via or plated pad joins two planes when it goes through both, is of their net, and that net's fill is around it on
+    A via or plated pad joins two planes when it goes through both, is of their net, and touches that net's fill on
     both. Layers without a plane in `planes` are left out.
 
     Raises:
@@ -156,33 +157,37 @@ class _Holes:
 
     def __init__(self, copper: CopperMap) -> None:
         self.copper = copper
-        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._known: dict[tuple[int, int], frozenset[int]] = {}
         board = copper.board
         vias, pads = board.vias, board.pads
         through = np.flatnonzero((pads.kind == PadKind.THROUGH) & (pads.drill_x_mm > 0))
         stacks = list(_stacks(vias))
         first = np.array([row for row, _, _ in stacks], dtype=np.int64)
-        lands = np.fmax(pads.size_x_mm, pads.size_y_mm)
         self.net: Ints = np.concatenate([vias.net, vias.net[first], pads.net[through]])
         self.x_mm: Floats = np.concatenate([vias.x_mm, vias.x_mm[first], pads.x_mm[through]])
         self.y_mm: Floats = np.concatenate([vias.y_mm, vias.y_mm[first], pads.y_mm[through]])
-        self.land_mm: Floats = np.concatenate([vias.size_mm, vias.size_mm[first], lands[through]])
+        self.reach_mm: list[Floats] = []
+        for layer in range(board.layer_count):
+            via_mm, pad_mm = plated_reach_mm(board, layer)
+            self.reach_mm.append(np.concatenate([via_mm, via_mm[first], pad_mm[through]]))
         last = np.full(len(through), board.layer_count - 1)
         self.top = np.concatenate([vias.start_layer, [top for _, top, _ in stacks], 0 * last])
         self.bottom = np.concatenate([vias.end_layer, [bottom for _, _, bottom in stacks], last])
 
     def nearest(self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float) -> _Hit | None:
-        """Return (distance, net) of the nearest hole of a net that its fill surrounds on both planes."""
+        """Return (distance, net) of the nearest hole of a net that touches its fill on both planes."""
         rows = np.flatnonzero((self.net == net) & (self.top <= min(planes)) & (self.bottom >= max(planes)))
         distance = np.hypot(self.x_mm[rows] - x_mm, self.y_mm[rows] - y_mm)
         for k in np.argsort(distance, kind="stable").tolist():
             row = int(rows[k])
-            if all(net in self._around(row, plane) for plane in planes):
+            if all(net in self._touched(row, plane) for plane in planes):
                 return float(distance[k]), net
         return None
 
-    def _around(self, row: int, plane: int) -> tuple[int, ...]:
+    def _touched(self, row: int, plane: int) -> frozenset[int]:
+        """Return the nets of the fills that a hole's copper touches on a plane."""
         if (row, plane) not in self._known:
-            place = float(self.x_mm[row]), float(self.y_mm[row]), float(self.land_mm[row])
-            self._known[row, plane] = nets_around(self.copper, plane, *place)
+            reach = float(self.reach_mm[plane][row]) + TOUCH_MM
+            near = self.copper.gaps_at(plane, float(self.x_mm[row]), float(self.y_mm[row]), reach)
+            self._known[row, plane] = frozenset(net for _, net in near)
         return self._known[row, plane]

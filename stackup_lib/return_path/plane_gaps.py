@@ -14,8 +14,8 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, LayerKind, PadKind, Stackup
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.copper_map import NO_COPPER, CopperMap, unfilled_zones
-from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.copper.copper_map import FLOATING, NO_COPPER, CopperMap, unfilled_zones
+from stackup_lib.copper.fill_edges import Complexes, rows_inside
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.core.record import record
@@ -160,7 +160,7 @@ class ReturnPath:
         """Return how many mm of each net's tracks run over which net's copper: (net, plane's net) -> length.
 
         Looked up every half millimetre on the centre line, of more than 50 m at longer steps; the plane's net is
-        `NO_COPPER` over void. Raises `MissingFact` as `gaps` does.
+        `NO_COPPER` over void, `FLOATING` over a fill that nothing joins. Raises `MissingFact` as `gaps` does.
 
         Args:
             rows: indices into `Board.tracks`.
@@ -176,15 +176,21 @@ class ReturnPath:
         step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
         part = (pieces.lines.length_mm / count)[owner]
         at = pieces.lines.start[owner] + pieces.lines.direction[owner] * (step + 0.5) * part
-        under = self.copper.net_at(plane, at.real, at.imag)
+        under = self._joined_at(plane, at)
         for layer in beyond:
             void = np.flatnonzero(under == NO_COPPER)
             if len(void) and (self.copper.is_filled(layer) or len(unfilled_zones(self.board, [layer]))):
                 refuse_untrue_fills(self.copper, layer)
-                under[void] = self.copper.net_at(layer, at.real[void], at.imag[void])
+                under[void] = self._joined_at(layer, at[void])
         keys, place = np.unique(np.column_stack([pieces.net[owner], under]), axis=0, return_inverse=True)
         sums = np.bincount(place.ravel(), part, len(keys))
         return {(int(net), int(other)): float(mm) for (net, other), mm in zip(keys.tolist(), sums, strict=True)}
+
+    def _joined_at(self, layer: int, at: Complexes) -> Ints:
+        found = self.copper.net_at(layer, at.real, at.imag)
+        for fill in self.copper.floating(layer):
+            found[rows_inside(fill, at.real, at.imag)] = FLOATING
+        return found
 
     def _pieces(self, rows: Ints) -> _Pieces:
         """Tracks in straight pieces; the same ones are looked up with each of their planes."""

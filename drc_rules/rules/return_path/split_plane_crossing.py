@@ -5,7 +5,8 @@ What it checks
 Under (and over) every track of a high-speed interface, the stored fills of the planes that carry at least a tenth of
 its return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, along the track or, for
 a narrow slot or merged antipads, to both sides of it; wherever the track crosses from one net's copper to another's;
-and tracks without any plane for as long. The antipad of one hole, cut-outs under pads of the net and shorter voids are
+and tracks without any plane, or over a fill that floats, for as long: one that no via, pad or track joins to its net,
+which has vias. The antipad of one hole, cut-outs under pads of the net and shorter voids are
 ignored, and so is a void covered by copper of a layer between.
 
 Why it matters
@@ -47,7 +48,7 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
-from stackup_lib.copper.copper_map import NO_COPPER
+from stackup_lib.copper.copper_map import FLOATING, NO_COPPER
 from stackup_lib.core.record import record
 from stackup_lib.return_path.plane_gaps import Gap, GapKind
 from stackup_lib.return_path.slot_length import detour_mm
@@ -98,6 +99,7 @@ def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Ite
     for plane, share in shares.items():
         if share < REAL_SHARE:
             continue
+        yield from _over_floating(ctx, part, plane)
         for gap in ReturnPaths(ctx).gaps(part, plane):
             crossed = _crossed(ctx, part, gap)
             if gap.kind is GapKind.SPLIT or too_long(ctx, part.group, crossed.way_mm):
@@ -178,6 +180,27 @@ def _without_plane(ctx: Context, part: Referenced) -> Iterator[DraftFinding]:
         why="No filled copper is above or below them, so their return current has no defined path",
         fix="Add a ground plane on the next layer",
         ids=(part.group.id, layer, "no plane"),
+        measured=Measured(value=round(length, 2), unit="mm"),
+        limit_value=round(part.group.lumped_mm[-1], 2),
+        places=tuple(Location(layer=layer, net=name) for name in names[:PLACES_SHOWN]),
+        inferred=not part.group.declared,
+    )
+
+
+def _over_floating(ctx: Context, part: Referenced, plane: int) -> Iterator[DraftFinding]:
+    if not ctx.copper.floating(plane):
+        return
+    over = ReturnPaths(ctx).paths.plane_nets_mm(part.rows, plane)
+    length, net = max(((mm, -net) for (net, under), mm in over.items() if under == FLOATING), default=(0.0, 0))
+    if not too_long(ctx, part.group, length):
+        return
+    board, (layer, other) = ctx.board, (ctx.board.copper_layers[k].name for k in (part.layer, plane))
+    names = [board.nets[-net], *sorted({board.nets[one] for one, under in over if under == FLOATING and one != -net})]
+    yield DraftFinding(
+        title=f"floating fill on {other}: {part.group.title}, {count_of(names)} on {layer}, worst for {length:.1f} mm",
+        why="The fill's net has vias and plated holes, and none of them, no pad and no track joins this fill",
+        fix=f"Join the fill on {other} to its net by vias, and fill the zones",
+        ids=(part.group.id, layer, other, "floating"),
         measured=Measured(value=round(length, 2), unit="mm"),
         limit_value=round(part.group.lumped_mm[-1], 2),
         places=tuple(Location(layer=layer, net=name) for name in names[:PLACES_SHOWN]),

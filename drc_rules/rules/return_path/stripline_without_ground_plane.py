@@ -3,8 +3,9 @@
 What it checks
 --------------
 For every inner layer that carries a high-speed interface: over and under the tracks, along their length, the net of the
-nearest filled copper above and below. Net names identify ground. Rings around vias and lengths that do not matter at
-Nyquist are ignored, and so is a tenth of the length routed on the layer.
+nearest filled copper above and below. Net names identify ground; a fill that no via, pad or track joins to its net,
+which has vias, is none. Rings around vias and lengths that do not matter at Nyquist are ignored, and so is a tenth of
+the length routed on the layer.
 
 Why it matters
 --------------
@@ -36,7 +37,7 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
-from stackup_lib.copper.copper_map import NO_COPPER
+from stackup_lib.copper.copper_map import FLOATING, NO_COPPER
 from stackup_lib.core.record import record
 
 ALLOWED_SHARE = 0.1
@@ -58,12 +59,13 @@ class HighSpeedStripline:
 
 @record
 class Side:
-    """What the tracks have on one side: mm of each net over each plane's net; over nothing at all, and in total."""
+    """What the tracks have on one side: mm of each net, and without ground; the rails there, or that fills float."""
 
     word: str
     net_mm: dict[int, float]
     not_ground_mm: dict[int, float]
     rails: tuple[str, ...]
+    floats: bool
 
 
 def _striplines(ctx: Context, _clause: Clause) -> Iterator[HighSpeedStripline]:
@@ -135,12 +137,13 @@ def _side(ctx: Context, line: HighSpeedStripline, word: str) -> Side:
             lengths = ReturnPaths(ctx).paths.plane_nets_mm(part.rows, nearest, beyond)
         for (net, under), mm in lengths.items():
             total[net] = total.get(net, 0.0) + mm
-            if under == NO_COPPER or not is_ground(ctx.board.nets[under]):
+            if under in {NO_COPPER, FLOATING} or not is_ground(ctx.board.nets[under]):
                 bad[net] = bad.get(net, 0.0) + mm
                 rails[under] = rails.get(under, 0.0) + mm
-    names = sorted((-mm, ctx.board.nets[net]) for net, mm in rails.items() if net != NO_COPPER)
-    void = rails.get(NO_COPPER, 0.0)
-    return Side(word, total, bad, tuple(name for mm, name in names if -mm > void))
+    names = sorted((-mm, ctx.board.nets[net]) for net, mm in rails.items() if net not in {NO_COPPER, FLOATING})
+    void, floating = rails.get(NO_COPPER, 0.0), rails.get(FLOATING, 0.0)
+    found = tuple(name for mm, name in names if -mm > max(void, floating))
+    return Side(word, total, bad, found, floating > void and not found)
 
 
 def _draft(ctx: Context, clause: Clause, line: HighSpeedStripline, side: Side) -> DraftFinding:
@@ -149,7 +152,10 @@ def _draft(ctx: Context, clause: Clause, line: HighSpeedStripline, side: Side) -
     share = 100 * sum(side.not_ground_mm.values()) / sum(side.net_mm.values())
     titles = ", ".join(dict.fromkeys(part.group.title for part in line.parts))
     what = f"{', '.join(side.rails)} instead of ground" if side.rails else "no plane"
-    if side.rails:
+    if side.floats:
+        what = "a floating fill instead of ground"
+        why = "No via, pad or track joins that copper to the rest of its net, so no return current can leave it"
+    elif side.rails:
         why = "The part of the return current in a rail reaches ground only through capacitors"
     else:
         why = "The next layer couples in, and the line's impedance depends on it"
@@ -160,7 +166,11 @@ def _draft(ctx: Context, clause: Clause, line: HighSpeedStripline, side: Side) -
             f"{titles} on {layer}, {board.nets[worst]} for {side.not_ground_mm[worst]:.0f} mm"
         ),
         why=why,
-        fix=f"Add a ground plane {side.word} {layer}, or move the high-speed nets to a layer between two",
+        fix=(
+            f"Join the fill {side.word} {layer} to ground by vias, and fill the zones"
+            if side.floats
+            else f"Add a ground plane {side.word} {layer}, or move the high-speed nets to a layer between two"
+        ),
         ids=(layer, side.word),
         measured=Measured(value=round(share, 1), unit="%"),
         limit_value=100 * ALLOWED_SHARE,
