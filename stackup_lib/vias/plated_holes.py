@@ -335,7 +335,7 @@ def _via(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsu
         drill_mm=float(vias.drill_mm[index]),
         used=tuple(sorted(layer for layer in touched | filled if top <= layer <= bottom)),
         routed=tuple(sorted(layer for layer in touched if top <= layer <= bottom)),
-        backdrills=_backdrills(vias.drilling, index),
+        backdrills=backdrills_of(vias.drilling, index),
         pad_mm=float(vias.size_mm[index]),
         keeps_unused=vias.remove_unused[index] != 1,
         is_unsure=is_unsure,
@@ -362,13 +362,14 @@ def _pad(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsu
         drill_mm=float(pads.drill_x_mm[index]),
         used=tuple(sorted(layer for layer in touched | filled if layer <= bottom)),
         routed=tuple(sorted(layer for layer in touched if layer <= bottom)),
-        backdrills=_backdrills(pads.drilling, index),
+        backdrills=backdrills_of(pads.drilling, index),
         pad_mm=2 * reach,
         is_unsure=is_unsure,
     )
 
 
-def _backdrills(drilling: Drilling, index: int) -> tuple[Backdrill, ...]:
+def backdrills_of(drilling: Drilling, index: int) -> tuple[Backdrill, ...]:
+    """Return the backdrills of a via or pad by its row."""
     columns = (
         (drilling.backdrill_start, drilling.backdrill_must_cut, drilling.backdrill_size_mm),
         (drilling.tertiary_start, drilling.tertiary_must_cut, drilling.tertiary_size_mm),

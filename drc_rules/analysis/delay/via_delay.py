@@ -13,11 +13,11 @@ from drc_rules.analysis.via.high_speed_vias import USUAL_CLEARANCE_MM
 from drc_rules.analysis.via.via_bodies import mean_dk, return_log, rim_log, via_stack
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs.holes import drilled_one_mm
-from stackup_lib.board.board import NO_LAYER
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Crossing
+from stackup_lib.vias.plated_holes import backdrills_of
 from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps, log_of_radial_line
 from stackup_lib.vias.via_field import ViaBody
 
@@ -44,7 +44,7 @@ class Climb:
 
     Attributes:
         upper, lower: the layers that it joins.
-        top, bottom: where its barrel ends; the two layers themselves where the rest is drilled away.
+        top, bottom: where its barrel ends: the two layers themselves, or beyond what backdrills leave.
         drill_mm: finished; NaN where the file does not say.
         has_all_pads: on layers that it only passes, too.
         clearance_mm: of its net.
@@ -66,8 +66,7 @@ def climb_of(ctx: Context, crossing: Crossing) -> Climb | None:
     if upper == lower:
         return None
     vias, row = ctx.board.vias, crossing.via
-    is_drilled = vias.drilling.backdrill_must_cut[row] != NO_LAYER
-    top, bottom = (upper, lower) if is_drilled else (int(vias.start_layer[row]), int(vias.end_layer[row]))
+    top, bottom = _ends(ctx, row)
     return Climb(
         upper=upper,
         lower=lower,
@@ -78,6 +77,21 @@ def climb_of(ctx: Context, crossing: Crossing) -> Climb | None:
         has_all_pads=bool(vias.remove_unused[row] != 1),
         clearance_mm=ctx.board.project.clearance_mm(ctx.board.nets[int(vias.net[row])]) or 0.0,
     )
+
+
+def _ends(ctx: Context, row: int) -> tuple[int, int]:
+    """Return between which layers the barrel of a via is left by its backdrills, those of the settings among them."""
+    vias = ctx.board.vias
+    top, bottom, net = int(vias.start_layer[row]), int(vias.end_layer[row]), int(vias.net[row])
+    drills = (*backdrills_of(vias.drilling, row), *(drill for drill, on in ctx.declarations.backdrills if net in on))
+    for drill in drills:
+        if 0 < (drill.size_mm or 0.0) <= float(vias.drill_mm[row]):
+            continue
+        if drill.start > drill.must_cut:
+            bottom = min(bottom, drill.must_cut - 1)
+        else:
+            top = max(top, drill.must_cut + 1)
+    return top, bottom
 
 
 def via_delay_ps(ctx: Context, climb: Climb) -> Interval:

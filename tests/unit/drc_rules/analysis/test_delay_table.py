@@ -9,13 +9,14 @@ import pytest
 
 from drc_rules.analysis.delay.delay_table import delay_table
 from drc_rules.analysis.delay.trace_delay import climb_ps
-from drc_rules.analysis.delay.via_delay import Climb
+from drc_rules.analysis.delay.via_delay import Climb, climb_of
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.delay_rows import DelayGroup
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
+from stackup_lib.nets.routes import Crossing
 from tests.support.mini import mini_context
 
 OPENEMS = """
@@ -99,6 +100,26 @@ def test_a_via_through_four_layers_is_as_late_as_a_3d_solver_says(tmp_path: Path
     assert (other.low, other.nominal, other.high) == pytest.approx((10.8, 13.2, 16.0), abs=0.05)
     assert climb_ps(ctx, [usual, usual], [usual]).nominal == one.nominal
     assert climb_ps(ctx, [usual], [usual]).high == 0.0
+
+
+def test_a_barrel_ends_where_a_backdrill_ends_that_file_or_settings_state(tmp_path: Path) -> None:
+    """From F.Cu to In1: the barrel is left whole, cut behind In1, or cut from the wrong side, which leaves In1 on."""
+    drill: dict[str, object] = {"size_mm": 0.45, "from": "B.Cu", "must_cut": "In2.Cu"}
+    said = '[[backdrill]]\nnets = ["/A"]\nfrom = "B.Cu"\nmust_cut = "In2.Cu"\n'
+
+    def ends(config: str = "", **via: object) -> tuple[int, int]:
+        row = {"net": "/A", "at_mm": (10, 10), "size_mm": 0.45, "drill_mm": 0.2, **via}
+        ctx = mini_context(tmp_path, {"size_mm": (20, 20), "stackup": OPENEMS, "vias": [row]}, config)
+        climb = climb_of(ctx, Crossing(via=0, entry_layer=0, exit_layer=1, at_mm=0.0))
+        assert climb is not None
+        return climb.top, climb.bottom
+
+    assert ends() == (0, 3)
+    assert ends(backdrill=drill) == (0, 1)
+    assert ends(said) == (0, 1)
+    assert ends(said.replace("/A", "/B")) == (0, 3)
+    assert ends(backdrill={**drill, "size_mm": 0.2}) == (0, 3)
+    assert ends(backdrill={**drill, "from": "F.Cu", "must_cut": "F.Cu"}) == (0, 3)
 
 
 def test_ports_stand_apart_and_pairs_count_once(tmp_path: Path) -> None:
