@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 
+import numpy as np
+
 from drc_rules.settings.config import BackdrillDeclaration, Config, ImpedanceDeclaration
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import chosen_nets
-from stackup_lib.board.board import Board
+from stackup_lib.board.board import NO_LAYER, Board
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.words import count
 from stackup_lib.nets.diff_pairs import Pairs
@@ -33,10 +35,19 @@ def impedance_notes(board: Board, rows: Sequence[ImpedanceDeclaration]) -> Itera
 
 
 def backdrill_notes(board: Board, rows: Sequence[BackdrillDeclaration]) -> Iterator[str]:
-    """Yield a note for each `[[backdrill]]` that matches no net: nothing is drilled by it."""
+    """Yield a note for each `[[backdrill]]` that matches no net, or cuts another layer than the file's do."""
+    drilling, index = board.vias.drilling, board.layer_index
     for number, row in enumerate(rows, start=1):
-        if not chosen_nets(board, row.net_classes, row.nets):
-            yield f"[[backdrill]] {number} matches no net of this board{unknown_class(board, row.net_classes)}"
+        where, nets = f"[[backdrill]] {number}", chosen_nets(board, row.net_classes, row.nets)
+        if not nets:
+            yield f"{where} matches no net of this board{unknown_class(board, row.net_classes)}"
+        start, cut = index.get(row.from_, NO_LAYER), index.get(row.must_cut, NO_LAYER)
+        drilled = (drilling.backdrill_start == start) & (drilling.backdrill_must_cut != cut)
+        vias = np.flatnonzero(drilled & np.isin(board.vias.net, list(nets)))
+        if len(vias) and NO_LAYER not in (start, cut):
+            of_file = {board.copper_layers[k].name for k in drilling.backdrill_must_cut[vias].tolist()}
+            other = f"the file's backdrills of {count(len(vias), 'via')} must cut {', '.join(sorted(of_file))}"
+            yield f"{where} must cut {row.must_cut} from {row.from_}, {other}: stubs follow the deeper one"
 
 
 def with_rails_of(board: Board, config: Config) -> Config:

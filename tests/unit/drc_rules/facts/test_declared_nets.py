@@ -98,3 +98,25 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
 def test_what_a_table_does_that_its_writer_may_not_expect_is_told(settings: str, notes: list[str]) -> None:
     report = check_board(BOARD, config=parse_config(settings))
     assert [note for note in report.notes if note.startswith("[[")] == notes
+
+
+@pytest.mark.parametrize(
+    ("cut", "notes"),
+    [
+        (
+            "In6.Cu",
+            [
+                "[[backdrill]] 1 must cut In6.Cu from B.Cu, the file's backdrills of 16 vias must cut In3.Cu: "
+                "stubs follow the deeper one"
+            ],
+        ),
+        ("In3.Cu", []),
+    ],
+)
+def test_a_backdrill_that_contradicts_the_files_is_told(cut: str, notes: list[str]) -> None:
+    board = BOARD.parents[1] / "inference_pcie_gen5_fit/inference_pcie_gen5_fit.kicad_pcb"
+    settings = f'[[backdrill]]\nnets = ["/PCIE_RX*"]\nfrom = "B.Cu"\nmust_cut = "{cut}"\n'
+
+    report = check_board(board, config=parse_config(settings))
+
+    assert [note for note in report.notes if "backdrill" in note] == notes
