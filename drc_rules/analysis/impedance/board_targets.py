@@ -12,6 +12,7 @@ from drc_rules.analysis.targets.controlled import (
     counted,
     nets_by_target,
 )
+from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
 from stackup_lib.transmission_lines.width_request import Target
@@ -89,7 +90,9 @@ def _together(a: LineTarget, b: LineTarget) -> LineTarget:
     """Join equal targets at the same frequency."""
     title = ", ".join(dict.fromkeys((*a.title.split(", "), *b.title.split(", "))))
     source = ", ".join(dict.fromkeys((*a.source.split(", "), *b.source.split(", "))))
-    return a.model_copy(update={"title": title, "source": source, "routed": (*a.routed, *b.routed)})
+    tolerance = min(a.tolerance_pct, b.tolerance_pct)
+    routed = (*a.routed, *b.routed)
+    return a.model_copy(update={"title": title, "source": source, "tolerance_pct": tolerance, "routed": routed})
 
 
 def _of_group(target: NetTarget, lines: Sequence[ControlledLine]) -> LineTarget:
@@ -98,16 +101,22 @@ def _of_group(target: NetTarget, lines: Sequence[ControlledLine]) -> LineTarget:
         target=Target(ohm=target.ohm, kind=target.kind),
         nyquist_ghz=target.nyquist_ghz,
         source=target.source,
+        tolerance_pct=target.tolerance_pct,
         routed=tuple(found.line for found in lines),
     )
 
 
 def _of_interface(one: Interface) -> Iterator[LineTarget]:
+    tolerance = one.impedance_tolerance_pct or USUAL_TOLERANCE_PCT
     if one.impedance_diff_ohm is not None:
         target = Target(ohm=one.impedance_diff_ohm, kind="differential")
         source = one.document_of("impedance_diff_ohm")
-        yield LineTarget(title=one.title, target=target, nyquist_ghz=one.nyquist_ghz, source=source)
+        yield LineTarget(
+            title=one.title, target=target, nyquist_ghz=one.nyquist_ghz, source=source, tolerance_pct=tolerance
+        )
     if one.impedance_single_ohm is not None:
         target = Target(ohm=one.impedance_single_ohm, kind="single")
         source = one.document_of("impedance_single_ohm")
-        yield LineTarget(title=one.title, target=target, nyquist_ghz=one.nyquist_ghz, source=source)
+        yield LineTarget(
+            title=one.title, target=target, nyquist_ghz=one.nyquist_ghz, source=source, tolerance_pct=tolerance
+        )

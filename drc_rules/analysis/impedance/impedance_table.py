@@ -12,6 +12,7 @@ from drc_rules.analysis.lines.solved_lines import (
     production_process,
     routed_impedance_ohm,
 )
+from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT
 from drc_rules.requirements.fabs import Tier, track_space
 from stackup_lib.core.errors import StackwrightError, answer_once
 from stackup_lib.core.facts import MissingFact
@@ -43,6 +44,7 @@ class LineTarget(Frozen):
         nyquist_ghz: where its loss counts, None where not specified.
         gap_mm: of the pair, where the design states one.
         source: where it comes from.
+        tolerance_pct: how far the impedance may be off.
         routed: in which geometries the board's nets of it were routed.
     """
 
@@ -51,6 +53,7 @@ class LineTarget(Frozen):
     nyquist_ghz: float | None = None
     gap_mm: float | None = None
     source: str = ""
+    tolerance_pct: float = USUAL_TOLERANCE_PCT
     routed: tuple[RoutedLine, ...] = ()
 
 
@@ -73,6 +76,7 @@ class ImpedanceRow(Frozen):
         model_pct: what is not known of Dk, etch taper, outer copper and mask, in percent of the impedance.
         process_pct: standard deviation of a typical production, in percent.
         yield_10_pct: share of it inside +-10 % of the target, in percent.
+        yield_pct: the same inside the target's own tolerance.
         routed: what is on the board for this target on this layer, the longest first.
         problem: why there is no geometry: a missing fact, or what cannot be reached.
         loss_problem: why there is no loss.
@@ -90,6 +94,7 @@ class ImpedanceRow(Frozen):
     model_pct: float | None = None
     process_pct: float | None = None
     yield_10_pct: float | None = None
+    yield_pct: float | None = None
     routed: tuple[Routed, ...] = ()
     problem: str = ""
     loss_problem: str = ""
@@ -155,6 +160,7 @@ class ImpedanceTable:
             model_pct=self.lines.uncertainty(index, solved.width_mm, solved.gap_mm, references).total_pct,
             process_pct=production.sigma_pct,
             yield_10_pct=100 * production.inside(10.0).share,
+            yield_pct=100 * production.inside(target.tolerance_pct).share,
             routed=routed,
             loss_problem=problem,
             cure=cure,
@@ -214,7 +220,7 @@ def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> 
         solved.gap_mm,
         production_process(),
         target_ohm=target.target.ohm,
-        within_pct=(10.0,),
+        within_pct=tuple(dict.fromkeys((10.0, target.tolerance_pct))),
         tolerance=LINE_TOLERANCE,
     )
     return solved, production

@@ -220,7 +220,7 @@ def _target_block(page: Page, target: LineTarget, rows: Sequence[ImpedanceRow]) 
     page.heading(f"{target.title}: {target.target}{nyquist}", target.source)
     solved = [row for row in rows if row.width_mm is not None]
     routed = any(row.routed for row in rows)
-    header = ["layer", "planes", "width", "gap", "ohm", "in +-10 %", "dB/inch (range)"]
+    header = ["layer", "planes", "width", "gap", "ohm", f"in +-{target.tolerance_pct:g} %", "dB/inch (range)"]
     columns = [Column(), Column(max_width=18), *[Column(right=True)] * 4, Column(wraps=True)]
     if routed:
         header, columns = [*header, "as routed"], [*columns, Column(wraps=True)]
@@ -250,7 +250,7 @@ def _cells(row: ImpedanceRow, *, routed: bool) -> tuple[str | Text, ...]:
         f"{row.width_mm:.3f}",
         gap,
         f"{row.impedance_ohm:.1f}",
-        f"{row.yield_10_pct:.0f} %" if row.yield_10_pct is not None else "",
+        f"{row.yield_pct:.0f} %" if row.yield_pct is not None else "",
         f"{total.nominal:.2f}{beyond} ({_range(total)})" if total else "",
     )
     return (*cells, _routed_cell(row)) if routed else cells
