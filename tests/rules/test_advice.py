@@ -13,9 +13,10 @@ from drc_rules.engine.check import check_board
 from drc_rules.report.model import Finding, Report, Verdict
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.interfaces import families
+from drc_rules.rules.rule import find_rule
 from stackwright.cli.app import run
 from tests.support.kicad5_boards import Kicad5
-from tests.support.rule_cases import Loaded, all_cases
+from tests.support.rule_cases import Loaded, all_cases, cases_of
 
 BOARDS = sorted(Path("fixtures/boards").glob("*/*.kicad_pcb"))
 OF_IMPEDANCE = ("IMP002", "IMP003")
@@ -105,3 +106,12 @@ def test_a_board_of_kicad_6_without_its_project_is_asked_for_it() -> None:
     report = check_board(Path("fixtures/boards/missing_project/missing_project.kicad_pcb"))
 
     assert [finding.code for finding in report.findings if "kicad_pro" in finding.fix] == ["STK004"]
+
+
+@pytest.mark.parametrize("loaded", cases_of(find_rule("PDN008")), ids=lambda loaded: loaded.name)
+def test_mask_is_advised_where_it_changes_the_class(loaded: Loaded, tmp_path: Path) -> None:
+    """Not inside, not where mask covers one side, not of pads, and not under IPC-9592, which has one figure for all."""
+    for finding in loaded.decide(tmp_path, find_rule("PDN008")).findings:
+        bare = "bare copper" in finding.title and "IPC-2221B" in finding.title
+
+        assert ("solder mask" in finding.fix) == bare, finding.title

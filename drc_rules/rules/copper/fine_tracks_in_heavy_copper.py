@@ -7,8 +7,8 @@ weight, or your own fab's (`[fab.track_mm]`). Outer layers are exempt: plating m
 
 Why it matters
 --------------
-Etching goes sideways as far as it goes down: a narrow track in heavy copper comes out thin, open, or with walls so
-sloped that its impedance is off.
+The etch works sideways while it works down, longer in heavy copper: a narrow track comes out thin, open, or with walls
+so sloped that its impedance is off.
 
 How to fix
 ----------

@@ -9,8 +9,8 @@ limit. Without it the widest published guide holds, and what exceeds it is infor
 
 Why it matters
 --------------
-The receiver samples the data of a byte by its strobe. What arrives early or late takes from setup or hold time, and
-training restores only what is the same for all eight bits.
+The receiver samples the data of a byte by its strobe. What arrives early or late takes from setup or hold time.
+Training of the strobe alone restores only what is the same for all eight bits; where each bit is trained, more is.
 
 How to fix
 ----------

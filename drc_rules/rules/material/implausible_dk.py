@@ -9,8 +9,8 @@ a laminate without a data sheet. A sheet without a Dk is not compared.
 
 Why it matters
 --------------
-Impedance goes with the square root of Dk: a number copied from another laminate shifts every controlled line. So
-nothing that depends on the row is judged where it names a product: one of the two statements is wrong. Where
+Impedance goes with one over the square root of Dk: a number copied from another laminate shifts every controlled line.
+So nothing that depends on the row is judged where it names a product: one of the two statements is wrong. Where
 `stackwright.toml` names the product and not its Dk, the data sheet's takes the place of the file's.
 
 How to fix
@@ -19,8 +19,8 @@ Enter the Dk of the construction that the fab will use, at the relevant frequenc
 
 What it cannot see
 ------------------
-The range is wide: 370HR may have any Dk from 3.0 to 4.9, a tenth of a stripline's impedance up or down. Wrong resin
-content, glass style or frequency pass.
+The range is wide: 370HR may have any Dk from 3.0 to 4.9, 11 to 14 % of a stripline's impedance either way. Wrong
+resin content, glass style or frequency pass.
 
 Sources
 -------
@@ -73,7 +73,7 @@ def implausible_dk(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterato
             title=(
                 f"{ply.label} ({ply.stated}): Dk {dk:g} is outside the range of {laminate.family}, {low:g} to {high:g}"
             ),
-            why=f"Impedance goes with the square root of Dk: {_consequence(ply)}",
+            why=f"Impedance goes with one over the square root of Dk: {_consequence(ply)}",
             fix=f"Enter the Dk of the construction that the fab will use. {ply.how_to_correct('dk')}",
             ids=(ply.label,),
             measured=Measured(value=dk, unit="Dk"),

@@ -12,8 +12,8 @@ twice the limit and twice the named laminate's own Df, a warning at most below t
 
 Why it matters
 --------------
-Dielectric loss grows with frequency and length; at the Nyquist frequency of these links it is most of the channel's
-budget.
+Dielectric loss grows in proportion to Df and frequency, that of copper with the root of the frequency only. At 16 GHz
+and a Dk of 4 a Df of 0.02 alone costs 1.5 dB an inch, one of 0.002 a tenth of that.
 
 How to fix
 ----------

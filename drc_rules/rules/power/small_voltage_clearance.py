@@ -13,12 +13,12 @@ A second clause compares outer layers with IPC-9592, for power converters: from 
 Why it matters
 --------------
 Racks feed AI boards with 48 to 54 V. Dirt, moisture and flux let a current creep between bare copper, until the surface
-chars and the rail arcs.
+chars and the rail arcs. Inside, copper grows along the glass in years of moisture (conductive anodic filaments, CAF).
 
 How to fix
 ----------
-Give the rail a net class with the clearance of the finding, refill the zones, and keep bare pads and test points apart;
-or cover them with mask.
+Give the rail a net class with the clearance of the finding, refill the zones, and keep bare pads and test points apart.
+Under IPC-2221B mask on one of two bare tracks or vias helps as well.
 
 What it cannot see
 ------------------
@@ -42,6 +42,7 @@ from drc_rules.analysis.fabrication.clearance_places import between, more_pairs,
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.power.voltage_spacing import (
     BARE,
+    INNER,
     WORDS,
     conversion_spacing_mm,
     differences_v,
@@ -75,6 +76,9 @@ U: voltage between the two nets [V]
 
 
 _BOARDS, _CONVERTERS = "voltage_clearance", "conversion_clearance"
+WHY_OUTSIDE = "At this voltage a current creeps between bare or dirty copper until the surface chars"
+WHY_INSIDE = "At this voltage copper grows along the glass from one to the other in years of moisture"
+COVER = ", or cover one of the two with solder mask"
 _NAMES = {_BOARDS: "IPC-2221B", _CONVERTERS: "IPC-9592"}
 
 
@@ -112,8 +116,9 @@ def small_voltage_clearance(ctx: Context, clause: Clause, layer: int) -> Iterato
     where = f"{WORDS[kinds[row]]}: {name}, {between(board, pairs)}"
     yield DraftFinding(
         title=f"clearance {distance_text(gap)}, {standard} {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
-        why="At this voltage a current creeps between bare or dirty copper until the surface chars",
-        fix=f"Give the nets a net class with a clearance of {limit:g} mm and refill the zones, or cover the copper",
+        why=WHY_INSIDE if kinds[row] == INNER else WHY_OUTSIDE,
+        fix=f"Give the nets a net class with a clearance of {limit:g} mm and refill the zones"
+        + (COVER if kinds[row] == BARE and clause.kind == _BOARDS else ""),
         ids=(name, standard) if clause.kind == _CONVERTERS else (name,),
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=limit,

@@ -16,7 +16,7 @@ Transmitters next to receivers are the worst case: one is strong, the other weak
 How to fix
 ----------
 Move the pairs apart, bring the plane closer, route transmit and receive pairs on different layers, or use a stripline,
-which has no far-end coupling.
+which has little far-end coupling: none where all of its dielectric has one Dk.
 
 What it cannot see
 ------------------
@@ -59,7 +59,7 @@ def _parts(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
 FORMULA = """
 k ≤ k_max
 
-k: coupling at the near end, (k_L + k_C) / 2 · sin(2 π f T), over the length of the run, of all neighbours by power [%]
+k: coupling at the near end, (k_L + k_C) / 2 · sin(2 π f T), at most up to f_N, of all neighbours by power [%]
 k_max: maximum [%]
 g: gap from pair to pair [mm]
 h: height over the nearer plane [mm]

@@ -9,8 +9,9 @@ the length routed on the layer.
 
 Why it matters
 --------------
-Half of a stripline's return current flows in either plane. Where one of them is a supply rail, its part reaches ground
-only through capacitors, and the noise of the rail is in the signal. Where one is missing, the layer beyond couples in.
+The return current of a stripline flows in both planes, more in the nearer one. Where one of them is a supply rail, its
+part reaches ground only through capacitors, and the noise of the rail is in the signal. Where one is missing, the layer
+beyond couples in.
 
 How to fix
 ----------

@@ -7,8 +7,8 @@ range of all laminates. KiCad's 0 and 1 mean "not set". KiCad's untouched defaul
 
 Why it matters
 --------------
-Impedance goes with the square root of Dk. A typing error (42 for 4.2) makes every adjacent line wrong by a factor. So
-nothing that depends on the row is judged: impedance, loss, stub resonance and delay are not verifiable.
+Impedance goes with one over the square root of Dk: by a typing error (42 for 4.2) every adjacent line comes out at a
+third. So nothing that depends on the row is judged: impedance, loss, stub resonance and delay are not verifiable.
 
 How to fix
 ----------

@@ -7,8 +7,8 @@ is not declared is not verifiable.
 
 Why it matters
 --------------
-At 700 W and more, air cannot cool one component within a server's height. The cooling decides the board's flatness, its
-keep-outs, the holes of the cold plate and the height of the parts around.
+At 700 W and more air needs heat sinks several rack units high; lower servers need a cold plate. The cooling decides the
+board's flatness, its keep-outs, the holes of the cold plate and the height of the parts around.
 
 How to fix
 ----------

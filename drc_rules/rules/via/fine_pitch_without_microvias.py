@@ -8,7 +8,8 @@ Where there are some, and the pitch usually needs more microvia layers per side 
 
 Why it matters
 --------------
-Between balls at 0.65 mm a through via with its pad leaves no room for a track: the inner rows cannot be routed out.
+Between balls at 0.5 mm a usual through via, 0.2 mm in a pad of 0.45 mm, leaves no room for a track: the inner rows
+cannot be routed out. At 0.65 mm it leaves room for one of 0.075 mm.
 
 How to fix
 ----------
@@ -21,8 +22,8 @@ passes, whatever it serves. Where only the outer two rows are connected, the fin
 
 Sources
 -------
-Each clause names its document; the 0.65 mm is engineering knowledge. The usual class (1-N-1 at 0.5 mm, 2-N-2 at
-0.4 mm) is AtlasPCB's.
+Printed Circuit Design & Fab: 0.65 mm is the last pitch for through vias, the next one is 0.5 mm. The usual class (1-N-1
+at 0.5 mm, 2-N-2 at 0.4 mm) is AtlasPCB's.
 """
 
 from __future__ import annotations
