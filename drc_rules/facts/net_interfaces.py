@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from functools import cached_property
 
@@ -69,11 +69,13 @@ class Assignment:
     Attributes:
         roles: one entry per net of `Board.nets`, or None.
         links: of the board, whatever its nets are assigned to.
+        idle: nets of one pad without copper, as pins of a module that its carrier leaves open; nothing is asked of them
     """
 
     roles: tuple[NetRole | None, ...]
     links: Links = field(compare=False, repr=False)
     notes: tuple[str, ...] = ()
+    idle: frozenset[int] = frozenset()
 
     @cached_property
     def _nets(self) -> Mapping[str, Ints]:
@@ -113,14 +115,17 @@ class Assignment:
 
     def families_without_generation(self) -> tuple[str, ...]:
         """Ids of the high-speed families on the board with nets of unknown generation, sorted."""
-        present = {role.family for role in self.roles if role and role.interface is None}
+        present = {role.family for net, role in self._in_use() if role.interface is None}
         return tuple(sorted(one for one in present if family(one).fast))
 
+    def _in_use(self) -> Iterator[tuple[int, NetRole]]:
+        return ((net, role) for net, role in enumerate(self.roles) if role and net not in self.idle)
+
     def taken_as(self) -> tuple[TakenAs, ...]:
-        """One line per group of nets, high-speed families and larger groups first; sidebands left out."""
+        """One line per group of nets in use, high-speed families and larger groups first; sidebands left out."""
         groups: dict[NetRole, int] = {}
-        for role in self.roles:
-            if role and role.family not in ASIDE:
+        for _, role in self._in_use():
+            if role.family not in ASIDE:
                 groups[role] = groups.get(role, 0) + 1
         lines = [
             TakenAs(
@@ -173,7 +178,8 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     roles = _with_pins(pins, roles, loose | apart, expected)
     notes += [*_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
-    return Assignment(_name_groups(roles, board.nets), links, tuple(notes))
+    named_roles = _name_groups(roles, board.nets)
+    return Assignment(named_roles, links, tuple(notes), _idle(board) - declared.keys())
 
 
 def _declared(board: Board, config: Config, pairs: Pairs, notes: list[str]) -> dict[int, NetRole]:
@@ -278,6 +284,14 @@ def _is_lone(board: Board, links: Links, net: int, role: NetRole) -> bool:
         return False
     rows = links.rows_of_net.get(net, ())
     return links.pairs.complement_of(net) is None and all(links.complement_row(row) is None for row in rows)
+
+
+def _idle(board: Board) -> frozenset[int]:
+    """Return the nets that lead nowhere: at most one pad, and no copper."""
+    found = np.bincount(board.pads.net, minlength=len(board.nets)) <= 1
+    for nets in (board.tracks.net, board.vias.net, board.zones.net):
+        found[nets] = False
+    return frozenset(np.flatnonzero(found).tolist())
 
 
 def _is_loose(net: str, role: NetRole) -> bool:

@@ -228,6 +228,19 @@ def test_a_net_class_of_pci_express_holds_its_reference_clock_too(
     assert {roles[net] for net in nets} == {found}
 
 
+@pytest.mark.parametrize(("far", "asked"), [("", ()), ("J2", ("pcie",))])
+def test_of_pins_that_a_carrier_leaves_open_nothing_is_asked(tmp_path: Path, far: str, asked: tuple[str, ...]) -> None:
+    """A module's symbol names all its pins: one pad without copper leads nowhere, whatever its name reads as."""
+    pads = (("121", "PCIE_TX_P", "/PCIE_TX_P"), ("123", "PCIE_TX_N", "/PCIE_TX_N"))
+    board = mini(tmp_path, part("J1", "Module", *pads) + (part(far, "Socket", *pads, y_mm=30) if far else ""))
+
+    found = assign_nets(board, Config(), {})
+
+    assert [role.family for role in found.roles if role] == ["pcie", "pcie"]
+    assert found.families_without_generation() == asked
+    assert [line.nets for line in found.taken_as()] == ([2] if far else [])
+
+
 def socket(*pads: tuple[str, str]) -> str:
     return part("J1", "HX-31-M", *((number, "", net) for number, net in pads))
 
