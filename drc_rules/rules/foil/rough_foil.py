@@ -21,8 +21,8 @@ disagree, the grade decides. Planes next to the signal layers, which carry retur
 
 Sources
 -------
-Each clause names document, table and row. Grades by roughness: Rz above 5 um STD, 3 to 5 LP or RTF, up to 3 VLP, up to
-1.5 HVLP; digits behind a grade differ between foil makers.
+Each clause names document, table and row. Grades by roughness, as foil makers use them: Rz above 5 um STD, 3 to 5 LP or
+RTF, up to 3 VLP, up to 1.5 HVLP; IPC-MF-150F is wider (VLP to 5.1 um). Digits behind a grade differ between makers.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ which has little far-end coupling: none where all of its dielectric has one Dk.
 
 What it cannot see
 ------------------
-Only high-speed pairs on one layer count: single-ended, low-speed and broadside neighbours and via barrels do not.
-Neighbours in phase add more than by power. Lines count as uniform; timing is unknown, so the value is a maximum.
+Only high-speed pairs on one layer count, no single-ended or broadside neighbours. Neighbours in phase add more than by
+power. Timing is unknown: the value is a maximum. Far ends of striplines count as quiet, also between unlike Dk.
 
 Sources
 -------
