@@ -458,9 +458,9 @@ WREN_SEEDS = {
         {"board.impedance.routed": "failed +1 -0"},
     ),
     "one trace of 0.06 mm": Seed(
-        "the pair is unlike, and no fab etches that",
+        "no fab etches that; with both widths the pair has 112 ohm, open between 108.6 and 115.5, maximum 110",
         lambda c: c.with_tracks(c.on_nets("/SFP0.RX_P") & c.on_layer("In9.Cu"), width_mm=0.06),
-        {**dict.fromkeys(TRACK_SPACE, "failed"), "board.impedance.routed": "failed +1 -0"},
+        dict.fromkeys(TRACK_SPACE, "failed"),
     ),
     "a backdrill as deep as it may be": Seed(
         "0.4 mm meets a neighbour at that place; its stub, one of a group of like ones, is gone",

@@ -94,7 +94,16 @@ def _widest(group: HighSpeedGroup) -> Interface | None:
     )
 
 
-@rule("NET009", kinds=("coupling_capacitor_out_of_range",), over=_groups)
+FORMULA = """
+C_min ≤ C ≤ C_max
+
+C: capacitance in one trace of a pair, the worst of the interface [nF]
+C_min: least that the interface allows, of the nearer range where it has two [nF]
+C_max: largest that it allows [nF]
+"""
+
+
+@rule("NET009", kinds=("coupling_capacitor_out_of_range",), over=_groups, formula=FORMULA)
 def coupling_capacitor_out_of_range(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the capacitors of an interface that are outside its range."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
@@ -102,9 +111,14 @@ def coupling_capacitor_out_of_range(ctx: Context, _clause: Clause, group: HighSp
     if by is None:
         return
     all_of = ctx.get(_couplings, group.id)
-    wrong = [one for one in all_of if one.nf is not None and not _is_allowed(by, one.nf)]
+    known = sorted((one for one in all_of if one.nf is not None), key=lambda one: (-_off(by, one.nf or 0.0), one.name))
+    wrong = [one for one in known if not _is_allowed(by, one.nf or 0.0)]
+    shown = next(iter(wrong or known[::-1]), None)
+    if shown is not None and shown.nf is not None:
+        low, high = _range(by, shown.nf)
+        ctx.shows(f"{shown.name} of {shown.pair}", C=shown.nf, C_min=low, C_max=high)
     if wrong:
-        yield _draft(ctx, group, by, sorted(wrong, key=lambda one: (-_off(by, one.nf or 0.0), one.name)))
+        yield _draft(ctx, group, by, wrong)
         return
     unread = [one for one in all_of if one.nf is None]
     if unread:
@@ -118,15 +132,24 @@ def _is_allowed(by: Interface, nf: float) -> bool:
     return any(low <= nf <= high for low, high in filter(None, (by.coupling_nf, by.coupling_receiver_nf)))
 
 
+def _range(by: Interface, nf: float) -> tuple[float, float]:
+    """Return the range that a capacitance is in, else the one with the nearest end."""
+    ranges = [one for one in (by.coupling_nf, by.coupling_receiver_nf) if one]
+    around = [one for one in ranges if one[0] <= nf <= one[1]]
+    return around[0] if around else min(ranges, key=lambda one: min(_ratio(end, nf) for end in one))
+
+
 def _limit(by: Interface, nf: float) -> float:
     """Return the end of a range that is nearest to what is outside."""
-    ends = [end for ends in (by.coupling_nf, by.coupling_receiver_nf) if ends for end in ends]
-    return min(ends, key=lambda end: max(end, nf) / max(min(end, nf), 1e-9))
+    return min(_range(by, nf), key=lambda end: _ratio(end, nf))
+
+
+def _ratio(end: float, nf: float) -> float:
+    return max(end, nf) / max(min(end, nf), 1e-9)
 
 
 def _off(by: Interface, nf: float) -> float:
-    limit = _limit(by, nf)
-    return max(limit, nf) / max(min(limit, nf), 1e-9)
+    return _ratio(_limit(by, nf), nf)
 
 
 def _draft(ctx: Context, group: HighSpeedGroup, by: Interface, wrong: list[Coupling]) -> DraftFinding:

@@ -75,7 +75,7 @@ def _tracks(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
 FORMULA = """
 L ≤ L_max
 
-L: longest crossing of one gap of the plane that carries the return current, or detour to a slot's nearer end [mm]
+L: longest crossing of a gap of the plane, detour to a slot's nearer end, or length of a net over a floating fill [mm]
 L_max: maximum: a tenth of a wavelength at Nyquist; 0 for a split between two nets [mm]
 """
 
@@ -196,6 +196,9 @@ def _over_floating(ctx: Context, part: Referenced, plane: int) -> Iterator[Draft
         return
     board, (layer, other) = ctx.board, (ctx.board.copper_layers[k].name for k in (part.layer, plane))
     names = [board.nets[-net], *sorted({board.nets[one] for one, under in over if under == FLOATING and one != -net})]
+    ctx.shows(
+        f"{part.group.title} on {layer} over a floating fill on {other}", L=length, L_max=part.group.lumped_mm[-1]
+    )
     yield DraftFinding(
         title=f"floating fill on {other}: {part.group.title}, {count_of(names)} on {layer}, worst for {length:.1f} mm",
         why="The fill's net has vias and plated holes, and none of them, no pad and no track joins this fill",
