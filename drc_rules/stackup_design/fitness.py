@@ -147,7 +147,7 @@ def fitness_of(
     """
     said = overrides or Overrides()
     base, purpose = gather(board, config, said), purpose_of(board, config, said)
-    looked_up(purpose.profile, load_profile, config)
+    looked_up(purpose.profile, load_profile, config)  # a name that is none is told with the file that states it
     declared = purpose.profile.value
     names = tuple(profiles or dict.fromkeys((*profile_names(), *((declared,) if declared else ()), *also)))
     forms = forms_of_size(board)

@@ -102,7 +102,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     )
     if held.standing is Standing.WITHIN:
         if _is_unbalanced(line):
-            what = f"whether {where}, {size}{other} mm, is balanced: {ohm:.1f} ohm is right, but its traces are unlike"
+            what = f"whether {where}, {size}{other} mm, is balanced: {ohm:.1f} ohm is right, but its widths differ"
             raise MissingFact(what, "in the layout, give both traces one width: no declaration decides it")
         return
     if held.standing is Standing.UNSURE:

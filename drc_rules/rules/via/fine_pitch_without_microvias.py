@@ -9,7 +9,7 @@ Where there are some, and the pitch usually needs more microvia layers per side 
 Why it matters
 --------------
 Between balls at 0.5 mm a usual through via, 0.2 mm in a pad of 0.45 mm, leaves no room for a track: the inner rows
-cannot be routed out. At 0.65 mm it leaves room for one of 0.075 mm, which only the best fabs etch.
+cannot be routed out. At 0.65 mm it leaves room for one of 0.065 mm with as much space on either side.
 
 How to fix
 ----------
