@@ -22,6 +22,7 @@ from drc_rules.facts.against_sheet import understated_notes
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides, gather, looked_up, purpose_of
 from drc_rules.facts.declared_nets import with_rails_of
+from drc_rules.facts.declared_parts import part_notes
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.report.model import Report
 from drc_rules.requirements.interfaces import interface_ids
@@ -109,6 +110,7 @@ def check_up(
         notes=(
             *context.board.warnings,
             *context.declarations.notes,
+            *part_notes(context.board, config),
             *understated_notes(one for ply in context.plies if (one := ply.understated)),
             *role_notes(context),
             *bounds_notes(context),

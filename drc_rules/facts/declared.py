@@ -12,7 +12,7 @@ from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import CheckOptions, Config, Declared, ImpedanceDeclaration
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
-from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.errors import ConfigError, did_you_mean, nearest
 from stackup_lib.core.facts import Fact, Origin, unknown
 from stackup_lib.core.record import record
 from stackup_lib.materials import find_foil
@@ -86,6 +86,7 @@ class Declarations:
         return (
             f"{FILE_NAME} declares facts for another stackup: they are stale, and count as unknown; "
             f"check them, then {fix}",
+            *self.unmatched,
         )
 
     def of_stackup(self, name: str, value: T | None, source: str) -> Fact[T] | None:
@@ -143,14 +144,7 @@ def gather(board: Board, config: Config, overrides: Overrides) -> Declarations:
         backdrills=tuple(_backdrills(board, config)),
         stale=stale,
         digest=digest or "",
-        unmatched=(
-            *_unmatched(board, config),
-            *_strange_foils(declared),
-            *_plating_alone(config),
-            *preset_notes(board, config),
-            *copper_notes(board, config),
-            *_without_nets(board, overrides.impedance),
-        ),
+        unmatched=(*(() if stale else _of_stackup_notes(board, config)), *_without_nets(board, overrides.impedance)),
         impedance=overrides.impedance,
     )
 
@@ -192,6 +186,15 @@ def _between(low: float, high: float) -> Callable[[str], float]:
     return parse
 
 
+def _of_stackup_notes(board: Board, config: Config) -> Iterator[str]:
+    """Say what is odd about the facts of the stackup; stale ones count as unknown, whatever they say."""
+    yield from _unmatched(board, config)
+    yield from _strange_foils(config.declared)
+    yield from _plating_alone(config)
+    yield from preset_notes(board, config)
+    yield from copper_notes(board, config)
+
+
 def _unmatched(board: Board, config: Config) -> Iterator[str]:
     """Say which tables are for no layer of the board: a note, for one file may serve several boards."""
     rows = [row.name for row in board.stackup.layers if row.is_dielectric] if board.stackup else []
@@ -226,7 +229,9 @@ def _plating_alone(config: Config) -> Iterator[str]:
 def _without_nets(board: Board, said: Iterable[ImpedanceDeclaration]) -> Iterator[str]:
     for row in said:
         if not chosen_nets(board, row.net_classes, row.nets):
-            yield f'--impedance "{row.nets[0]}" matches no net class and no net of this board'
+            near = nearest(row.nets[0].strip("*"), (*board.project.classes, *filter(None, board.nets)))
+            fix = f'; did you mean "{near}"?' if near else ""
+            yield f'--impedance "{row.nets[0]}" matches no net class and no net of this board{fix}'
 
 
 def _backdrills(board: Board, config: Config) -> Iterator[tuple[Backdrill, frozenset[int]]]:

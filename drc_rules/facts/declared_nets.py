@@ -6,27 +6,30 @@ from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
-from drc_rules.settings.config import BackdrillDeclaration, Config, ImpedanceDeclaration
+from drc_rules.settings.config import BackdrillDeclaration, Config, ImpedanceDeclaration, NetChoice
 from drc_rules.settings.config_power import RailDeclaration
-from drc_rules.settings.net_selection import chosen_nets
+from drc_rules.settings.net_selection import chosen_nets, unmatched_in
 from stackup_lib.board.board import NO_LAYER, Board
-from stackup_lib.core.errors import did_you_mean
+from stackup_lib.core.errors import did_you_mean, nearest
+from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.core.words import count
 from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.nets.net_voltages import volts_of_name
+
+MOST_TOLD = 3
+"""Of the wildcards of one table that match nothing, those that a note names."""
 
 USUAL_SWING = 0.25
 """By how much of the voltage in its name a bus may differ from it: -48 V is -40.5 to -57 V (ETSI EN 300 132-2)."""
 
 
 def impedance_notes(board: Board, rows: Sequence[ImpedanceDeclaration]) -> Iterator[str]:
-    """Yield a note for each table that matches no net, or states another target for nets of an earlier one."""
+    """Yield a note for each table that names nets that are not there, or states another target than an earlier one."""
     before: dict[int, ImpedanceDeclaration] = {}
     for number, row in enumerate(rows, start=1):
         where = f"[[impedance]] {number} ({row.ohm:g} ohm)"
         chosen = chosen_nets(board, row.net_classes, row.nets)
-        if not chosen:
-            yield f"{where} matches no net of this board{unknown_class(board, row.net_classes)}"
+        yield from unmatched_notes(board, where, row)
         twice = [n for n in chosen if n in before and _asked(before[n]) != _asked(row)]
         if twice:
             earlier = ", ".join(sorted({f"{before[n].ohm:g} ohm" for n in twice}))
@@ -35,12 +38,11 @@ def impedance_notes(board: Board, rows: Sequence[ImpedanceDeclaration]) -> Itera
 
 
 def backdrill_notes(board: Board, rows: Sequence[BackdrillDeclaration]) -> Iterator[str]:
-    """Yield a note for each `[[backdrill]]` that matches no net, or cuts another layer than the file's do."""
+    """Yield a note for each `[[backdrill]]` of nets that are not there, or that cuts a layer other than the file's."""
     drilling, index = board.vias.drilling, board.layer_index
     for number, row in enumerate(rows, start=1):
         where, nets = f"[[backdrill]] {number}", chosen_nets(board, row.net_classes, row.nets)
-        if not nets:
-            yield f"{where} matches no net of this board{unknown_class(board, row.net_classes)}"
+        yield from unmatched_notes(board, where, row)
         start, cut = index.get(row.from_, NO_LAYER), index.get(row.must_cut, NO_LAYER)
         drilled = (drilling.backdrill_start == start) & (drilling.backdrill_must_cut != cut)
         vias = np.flatnonzero(drilled & np.isin(board.vias.net, list(nets)))
@@ -95,12 +97,31 @@ def half_pair_notes(board: Board, pairs: Pairs, declared: Container[int]) -> Ite
         yield f"[[interface]] takes {taken}, and not {left} of the same pair{more}"
 
 
-def unknown_class(board: Board, net_classes: Sequence[str]) -> str:
-    """Return which net class the project does not have, with the nearest one; "" where it has all."""
-    unknown = [name for name in net_classes if name not in board.project.classes]
-    if not unknown:
-        return ""
-    return f'; the project has no net class "{unknown[0]}", {did_you_mean(unknown[0], board.project.classes)}'
+def unmatched_notes(board: Board, where: str, row: NetChoice) -> Iterator[str]:
+    """Yield a note where a table matches no net, or one of its net classes and wildcards does not."""
+    classes, patterns = unmatched_in(board, row.net_classes, row.nets)
+    has_none = len(classes) + len(patterns) == len(row.net_classes) + len(row.nets)
+    said = [_unmatched_class(board, name) for name in classes] + [_unmatched_pattern(board, one) for one in patterns]
+    if has_none or said:
+        yield note_of(f"{where} matches no net of this board" if has_none else where, said)
+
+
+def note_of(where: str, said: Sequence[str]) -> str:
+    """Return a note of what is said of a table, in which no more than `MOST_TOLD` are told."""
+    more = [f"{len(said) - MOST_TOLD} more likewise"] if len(said) > MOST_TOLD else []
+    told = "; ".join((*said[:MOST_TOLD], *more))
+    return f"{where}: {told}" if told else where
+
+
+def _unmatched_class(board: Board, name: str) -> str:
+    if name in board.project.classes:
+        return f'net class "{name}" has no net'
+    return f'the project has no net class "{name}", {did_you_mean(name, board.project.classes)}'
+
+
+def _unmatched_pattern(board: Board, pattern: str) -> str:
+    near = nearest(pattern.strip("*"), map(as_kicad_shows, filter(None, board.nets)))
+    return f'no net is called "{pattern}"' + (f', did you mean "{near}"?' if near else "")
 
 
 def _asked(row: ImpedanceDeclaration) -> tuple[float, str]:

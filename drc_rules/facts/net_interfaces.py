@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from drc_rules.facts.declared_nets import backdrill_notes, half_pair_notes, impedance_notes, rail_notes, unknown_class
+from drc_rules.facts.declared_nets import backdrill_notes, half_pair_notes, impedance_notes, rail_notes, unmatched_notes
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.facts.pin_pairs import links_without_fills
 from drc_rules.report.model import TakenAs
@@ -189,9 +189,8 @@ def _declared(board: Board, config: Config, pairs: Pairs, notes: list[str]) -> d
         chosen = chosen_nets(board, row.net_classes, row.nets)
         taken = {n for n in chosen if board.nets[n] in row.nets or not is_sideband(board.nets[n], of)}
         where = f'[[interface]] {number} (is = "{row.is_}")'
-        if not chosen:
-            notes.append(f"{where} matches no net of this board{unknown_class(board, row.net_classes)}")
-        elif not taken:
+        notes += unmatched_notes(board, where, row)
+        if chosen and not taken:
             other = "control and clock nets, or those of another interface, by their names"
             notes.append(f"{where} matches only {other}; name them one by one if they are meant")
         left_out = len(chosen) - len(taken)

@@ -71,7 +71,7 @@ class Declared(Declaration):
     dielectric: dict[str, DielectricDeclaration] = Field(default_factory=dict)
 
 
-class _NetChoice(Declaration):
+class NetChoice(Declaration):
     """Nets chosen by net class or by KiCad-like wildcards (`*`, `?`) over the whole net name."""
 
     net_classes: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ OF_A_LINK = ("role", "board_loss_db", "package_loss_db", "connector_loss_db")
 """Keys of an `[[interface]]` that may stay open: the nets are declared without them."""
 
 
-class InterfaceDeclaration(_NetChoice):
+class InterfaceDeclaration(NetChoice):
     """These nets are that interface.
 
     Attributes:
@@ -120,7 +120,7 @@ class InterfaceDeclaration(_NetChoice):
     group_skew_ps: float | None = Field(default=None, gt=0, le=10_000)
 
 
-class ImpedanceDeclaration(_NetChoice):
+class ImpedanceDeclaration(NetChoice):
     """These nets have that impedance.
 
     Attributes:
@@ -134,7 +134,7 @@ class ImpedanceDeclaration(_NetChoice):
     tolerance_pct: float | None = Field(default=None, ge=1, le=50)
 
 
-class BackdrillDeclaration(_NetChoice):
+class BackdrillDeclaration(NetChoice):
     """Vias on these nets are backdrilled, ordered from the fab outside the board file.
 
     Attributes:

@@ -39,6 +39,14 @@ def chosen_nets(board: Board, net_classes: Iterable[str], patterns: Iterable[str
     return frozenset(found)
 
 
+def unmatched_in(board: Board, net_classes: Iterable[str], patterns: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the classes that no net is in, and the wildcards that match no net."""
+    names = [name for name in board.nets if name]
+    used = {of_class for name in names for of_class in board.project.net_classes_of.get(name, ())}
+    empty = [net_class for net_class in net_classes if net_class not in used]
+    return empty, [pattern for pattern in patterns if not any(matches(pattern, name) for name in names)]
+
+
 SHORTEST_START = 3
 """Net names that share fewer characters at the start are listed one by one."""
 

@@ -69,11 +69,17 @@ class NotWrittenError(StackwrightError):
 MOST_SHOWN = 24
 
 
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the nearest known word, "" where none is near."""
+    lowered = {w.lower(): w for w in sorted(known)}
+    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.5)
+    return lowered[near[0]] if near else ""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `did you mean "x"?` for the nearest known word, else the known words where they are few."""
     words = sorted(known)
-    lowered = {w.lower(): w for w in words}
-    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.5)
+    near = nearest(word, words)
     if near:
-        return f'did you mean "{lowered[near[0]]}"?'
+        return f'did you mean "{near}"?'
     return "known: " + ", ".join(words) if len(words) <= MOST_SHOWN else f"none of the {len(words)} known is near"

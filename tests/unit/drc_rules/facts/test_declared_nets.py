@@ -32,7 +32,7 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
         (
             CSI.format(100).replace("CSI", "CIS"),
             [
-                "[[impedance]] 1 (100 ohm) matches no net of this board; the project has no net class "
+                "[[impedance]] 1 (100 ohm) matches no net of this board: the project has no net class "
                 '"100Ohm-diff_CIS", did you mean "100Ohm-diff_CSI"?'
             ],
         ),
@@ -40,7 +40,7 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
         (CSI.format(100), []),
         (
             DRILL.format("/CSI9*"),
-            ["[[backdrill]] 1 matches no net of this board"],
+            ['[[backdrill]] 1 matches no net of this board: no net is called "/CSI9*", did you mean "/CSI1_D1_P"?'],
         ),
         (DRILL.format("/CSI*"), []),
         (
@@ -73,6 +73,22 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
             RAIL.format(5).replace("+5V", "+5V_SYS"),
             ['[[rail]] 1 (+5V_SYS): the board has no such net; did you mean "+5V"?'],
         ),
+        (
+            ONE.format(100).replace('"]', '", "/CSI9_*", "/ETH*", "/SFP*", "/QSFP*"]'),
+            [
+                '[[impedance]] 1 (100 ohm): no net is called "/CSI9_*", did you mean "/CSI1_D1_P"?; no net is called '
+                '"/ETH*"; no net is called "/SFP*"; 1 more likewise'
+            ],
+        ),
+        (
+            USB.format("/USB3_*").replace("nets", 'net_classes = ["90Ohm-diff_USB4"]\nnets'),
+            [
+                '[[interface]] 1 (is = "usb3.2gen1"): the project has no net class "90Ohm-diff_USB4", did you mean '
+                '"90Ohm-diff_USB3"?'
+            ],
+        ),
+        (DRILL.format("/CSI0*").replace('"]', '", "/DSI*"]'), ['[[backdrill]] 1: no net is called "/DSI*"']),
+        (ONE.format(100).replace('"]', '", "/CSI1_D?_?", "GND"]'), []),
         ("", []),
     ],
     ids=[
@@ -92,6 +108,10 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
         "both halves by tables of their own",
         "a class of another interface",
         "a rail of no net",
+        "wildcards of a table that match nothing",
+        "a class of a table that is not there",
+        "a second name of a backdrill",
+        "wildcards that all match",
         "none",
     ],
 )
