@@ -140,6 +140,15 @@ def is_unfitted(value: str) -> bool:
     return bool(_UNFITTED.search(value.upper()))
 
 
+def is_left_out(board: Board, footprint: int) -> bool:
+    """Return True where a part (index into `Board.footprints`) is not fitted, by its attribute in KiCad or its value.
+
+    One that is only excluded from the bill of materials is fitted: by the customer, or it is bare copper.
+    """
+    parts = board.footprints
+    return bool(parts.unfitted[footprint]) or is_unfitted(str(parts.value[footprint]))
+
+
 @lru_cache(maxsize=65536)
 def resistance_ohm(value: str) -> float | None:
     """Return the resistance that a value states: `22`, `4k7`, `0R`, `R_27R_0402`, `49.9 ohm`; None for none."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from drc_rules.analysis.power.rail_inputs import part_pads
+from drc_rules.analysis.power.rail_inputs import ENDS, need_fitted, part_pads
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board
@@ -14,6 +14,7 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
+from stackup_lib.nets.two_pin_parts import is_left_out
 
 MOST_OFFERED = 6
 """Parts that a hint offers."""
@@ -52,9 +53,11 @@ def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> Ret
     name. An inductor or shunt has none: then those of the parts on its other net count, which is inferred.
 
     Raises:
-        MissingFact: an end has no ground pad, or there is not one ground that all ends have in common.
+        MissingFact: an end has no ground pad or is not fitted, or there is not one ground that all ends have in common.
     """
     grounds = _grounds(board, row)
+    for name in row.from_:
+        need_fitted(board, row.net, name, "from", _pads(board, name, frozenset(range(len(board.nets)))))
     inferred: list[str] = []
     sources = [_of(board, row, name, grounds, "ground_from") for name in row.ground_from]
     for name in () if row.ground_from else row.from_:
@@ -98,6 +101,7 @@ def _of(board: Board, row: RailDeclaration, name: str, grounds: frozenset[int], 
     found = _pads(board, name, grounds)
     if not found:
         raise _unknown(board, row, name, grounds, key)
+    need_fitted(board, row.net, name, key, found)
     return found
 
 
@@ -105,8 +109,7 @@ def _unknown(board: Board, row: RailDeclaration, name: str, grounds: frozenset[i
     offered = ", ".join(_with_ground(board, grounds)) or "none"
     line = f"{key} = {toml_value(['?'])}  # parts with most ground pads: {offered}"
     return MissingFact(
-        f"where the return current of {row.net} {'leaves' if key == 'ground_from' else 'enters'} ground: {name} has no "
-        "ground pad",
+        f"{ENDS[key].format(row.net)}: {name} has no ground pad",
         f"in the [[rail]] of {row.net}: {line}",
     )
 
@@ -152,11 +155,13 @@ def _other_net(board: Board, part: str, net: str) -> str:
 
 
 def _parts_on(board: Board, net: str) -> set[str]:
+    """The fitted parts on a net."""
     if not net:
         return set()
     pads = board.pads
     rows = np.flatnonzero((pads.footprint >= 0) & (pads.net == board.net_index[net]))
-    return {name for name in board.footprints.reference[pads.footprint[rows]].tolist() if name}
+    fitted = [one for one in set(pads.footprint[rows].tolist()) if not is_left_out(board, one)]
+    return {name for name in board.footprints.reference[fitted].tolist() if name}
 
 
 def _common(board: Board, row: RailDeclaration, ends: Sequence[Iterable[int]]) -> int:

@@ -13,6 +13,7 @@ from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.nets.two_pin_parts import is_left_out
 from stackup_lib.power.rail_drop.rail_models import Load
 
 MOST_NAMED = 6
@@ -20,6 +21,14 @@ MOST_NAMED = 6
 
 PASSIVE = ("C", "D", "TP", "H")
 """Parts that neither feed a rail nor draw a current worth declaring."""
+
+ENDS = {
+    "from": "where {} is fed",
+    "to": "what draws from {}",
+    "ground_from": "where the return current of {} leaves ground",
+    "ground_to": "where the return current of {} enters ground",
+}
+"""What the keys of a rail that name parts tell."""
 
 CONTINUOUS = "training"
 """The workload whose power counts as continuous, whatever duty is declared."""
@@ -82,7 +91,17 @@ def _pads_of(board: Board, row: RailDeclaration, name: str, key: str) -> tuple[i
         raise MissingFact(
             f"pads of {name} on {row.net}", in_table(row.net, f"{key} = {toml_value(['?'])}  # parts on it: {offered}")
         )
-    return tuple(np.flatnonzero(chosen).tolist())
+    pads = tuple(np.flatnonzero(chosen).tolist())
+    need_fitted(board, row.net, name, key, pads)
+    return pads
+
+
+def need_fitted(board: Board, net: str, name: str, key: str, pads: Sequence[int]) -> None:
+    """Raise `MissingFact` where a declared end of a rail is a part that is not fitted: it feeds and draws nothing."""
+    if any(is_left_out(board, footprint) for footprint in set(board.pads.footprint[list(pads)].tolist())):
+        offered = ", ".join(parts_on(board, net)) or "none"
+        hint = f"{key} = {toml_value(['?'])}  # parts on it that are fitted: {offered}; or clear DNP of {name} in KiCad"
+        raise MissingFact(f"{ENDS[key].format(net)}: {name} is not fitted (DNP)", in_table(net, hint))
 
 
 def part_pads(board: Board, part: str) -> NDArray[np.bool_]:
@@ -92,9 +111,10 @@ def part_pads(board: Board, part: str) -> NDArray[np.bool_]:
 
 
 def parts_on(board: Board, net: str) -> list[str]:
-    """Return the parts on a net that may feed it or draw from it, those with most pad area on it first."""
+    """Return the fitted parts on a net that may feed it or draw from it, those with most pad area on it first."""
     pads = board.pads
     rows = np.flatnonzero((pads.net == board.net_index[net]) & (pads.footprint >= 0))
+    rows = rows[[not is_left_out(board, footprint) for footprint in pads.footprint[rows].tolist()]]
     names, group = np.unique(board.footprints.reference[pads.footprint[rows]], return_inverse=True)
     area = np.bincount(group, pads.size_x_mm[rows] * pads.size_y_mm[rows], len(names))
     order = sorted(zip(names.tolist(), area.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))

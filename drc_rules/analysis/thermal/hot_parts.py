@@ -19,7 +19,7 @@ from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.core.record import record
-from stackup_lib.nets.two_pin_parts import letters_of
+from stackup_lib.nets.two_pin_parts import is_left_out, letters_of
 
 EXPOSED_RATIO = 2.5
 """A pad this much larger than the part's usual one is a thermal pad: 2.5 for the tab of a SOT-223, 15 for a QFN."""
@@ -104,7 +104,7 @@ def hot_parts(ctx: Context) -> tuple[HotPartOnBoard, ...]:
     """Return the declared high-power components of a board, empty where none is declared.
 
     Raises:
-        MissingFact: a declared reference is not on the board, or names several parts.
+        MissingFact: a declared reference is not on the board or not fitted, or names several parts.
     """
     found = []
     for declared in ctx.declarations.config.hot_part:
@@ -164,7 +164,7 @@ def candidates(board: Board) -> tuple[str, ...]:
     sizes: list[tuple[float, str]] = []
     for footprint in distinct(pads.footprint).tolist():
         reference = str(parts.reference[footprint])
-        if letters_of(reference) not in CANDIDATE_LETTERS:
+        if letters_of(reference) not in CANDIDATE_LETTERS or is_left_out(board, footprint):
             continue
         rows = np.flatnonzero(pads.footprint == footprint)
         width, height = float(np.ptp(pads.x_mm[rows])), float(np.ptp(pads.y_mm[rows]))
@@ -180,6 +180,9 @@ def _on_board(board: Board, declared: HotPart, reference: str) -> HotPartOnBoard
         cure = did_you_mean(reference, {str(ref) for ref in parts.reference if ref})
         raise MissingFact(f"component {reference}, which {what}", f"correct refs under [[hot_part]]; {cure}")
     footprint = int(rows[0])
+    if is_left_out(board, footprint):
+        cure = f"remove it from refs under [[hot_part]], or clear DNP of {reference} in KiCad"
+        raise MissingFact(f"component {reference}, which is not fitted (DNP)", cure)
     layer = board.layer_count - 1 if parts.back[footprint] else 0
     thermal, is_exposed = _thermal_pads(board, declared, footprint, layer)
     pads = tuple(_pad(board, declared, row, layer) for row in thermal.tolist())

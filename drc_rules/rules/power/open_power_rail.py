@@ -3,7 +3,7 @@
 What it checks
 --------------
 Whether the fills, tracks, pads, vias and plated holes of the net, as stored in the file, connect the pads of `from` to
-every one of `to`. Missing or stale fills make it not verifiable.
+every one of `to`. Missing or stale fills make it not verifiable, and so does a source or load that is not fitted (DNP).
 
 Why it matters
 --------------

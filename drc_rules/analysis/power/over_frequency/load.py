@@ -8,7 +8,7 @@ import numpy as np
 
 from drc_rules.analysis.power.over_frequency.mounts import Mounts, Pairs, with_range
 from drc_rules.analysis.power.rail_copper import in_table
-from drc_rules.analysis.power.rail_inputs import part_pads, parts_on
+from drc_rules.analysis.power.rail_inputs import need_fitted, part_pads, parts_on
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
@@ -51,11 +51,13 @@ def load_of(mounts: Mounts, nets: tuple[int, int], stated: tuple[str, ...], sour
     """Return the load: of the stated parts the one with most pads on the rail, else of all.
 
     Raises:
-        MissingFact: the stated parts have no pad on the rail, or nothing on it may be a load.
+        MissingFact: the stated parts have no pad on the rail or are not fitted, or nothing on it may be a load.
     """
     board, (net, ground) = mounts.board, nets
     if not stated:
         return _inferred(mounts, nets, sources)
+    for one in stated:
+        need_fitted(board, board.nets[net], one, "to", _pads(board, one, net).tolist())
     name = max(stated, key=lambda name: len(_pads(board, name, net)))
     pads = _pads(board, name, net)
     if not len(pads):

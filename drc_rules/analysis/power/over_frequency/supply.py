@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from drc_rules.analysis.power.rail_inputs import part_pads
+from drc_rules.analysis.power.rail_inputs import need_fitted, part_pads
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
 from stackup_lib.core.interval import Interval
-from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts
+from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, is_left_out
 from stackup_lib.power.over_frequency.regulators import any_regulator, regulator_kinds
 
 SMALLEST_MM, UNKNOWN_MM = 1.0, 5.0
@@ -39,9 +40,15 @@ class Supply:
 
 
 def supply_of(board: Board, parts: TwoTerminalParts, row: RailDeclaration | None, net: int) -> Supply:
-    """Return the regulator: as declared, else the range of its kind; an inductor on the rail speaks for a buck."""
+    """Return the regulator: as declared, else the range of its kind; an inductor on the rail speaks for a buck.
+
+    Raises:
+        MissingFact: a declared source is not fitted.
+    """
     inductors = _inductors(board, parts, net)
     names = row.from_ if row is not None and row.from_ else inductors
+    for name in row.from_ if row is not None else ():
+        need_fitted(board, board.nets[net], name, "from", np.flatnonzero(_part(board, name)).tolist())
     stated = row.pdn if row is not None else None
     kind_name = stated.regulator if stated is not None else None
     kind = regulator_kinds()[kind_name] if kind_name else None
@@ -68,7 +75,8 @@ def supply_of(board: Board, parts: TwoTerminalParts, row: RailDeclaration | None
 
 def _inductors(board: Board, parts: TwoTerminalParts, net: int) -> tuple[str, ...]:
     on_rail = (parts.first_net == net) | (parts.second_net == net)
-    rows = parts.footprint[on_rail & (parts.kind == PartKind.INDUCTOR)]
+    found = parts.footprint[on_rail & (parts.kind == PartKind.INDUCTOR)].tolist()
+    rows = [footprint for footprint in found if not is_left_out(board, footprint)]
     return tuple(sorted(str(name) for name in board.footprints.reference[rows].tolist()))
 
 
@@ -77,13 +85,18 @@ def _pads(board: Board, names: tuple[str, ...], net: int) -> tuple[tuple[float, 
     pads = board.pads
     chosen = np.zeros(len(pads), dtype=bool)
     for name in names:
-        own = part_pads(board, name)
-        chosen |= own if own.any() else part_pads(board, name.rpartition(".")[0])
+        chosen |= _part(board, name)
     chosen &= pads.net == net
     if not chosen.any():
         return None, UNKNOWN_MM
     side = float(np.sqrt((pads.size_x_mm[chosen] * pads.size_y_mm[chosen]).sum()))
     return (float(pads.x_mm[chosen].mean()), float(pads.y_mm[chosen].mean())), max(side, SMALLEST_MM)
+
+
+def _part(board: Board, name: str) -> NDArray[np.bool_]:
+    """Tell which pads are those of a part, or of the part of `U7.3`."""
+    own = part_pads(board, name)
+    return own if own.any() else part_pads(board, name.rpartition(".")[0])
 
 
 def _range(value: Interval, scale: float, unit: str) -> str:

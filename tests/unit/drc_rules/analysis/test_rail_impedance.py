@@ -183,6 +183,21 @@ def test_a_capacitor_marked_do_not_populate_is_left_out(tmp_path: Path) -> None:
     assert row.left_out == {"not fitted": ("C2",)}
 
 
+@pytest.mark.parametrize(("left_out", "says"), [("L1", "is fed: L1"), ("U1", "0V8: U1")])
+def test_a_source_or_load_marked_do_not_populate_has_no_impedance(tmp_path: Path, left_out: str, says: str) -> None:
+    parts = [one | {"unfitted": one["reference"] == left_out} for one in decoupled()["parts"]]
+    with pytest.raises(MissingFact, match=says) as missing:
+        pdn_of(context_of(tmp_path, parts=parts), NET)
+    assert missing.value.name.endswith(f"{left_out} is not fitted (DNP)")
+
+
+def test_an_inductor_that_is_not_fitted_speaks_for_no_regulator(tmp_path: Path) -> None:
+    bare = RAIL.replace('from = ["L1"]\n', "")
+    assert "assumed from L1" in pdn_of(context_of(tmp_path, config=bare), NET).regulator
+    parts = [one | {"unfitted": one["reference"] == "L1"} for one in decoupled()["parts"]]
+    assert "nothing on the rail shows its kind" in pdn_of(context_of(tmp_path, parts=parts, config=bare), NET).regulator
+
+
 def test_a_capacitor_without_vias_or_off_the_planes_is_left_out(tmp_path: Path) -> None:
     keys = decoupled()
     vias = [via for via in keys["vias"] if via not in its_vias(30, 24)[:1]]

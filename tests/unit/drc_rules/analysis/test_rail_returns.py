@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from drc_rules.analysis.power.power_rails import PowerRails
+from drc_rules.analysis.power.rail_inputs import parts_on
 from drc_rules.analysis.power.rail_table import rail_rows
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.kicad import read_board
 from stackup_lib.power.copper import sheet_resistance_ohm
 from stackup_lib.power.ground_return.ground_return import ReturnDrops, solve_return
-from tests.support.mini import mini_context
+from tests.support.mini import mini_context, mini_file
 
 OUTER_OHM = sheet_resistance_ohm(0.035)
 
@@ -97,9 +100,41 @@ def test_the_worst_load_is_that_of_both_ways_together(tmp_path: Path) -> None:
     assert whole.there.drop.loads[whole.worst].name == "U2"
 
 
-def test_a_shunt_and_an_inductor_lead_to_what_drives_them(tmp_path: Path) -> None:
-    """R1 and L1 in series; Q1 drives L1: its ground pads are the end of the ground return, which is inferred."""
-    shunt = {
+@pytest.mark.parametrize(
+    ("left_out", "says"),
+    [
+        ("R1", "where +5V is fed: R1 is not fitted (DNP)"),
+        ("L1", "where the return current of +5V leaves ground: R1 has no ground pad"),
+        ("Q1", "where the return current of +5V leaves ground: R1 has no ground pad"),
+        ("U1", "what draws from +5V: U1 is not fitted (DNP)"),
+    ],
+)
+def test_no_return_is_inferred_through_parts_that_are_not_fitted(tmp_path: Path, left_out: str, says: str) -> None:
+    """The source, the inductor behind it, what drives that, and the load."""
+    own = [part("J1", 10, ["+5V", "GND"]), part("U1", 50, ["+5V", "GND"])]
+    parts = [one | {"unfitted": one["reference"] == left_out} for one in (*own, *driven_by_shunt())]
+    context = context_of(tmp_path, rail('current_a = 1\nfrom = ["R1"]\nto = ["U1"]'), parts=parts)
+    with pytest.raises(MissingFact, match=re.escape(says)):
+        PowerRails(context).returned(PowerRails(context).declared[0])
+
+
+def test_parts_that_are_not_fitted_are_not_offered_as_ends(tmp_path: Path) -> None:
+    """What the hints and the form offer: neither by the attribute nor by the value."""
+    others = [part("U2", 30, ["+5V", "GND"]) | {"unfitted": True}, part("U3", 40, ["+5V"]) | {"value": "TPS1 DNP"}]
+    assert parts_on(context_of(tmp_path, "", *others).board, "+5V") == ["J1", "U1"]
+
+
+def test_a_part_outside_of_the_bill_of_materials_alone_is_fitted(tmp_path: Path) -> None:
+    path = mini_file(tmp_path, {"copper_layers": 2, "parts": [part("J1", 10, ["+5V"])]})
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("(attr smd)", "(attr smd exclude_from_pos_files exclude_from_bom)"), encoding="utf-8")
+    assert "exclude_from_bom" in path.read_text(encoding="utf-8")
+    assert parts_on(read_board(path), "+5V") == ["J1"]
+
+
+def driven_by_shunt() -> tuple[dict[str, object], ...]:
+    """R1 on +5V, L1 behind it, and Q1 that drives L1."""
+    shunt: dict[str, object] = {
         "reference": "R1",
         "at_mm": [8, 15],
         "pads": [
@@ -107,7 +142,7 @@ def test_a_shunt_and_an_inductor_lead_to_what_drives_them(tmp_path: Path) -> Non
             {"number": "2", "net": "LOUT", "at_mm": [0, -8], "size_mm": [1, 2]},
         ],
     }
-    inductor = {
+    inductor: dict[str, object] = {
         "reference": "L1",
         "at_mm": [14, 5],
         "pads": [
@@ -115,8 +150,12 @@ def test_a_shunt_and_an_inductor_lead_to_what_drives_them(tmp_path: Path) -> Non
             {"number": "2", "net": "SW", "at_mm": [4, 0], "size_mm": [1, 2]},
         ],
     }
-    driver = part("Q1", 22, ["SW", "GATE", "VIN", "GND"], y=5)
-    context = context_of(tmp_path, rail('current_a = 1\nfrom = ["R1"]\nto = ["U1"]'), shunt, inductor, driver)
+    return shunt, inductor, part("Q1", 22, ["SW", "GATE", "VIN", "GND"], y=5)
+
+
+def test_a_shunt_and_an_inductor_lead_to_what_drives_them(tmp_path: Path) -> None:
+    """R1 and L1 in series; Q1 drives L1: its ground pads are the end of the ground return, which is inferred."""
+    context = context_of(tmp_path, rail('current_a = 1\nfrom = ["R1"]\nto = ["U1"]'), *driven_by_shunt())
     row = PowerRails(context).declared[0]
     with context.recording() as used:
         found = PowerRails(context).returned(row)

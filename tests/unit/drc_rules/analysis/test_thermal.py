@@ -181,6 +181,15 @@ def test_the_way_of_the_heat_by_hand(tmp_path: Path) -> None:
     assert connected_layers(ctx, only(ctx)) == (1, 3)
 
 
+def test_a_circuit_that_is_not_fitted_is_neither_proposed_nor_hot(tmp_path: Path) -> None:
+    board = tomllib.loads(CASES.read_text(encoding="utf-8"))["base"]["qfn"]
+    ctx = context(tmp_path, parts=[part | {"unfitted": part["reference"] == "U1"} for part in board["parts"]])
+
+    assert candidates(ctx.board) == ()
+    with pytest.raises(MissingFact, match=r"component U1, which is not fitted \(DNP\)"):
+        hot_parts(ctx)
+
+
 def test_the_largest_circuits_are_proposed(tmp_path: Path) -> None:
     """Neither resistors nor connectors; the proposal is a table to fill in."""
     ctx = context(tmp_path, config="")
