@@ -77,6 +77,10 @@ class Declarations:
     unmatched: tuple[str, ...] = ()
     impedance: tuple[ImpedanceDeclaration, ...] = ()
 
+    def backdrills_of(self, net: int) -> tuple[Backdrill, ...]:
+        """Return the declared backdrills of a net."""
+        return tuple(drill for drill, nets in self.backdrills if net in nets)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader of a report has to know of the declarations as a whole."""

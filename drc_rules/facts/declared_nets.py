@@ -40,16 +40,23 @@ def impedance_notes(board: Board, rows: Sequence[ImpedanceDeclaration]) -> Itera
 def backdrill_notes(board: Board, rows: Sequence[BackdrillDeclaration]) -> Iterator[str]:
     """Yield a note for each `[[backdrill]]` of nets that are not there, or that cuts a layer other than the file's."""
     drilling, index = board.vias.drilling, board.layer_index
+    before: dict[tuple[int, str], BackdrillDeclaration] = {}
     for number, row in enumerate(rows, start=1):
         where, nets = f"[[backdrill]] {number}", chosen_nets(board, row.net_classes, row.nets)
         yield from unmatched_notes(board, where, row)
+        twice = [net for net in nets if before.get((net, row.from_), row).must_cut != row.must_cut]
+        if twice:
+            earlier = ", ".join(sorted({before[net, row.from_].must_cut for net in twice}))
+            stated = f"an earlier [[backdrill]] of {count(len(twice), 'net')} must cut {earlier}"
+            yield f"{where} must cut {row.must_cut} from {row.from_}, {stated}: stubs follow the shallower one"
+        before |= dict.fromkeys(((net, row.from_) for net in nets), row)
         start, cut = index.get(row.from_, NO_LAYER), index.get(row.must_cut, NO_LAYER)
         drilled = (drilling.backdrill_start == start) & (drilling.backdrill_must_cut != cut)
         vias = np.flatnonzero(drilled & np.isin(board.vias.net, list(nets)))
         if len(vias) and NO_LAYER not in (start, cut):
             of_file = {board.copper_layers[k].name for k in drilling.backdrill_must_cut[vias].tolist()}
             other = f"the file's backdrills of {count(len(vias), 'via')} must cut {', '.join(sorted(of_file))}"
-            yield f"{where} must cut {row.must_cut} from {row.from_}, {other}: stubs follow the deeper one"
+            yield f"{where} must cut {row.must_cut} from {row.from_}, {other}: stubs follow the shallower one"
 
 
 def with_rails_of(board: Board, config: Config) -> Config:

@@ -137,6 +137,8 @@ class ImpedanceDeclaration(NetChoice):
 class BackdrillDeclaration(NetChoice):
     """Vias on these nets are backdrilled, ordered from the fab outside the board file.
 
+    Where the file has a backdrill from the same side too, the shallower of the two counts.
+
     Attributes:
         from_: outer layer at which the drill enters.
         must_cut: last layer that it passes.

@@ -239,18 +239,32 @@ THICKNESS_SPREAD = 0.10
 """Usual tolerance of a board's thickness, and so of an undrilled stub's length (engineering knowledge)."""
 
 
-def deepest(stub: Stub, drills: Iterable[Backdrill]) -> Backdrill | None:
-    """Return the drill from the stub's side that goes furthest, None when there is none.
+def drill_from(side: int, own: Iterable[Backdrill], declared: Iterable[Backdrill], hole_mm: float) -> Backdrill | None:
+    """Return the drill from one side of a hole that can be counted on, None when there is none.
 
-    One that is no wider than the finished hole cuts no plating.
+    All drills of the file are made: the deepest counts. Where it and a declared one disagree, or declared ones do, the
+    shallowest does: what then passes holds for each. One that is no wider than the finished hole cuts no plating.
+
+    Args:
+        side: outer layer from which it enters.
+        own: drills of the board file.
+        declared: those of the settings.
+        hole_mm: finished diameter of the hole.
     """
-    same_side = [drill for drill in drills if drill.start == stub.side and not is_within(drill, stub.hole)]
-    return max(same_side, key=lambda drill: abs(drill.must_cut - stub.side), default=None)
+
+    def depth(drill: Backdrill) -> int:
+        return abs(drill.must_cut - side)
+
+    of_file, stated = (
+        [drill for drill in drills if drill.start == side and not is_within(drill, hole_mm)]
+        for drills in (own, declared)
+    )
+    return min([*([max(of_file, key=depth)] if of_file else []), *stated], key=depth, default=None)
 
 
-def is_within(drill: Backdrill, hole: PlatedHole) -> bool:
+def is_within(drill: Backdrill, hole_mm: float) -> bool:
     """Tell whether a backdrill is no wider than the finished hole that it goes into."""
-    return 0 < (drill.size_mm or 0.0) <= hole.drill_mm
+    return 0 < (drill.size_mm or 0.0) <= hole_mm
 
 
 def residual_mm(stub: Stub, drill: Backdrill | None, faces_mm: tuple[tuple[float, float], ...]) -> Interval:

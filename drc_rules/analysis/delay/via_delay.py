@@ -17,7 +17,7 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Crossing
-from stackup_lib.vias.plated_holes import backdrills_of
+from stackup_lib.vias.plated_holes import backdrills_of, drill_from
 from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps, log_of_radial_line
 from stackup_lib.vias.via_field import ViaBody
 
@@ -83,15 +83,9 @@ def _ends(ctx: Context, row: int) -> tuple[int, int]:
     """Return between which layers the barrel of a via is left by its backdrills, those of the settings among them."""
     vias = ctx.board.vias
     top, bottom, net = int(vias.start_layer[row]), int(vias.end_layer[row]), int(vias.net[row])
-    drills = (*backdrills_of(vias.drilling, row), *(drill for drill, on in ctx.declarations.backdrills if net in on))
-    for drill in drills:
-        if 0 < (drill.size_mm or 0.0) <= float(vias.drill_mm[row]):
-            continue
-        if drill.start > drill.must_cut:
-            bottom = min(bottom, drill.must_cut - 1)
-        else:
-            top = max(top, drill.must_cut + 1)
-    return top, bottom
+    own, declared = backdrills_of(vias.drilling, row), ctx.declarations.backdrills_of(net)
+    above, below = (drill_from(side, own, declared, float(vias.drill_mm[row])) for side in (top, bottom))
+    return above.must_cut + 1 if above else top, below.must_cut - 1 if below else bottom
 
 
 def via_delay_ps(ctx: Context, climb: Climb) -> Interval:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ from stackup_lib.vias.plated_holes import (
     PlatedHole,
     Stub,
     copper_heights_mm,
-    deepest,
+    drill_from,
     plated_holes,
     residual_mm,
     stubs,
@@ -119,7 +119,6 @@ def groups_of(ctx: Context, interface_id: str) -> tuple[StubGroup, ...]:
 
 def _grouped(ctx: Context) -> Iterator[StubGroup]:
     heights = _index_heights(ctx)
-    declared = ctx.declarations.backdrills
     partners = _complement_distances(ctx, ctx.get(fast_holes))
     roles: dict[tuple[object, ...], NetRole] = {}
     groups: dict[tuple[object, ...], list[tuple[PlatedHole, Stub | None, float | None]]] = {}
@@ -127,29 +126,29 @@ def _grouped(ctx: Context) -> Iterator[StubGroup]:
         role = ctx.assignment.role_of(hole.net)
         if role is None:
             continue
-        drills = (*hole.backdrills, *(drill for drill, nets in declared if hole.net in nets))
         class_name = _class_of(ctx, hole.net)
         is_declared = ctx.assignment.is_declared(hole.net)
         common = (role.family, role.interface, class_name, is_declared, hole.drill_mm, hole.pad_mm, hole.keeps_unused)
         for stub in stubs((hole,), heights) or (None,):
-            drill = deepest(stub, drills) if stub else None
+            drill = _drill_of(ctx, hole, stub)
             where = (stub.first, stub.side) if stub else (bool(hole.used), hole.is_unsure)
             cut = (drill.start, drill.must_cut) if drill else ()
             key: tuple[object, ...] = (*common, stub is not None, where, cut, hole.is_unsure)
             groups.setdefault(key, []).append((hole, stub, complement))
             roles.setdefault(key, role)
     for key in sorted(groups, key=repr):
-        yield _group(ctx, roles[key], groups[key], declared)
+        yield _group(ctx, roles[key], groups[key])
 
 
-def _group(
-    ctx: Context,
-    role: NetRole,
-    rows: list[tuple[PlatedHole, Stub | None, float | None]],
-    declared: Iterable[tuple[Backdrill, frozenset[int]]],
-) -> StubGroup:
+def _drill_of(ctx: Context, hole: PlatedHole, stub: Stub | None) -> Backdrill | None:
+    """Return the backdrill that takes a stub away, None for none."""
+    if stub is None:
+        return None
+    return drill_from(stub.side, hole.backdrills, ctx.declarations.backdrills_of(hole.net), hole.drill_mm)
+
+
+def _group(ctx: Context, role: NetRole, rows: list[tuple[PlatedHole, Stub | None, float | None]]) -> StubGroup:
     hole, stub, _ = rows[0]
-    drills = (*hole.backdrills, *(drill for drill, nets in declared if hole.net in nets))
     known = [distance for _, _, distance in rows if distance is not None]
     clearance = ctx.board.project.effective(ctx.board.nets[hole.net]).clearance_mm
     return StubGroup(
@@ -158,7 +157,7 @@ def _group(
         net_class=_class_of(ctx, hole.net),
         holes=tuple(hole for hole, _, _ in rows),
         stubs=tuple(stub for _, stub, _ in rows if stub),
-        drill=deepest(stub, drills) if stub else None,
+        drill=_drill_of(ctx, hole, stub),
         partner_mm=round(median(known), 3) if 2 * len(known) > len(rows) else None,
         clearance_mm=max(clearance or 0.0, USUAL_CLEARANCE_MM),
     )

@@ -5,9 +5,9 @@ What it checks
 Every via and plated pad on the interface's nets: the barrel beyond the last layer that uses it, at both ends. A layer
 uses a hole where a track, a surface pad, a via or the stored fill of a zone of the net touches it there. A stub longer
 than the clause's length needs a backdrill from that side: KiCad 10's own, or one declared in `stackwright.toml` for
-files that cannot hold it. The remaining stub counts against the same length: it starts between the must-cut layer and
-the next one, nominally half way. Where only a part of that range is too long, and the nominal length with it, it is not
-verifiable. A blind via or microvia that ends where it is used has no stub.
+files that cannot hold it; where they disagree, the shallower counts. The remaining stub counts against the same length:
+it starts between the must-cut layer and the next one, nominally half way. Where only a part of that range is too long,
+and the nominal length with it, it is not verifiable. A blind via or microvia that ends where it is used has no stub.
 
 Why it matters
 --------------
@@ -46,7 +46,7 @@ from stackup_lib.vias.plated_holes import (
     Backdrill,
     PlatedHole,
     Stub,
-    deepest,
+    drill_from,
     plated_holes,
     residual_mm,
     stubs,
@@ -117,8 +117,8 @@ def _left(ctx: Context, found: tuple[Stub, ...]) -> list[LeftStub]:
     """What is left of each stub: a native or declared backdrill from its side takes the rest away."""
     faces, standing = ctx.copper_faces_mm(), []
     for stub in found:
-        declared = [drill for drill, nets in ctx.declarations.backdrills if stub.hole.net in nets]
-        drill = deepest(stub, (*stub.hole.backdrills, *declared))
+        hole = stub.hole
+        drill = drill_from(stub.side, hole.backdrills, ctx.declarations.backdrills_of(hole.net), hole.drill_mm)
         if drill is None or drill.must_cut == stub.side:
             whole = stub.length_mm
             standing.append(LeftStub(stub, None, Interval.exact(whole)))

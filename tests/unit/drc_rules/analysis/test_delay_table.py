@@ -118,6 +118,8 @@ def test_a_barrel_ends_where_a_backdrill_ends_that_file_or_settings_state(tmp_pa
     assert ends(backdrill=drill) == (0, 1)
     assert ends(said) == (0, 1)
     assert ends(said.replace("/A", "/B")) == (0, 3)
+    assert ends(said.replace("In2", "B"), backdrill=drill) == (0, 2)
+    assert ends(said, backdrill={**drill, "must_cut": "B.Cu"}) == (0, 2)
     assert ends(backdrill={**drill, "size_mm": 0.2}) == (0, 3)
     assert ends(backdrill={**drill, "from": "F.Cu", "must_cut": "F.Cu"}) == (0, 3)
 

@@ -28,7 +28,7 @@ from stackup_lib.vias.plated_holes import (
     PlatedHole,
     Stub,
     copper_faces_mm,
-    deepest,
+    drill_from,
     plated_holes,
     residual_mm,
 )
@@ -97,12 +97,29 @@ def test_an_undrilled_stub_varies_with_the_board_and_a_drill_past_the_signal_lea
     assert residual_mm(stub, Backdrill(5, 1), FACES).high == 0.0
 
 
-def test_the_deeper_of_two_drills_from_one_side_counts() -> None:
+def test_the_deeper_of_two_drills_of_the_file_from_one_side_counts() -> None:
     """KiCad's tertiary drill may come from the same side as the backdrill; one from the other side does nothing."""
-    stub = Stub(hole(), side=5, first=1, length_mm=1.1)
+    assert drill_from(5, (Backdrill(5, 4), Backdrill(5, 2), Backdrill(0, 0)), (), 0.2) == Backdrill(5, 2)
+    assert drill_from(5, (Backdrill(0, 0),), (), 0.2) is None
 
-    assert deepest(stub, (Backdrill(5, 4), Backdrill(5, 2), Backdrill(0, 0))) == Backdrill(5, 2)
-    assert deepest(stub, (Backdrill(0, 0),)) is None
+
+@pytest.mark.parametrize(
+    ("own", "declared", "counts"),
+    [
+        ([Backdrill(5, 4)], [Backdrill(5, 2)], Backdrill(5, 4)),
+        ([Backdrill(5, 2)], [Backdrill(5, 4)], Backdrill(5, 4)),
+        ([], [Backdrill(5, 2), Backdrill(5, 3)], Backdrill(5, 3)),
+        ([Backdrill(5, 4), Backdrill(5, 2)], [Backdrill(5, 3)], Backdrill(5, 3)),
+        ([Backdrill(0, 1)], [Backdrill(5, 2)], Backdrill(5, 2)),
+        ([Backdrill(5, 4, 0.2)], [Backdrill(5, 2)], Backdrill(5, 2)),
+        ([Backdrill(5, 2)], [], Backdrill(5, 2)),
+    ],
+)
+def test_where_file_and_settings_disagree_the_shallower_drill_counts(
+    own: list[Backdrill], declared: list[Backdrill], counts: Backdrill
+) -> None:
+    """What passes with it passes with the other; one that cuts no plating, or from the other side, is none."""
+    assert drill_from(5, own, declared, 0.2) == counts
 
 
 def test_layers_in_use_are_the_same_whether_nets_are_asked_one_by_one_or_together(tmp_path: Path) -> None:

@@ -44,6 +44,14 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
         ),
         (DRILL.format("/CSI*"), []),
         (
+            DRILL.format("/CSI*") + DRILL.format("/CSI0_D0_*").replace("In4", "In3"),
+            [
+                "[[backdrill]] 2 must cut In3.Cu from B.Cu, an earlier [[backdrill]] of 2 nets must cut In4.Cu: stubs "
+                "follow the shallower one"
+            ],
+        ),
+        (DRILL.format("/CSI*") + DRILL.format("/CSI0_D0_*"), []),
+        (
             RAIL.format(12),
             ["[[rail]] 1 (+5V) states 12 V, the name of the net 5 V: drop and current follow voltage_v"],
         ),
@@ -99,6 +107,8 @@ RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = {}\ncurrent_a = 1\n'
         "one",
         "no drill",
         "a drill",
+        "two drills of unlike depth",
+        "the same drill twice",
         "another voltage",
         "a bus at its upper end",
         "below ground",
@@ -127,7 +137,7 @@ def test_what_a_table_does_that_its_writer_may_not_expect_is_told(settings: str,
             "In6.Cu",
             [
                 "[[backdrill]] 1 must cut In6.Cu from B.Cu, the file's backdrills of 16 vias must cut In3.Cu: "
-                "stubs follow the deeper one"
+                "stubs follow the shallower one"
             ],
         ),
         ("In3.Cu", []),
