@@ -44,7 +44,8 @@ OSH Park, JLCPCB, AISLER, Eurocircuits), the mask's outline 0.3 %. They are adde
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
@@ -67,8 +68,28 @@ from stackup_lib.core.interval import Standing
 
 
 def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine | Unjudged]:
-    yield from counted(ctx.get(controlled_lines))
+    yield from _once_per_pair(counted(ctx.get(controlled_lines)))
     yield from unjudged(ctx)
+
+
+def _once_per_pair(found: Iterable[ControlledLine]) -> Iterator[ControlledLine]:
+    """Yield the lines; of a pair whose traces have two widths the narrower, with the nets and lengths of both."""
+    unlike: dict[tuple[object, ...], list[ControlledLine]] = {}
+    for one in found:
+        if one.line.other_mm is None:
+            yield one
+        else:
+            widths = tuple(sorted((one.line.width_mm, one.line.other_mm)))
+            key = (one.target, one.line.layer, one.line.gap_mm, one.line.references, widths)
+            unlike.setdefault(key, []).append(one)
+    for alike in unlike.values():
+        narrow = min(alike, key=lambda one: one.line.width_mm)
+        lines = [one.line for one in alike]
+        both = {
+            "length_mm": sum(line.length_mm for line in lines),
+            "nets": tuple(sorted({n for x in lines for n in x.nets})),
+        }
+        yield replace(narrow, line=narrow.line.model_copy(update=both))
 
 
 @rule("IMP002", kinds=("routed_impedance",), over=_lines, formula=FORMULA, reads_fills=True)
@@ -86,12 +107,13 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     ohm = _impedance_ohm(ctx, found, where)
     size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
     other = f" next to {line.other_mm:g}" if line.other_mm is not None else ""
+    shown = f"traces of {line.width_mm:g} and {line.other_mm:g} mm, gap {line.gap_mm:g} mm" if other else f"{size} mm"
     held = judged(ctx, target, ohm, (line.layer, line.width_mm, line.gap_mm), line.references)
     if held.lacks is not None:
         raise held.lacks
     near = held.target
     ctx.shows(
-        f"{where}, {size}{other} mm for {line.length_mm:.0f} mm",
+        f"{where}, {shown} for {line.length_mm:.0f} mm",
         **line_numbers(ctx, line.layer, line.references),
         Z=ohm,
         w=line.width_mm,
@@ -102,11 +124,11 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     )
     if held.standing is Standing.WITHIN:
         if _is_unbalanced(line):
-            what = f"whether {where}, {size}{other} mm, is balanced: {ohm:.1f} ohm is right, but its widths differ"
+            what = f"whether {where}, {shown}, is balanced: {ohm:.1f} ohm is right, but its widths differ"
             raise MissingFact(what, "in the layout, give both traces one width: no declaration decides it")
         return
     if held.standing is Standing.UNSURE:
-        raise held.open_question(f"{where}, {size}{other} mm")
+        raise held.open_question(f"{where}, {shown}")
     if target.inferred:
         ctx.doubt(declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
@@ -114,7 +136,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     yield DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, tolerance "
-            f"{target.tolerance_pct:g} %: {where}, {size}{other} mm{apart}"
+            f"{target.tolerance_pct:g} %: {where}, {shown}{apart}"
         ),
         why=(
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
