@@ -26,6 +26,11 @@ def distance_text(distance_mm: float) -> str:
     return "less than 0.001 mm" if UNIT_MM <= distance_mm < 0.0005 else f"{distance_mm:.3f} mm"
 
 
+def clearance_text(gap_mm: float) -> str:
+    """Return the clearance of two pieces of copper, `clearance 0.125 mm`, or that they touch."""
+    return "copper touches" if gap_mm < UNIT_MM else f"clearance {distance_text(gap_mm)}"
+
+
 def rounded_mm(distance_mm: float) -> float:
     """Return a distance rounded to 0.1 um, or to a nanometre where that would be zero."""
     return round(distance_mm, 4) or round(distance_mm, 6)

@@ -64,7 +64,10 @@ JUMPER_PADS = 3
 NO_JUMPERS = frozenset({"R", "C", "L", "D", "F", "FB", "Q", "U", "IC"})
 """A jumper has two or three pads. Overlapping pads of parts with these letters are a wrong footprint, but for 0 ohm."""
 
-DRAWN_PARTS = frozenset({"R", "L", "F"})
+JUMPERS = frozenset({"JP", "SJ"})
+"""Letters of references of jumpers."""
+
+DRAWN_PARTS = {"R": "a drawn shunt", "L": "a drawn inductor", "F": "a drawn fuse"}
 """Of these letters those whose parts may be drawn in copper: shunts, inductors and fuses."""
 
 GENERATED = ("unconnected-(", "Net-(")
@@ -216,7 +219,7 @@ def _has_few_pads(board: Board, footprint: int) -> bool:
 def _may_be_drawn(board: Board, footprint: int) -> bool:
     """Tell whether a part may be drawn in copper between its pads: an inductor, a shunt, a fuse, an antenna."""
     letters = letters_of(str(board.footprints.reference[footprint]))
-    return _has_few_pads(board, footprint) and letters not in NO_JUMPERS - DRAWN_PARTS
+    return _has_few_pads(board, footprint) and letters not in NO_JUMPERS - DRAWN_PARTS.keys()
 
 
 def _is_zero_ohm(board: Board, footprint: int) -> bool:
@@ -266,7 +269,7 @@ def _of_drawn_copper(ctx: Context, told: Set[tuple[str, str]]) -> Iterator[Draft
         ctx.shows(" and ".join(nets), o=found[0].overlap_mm, t=TOUCH_MM)
         what = _and_more(_drawn_words(board, found[0]), len(found))
         places = [_drawn_place(board, short) for short in found[:PLACES_SHOWN]]
-        harmless = "joined by the part's own copper, as a drawn inductor or fuse is" if nets in meant else ""
+        harmless = f"joined by the part's own copper{_as_what(board, found[0])}" if nets in meant else ""
         yield _joined(nets, what, found[0].overlap_mm, places, fix=FIX_DRAWN, harmless=harmless)
     more = pairs[MOST_FINDINGS:]
     if more:
@@ -294,6 +297,15 @@ def _the_rest(what: str, ident: str, places: list[Location], *, fix: str, is_har
 def _is_drawn_part(board: Board, found: list[DrawnShort]) -> bool:
     """Tell whether only parts that may be drawn in copper join their own pads."""
     return all(short.is_own and _may_be_drawn(board, int(board.drawings.footprint[short.drawing])) for short in found)
+
+
+def _as_what(board: Board, short: DrawnShort) -> str:
+    """Return which kind of part is drawn in copper, as text; "" where the part does not tell."""
+    parts, row = board.footprints, int(board.drawings.footprint[short.drawing])
+    letters = letters_of(str(parts.reference[row]))
+    is_jumper = letters in JUMPERS or "JUMPER" in f"{parts.library_id[row]} {parts.value[row]}".upper()
+    what = "a closed solder jumper" if is_jumper else DRAWN_PARTS.get(letters, "")
+    return f", as {what} is" if what else ""
 
 
 def _drawn_words(board: Board, short: DrawnShort) -> str:

@@ -52,7 +52,7 @@ from drc_rules.analysis.fabrication.fab_clearances import (
 from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, not_covered, precision_mm
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured
-from drc_rules.report.numbers import distance_text, rounded_mm
+from drc_rules.report.numbers import UNIT_MM, clearance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule
@@ -63,6 +63,8 @@ from stackup_lib.copper.stale_fills import fills_out_of_date
 from stackup_lib.core.facts import MissingFact
 
 PLACES_SHOWN = 20
+
+WHY = "A gap too narrow for its copper is not etched clear: the nets stay joined, or nearly so"
 
 
 def _layers(ctx: Context, clause: Clause) -> Iterator[int]:
@@ -118,14 +120,15 @@ def _miss(limit: Bar, spaces: Spaces) -> Mask:
 
 def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding:
     board, name, gap = ctx.board, ctx.board.copper_layers[layer].name, float(narrow.gap_mm[0])
-    pairs = narrow.where(one_per_nets(board, narrow))
+    pairs, is_short = narrow.where(one_per_nets(board, narrow)), gap < UNIT_MM
+    what = f"short: {clearance_text(gap)}" if is_short else clearance_text(gap)
     copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
     return DraftFinding(
         title=(
-            f"clearance {distance_text(gap)}, minimum {limit.value:g} mm in {copper} ({limit.who}): "
+            f"{what}, minimum {limit.value:g} mm in {copper} ({limit.who}): "
             f"{name}, {between(board, pairs)}{more_pairs(pairs)}"
         ),
-        why="A gap too narrow for its copper is not etched clear: the nets stay joined, or nearly so",
+        why="The nets are joined on the finished board" if is_short else WHY,
         fix=f"Set a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or use lighter copper there",
         ids=(name,),
         measured=Measured(value=rounded_mm(gap), unit="mm"),

@@ -55,7 +55,7 @@ from drc_rules.analysis.power.voltage_spacing import (
 )
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
-from drc_rules.report.numbers import distance_text, rounded_mm
+from drc_rules.report.numbers import clearance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Floats, Ints
@@ -115,7 +115,7 @@ def small_voltage_clearance(ctx: Context, clause: Clause, layer: int) -> Iterato
     pairs, standard = spaces.where(worst), _NAMES[clause.kind]
     where = f"{WORDS[kinds[row]]}: {name}, {between(board, pairs)}"
     yield DraftFinding(
-        title=f"clearance {distance_text(gap)}, {standard} {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
+        title=f"{clearance_text(gap)}, {standard} {limit:g} mm for {volt:g} V, {where}{more_pairs(pairs)}",
         why=WHY_INSIDE if kinds[row] == INNER else WHY_OUTSIDE,
         fix=f"Give the nets a net class with a clearance of {limit:g} mm and refill the zones"
         + (COVER if kinds[row] == BARE and clause.kind == _BOARDS else ""),

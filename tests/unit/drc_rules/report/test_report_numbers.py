@@ -2,7 +2,7 @@
 
 import pytest
 
-from drc_rules.report.numbers import distance_text, rounded_mm
+from drc_rules.report.numbers import clearance_text, distance_text, rounded_mm
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,20 @@ from drc_rules.report.numbers import distance_text, rounded_mm
 )
 def test_a_distance_is_zero_only_where_it_is(distance_mm: float, text: str) -> None:
     assert distance_text(distance_mm) == text
+
+
+@pytest.mark.parametrize(
+    ("gap_mm", "text"),
+    [
+        (0.125, "clearance 0.125 mm"),
+        (0.000001, "clearance less than 0.001 mm"),
+        (4e-17, "copper touches"),
+        (0.0, "copper touches"),
+        (-0.0004, "copper touches"),
+    ],
+)
+def test_copper_that_touches_has_no_clearance(gap_mm: float, text: str) -> None:
+    assert clearance_text(gap_mm) == text
 
 
 def test_a_measured_distance_keeps_a_tenth_of_a_micrometre_or_else_a_nanometre() -> None:
