@@ -284,6 +284,9 @@ def test_a_thicker_core_differs_and_moves_the_lines_beside_it(
     assert 1.03 < moved.after.impedance_ohm / moved.before.impedance_ohm < 1.12
     assert moved.before.yield_pct is not None and moved.after.yield_pct is not None
     assert moved.after.yield_pct < moved.before.yield_pct
+    assert moved.target.tolerance_pct == 5
+    assert moved.after.tolerance_yield_pct is not None
+    assert moved.after.tolerance_yield_pct < moved.after.yield_pct
 
 
 def test_a_rounding_of_the_fabs_is_no_difference(compared: Callable[[str], tuple[int, ComparisonDocument]]) -> None:

@@ -20,12 +20,14 @@ class LineState(Frozen):
     Attributes:
         impedance_ohm: Z0, or Zdiff of a pair.
         loss_db_per_mm: at the target's Nyquist frequency, nominal.
-        yield_pct: share of a typical production within the target's +-10 %.
+        yield_pct: share of a typical production within +-10 % of the target.
+        tolerance_yield_pct: the same within the target's own tolerance.
     """
 
     impedance_ohm: float | None = None
     loss_db_per_mm: float | None = None
     yield_pct: float | None = None
+    tolerance_yield_pct: float | None = None
     problem: str = ""
 
 
@@ -104,7 +106,7 @@ def line_state(
             gap_mm,
             production_process(),
             target_ohm=target.target.ohm / factor,
-            within_pct=(10.0,),
+            within_pct=tuple(sorted({10.0, target.tolerance_pct})),
             tolerance=LINE_TOLERANCE,
         )
     except (MissingFact, StackwrightError) as error:
@@ -121,6 +123,7 @@ def line_state(
         impedance_ohm=factor * solved.impedance_ohm,
         loss_db_per_mm=loss,
         yield_pct=100 * production.inside(10.0).share,
+        tolerance_yield_pct=100 * production.inside(target.tolerance_pct).share,
         problem=problem,
     )
 

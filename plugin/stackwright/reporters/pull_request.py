@@ -10,6 +10,7 @@ from drc_rules.report.model import Headline, Report
 from stackwright.drawing.blocks import cross_section
 from stackwright.reporters.markdown import MARKS, SHOWN, fenced, table
 from stackwright.tables.counts import LABELS
+from stackwright.tables.deltas import share
 from stackwright.tables.grouping import groups
 from stackwright.text.markup import escape
 from stackwright.text.words import some
@@ -83,18 +84,18 @@ def _lines(effects: Sequence[LineEffect]) -> Iterator[str]:
     rows = []
     for one in effects:
         gap = "" if one.gap_mm is None else f"/{one.gap_mm:g}"
-        before, after = _state(one.before), _state(one.after)
+        before, after = (_state(state, one.target.tolerance_pct) for state in (one.before, one.after))
         where = f"{one.layer}, {one.width_mm:g}{gap} mm"
         rows.append(tuple(escape(cell) for cell in (one.target.title, where, before, after)))
     yield from table(("Target", "Where", "Before", "After"), rows, "lines")
 
 
-def _state(state: LineState) -> str:
+def _state(state: LineState, tolerance_pct: float) -> str:
     loss = state.loss_db_per_mm
     parts = [
         "? ohm" if state.impedance_ohm is None else f"{state.impedance_ohm:.1f} ohm",
         "" if loss is None else f"{loss * MM_PER_INCH:.2f} dB/inch",
-        "" if state.yield_pct is None else f"{state.yield_pct:.0f} % in +-10 %",
+        "" if state.tolerance_yield_pct is None else f"{share(state)} in +-{tolerance_pct:g} %",
     ]
     return ", ".join(part for part in parts if part)
 

@@ -30,8 +30,8 @@ def db_per_inch(state: LineState) -> str:
 
 
 def share(state: LineState) -> str:
-    """Return the share of a typical production within 10 % of the target."""
-    return UNKNOWN if state.yield_pct is None else f"{state.yield_pct:.0f} %"
+    """Return the share of a typical production within the tolerance of the target."""
+    return UNKNOWN if state.tolerance_yield_pct is None else f"{state.tolerance_yield_pct:.0f} %"
 
 
 def size(effect: LineEffect) -> str:

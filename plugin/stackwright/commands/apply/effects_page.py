@@ -16,7 +16,7 @@ from stackwright.text.words import count
 
 def effects_block(page: Page, effects: Sequence[LineEffect], names: tuple[str, str]) -> None:
     """Add a table per target: ohm, loss and yield in two stackups, called by `names`."""
-    page.heading("lines", f"as routed, {names[0]} -> {names[1]}; in +-10 %: share of a typical production")
+    page.heading("lines", f"as routed, {names[0]} -> {names[1]}; yield within the tolerance of the target")
     if not effects:
         page.line("no net with a target impedance is routed long enough to count: nothing to compare", indent=2)
         return
@@ -33,7 +33,7 @@ def effects_block(page: Page, effects: Sequence[LineEffect], names: tuple[str, s
 def _block(page: Page, target: LineTarget, rows: Sequence[LineEffect]) -> None:
     nyquist = f", dB/inch at {target.nyquist_ghz:g} GHz" if target.nyquist_ghz else ""
     page.line(f"{target.title}: {target.target}{nyquist}", indent=2)
-    head = ("layer", "width/gap", "ohm", "off target", "dB/inch", "in +-10 %")
+    head = ("layer", "width/gap", "ohm", "off target", "dB/inch", f"in +-{target.tolerance_pct:g} %")
     columns = [Column(), Column(), Column(), Column(right=True), Column(), Column()]
     page.rows(columns, [_cells(row) for row in rows], indent=4, head=head)
     for row in rows:
@@ -58,12 +58,12 @@ def _cells(row: LineEffect) -> tuple[str | Text, ...]:
 def planned_block(page: Page, lines: Sequence[PlannedLine]) -> None:
     """Add what the widths of the plan's rules have in the planned stackup."""
     page.heading("rules", "the plan's widths, solved in the planned stackup")
-    head = ("net class", "layer", "width/gap", "ohm", "target", "dB/inch", "in +-10 %")
+    head = ("net class", "layer", "width/gap", "ohm", "target", "dB/inch", "yield")
     rows: list[tuple[str | Text, ...]] = []
     for one in lines:
         rule, state = one.rule, one.state
         gap = "" if rule.gap_mm is None else f"/{rule.gap_mm:g}"
-        asked = f"{one.target.target.ohm:g}" if one.target else "no target"
+        asked = f"{one.target.target.ohm:g} +-{one.target.tolerance_pct:g} %" if one.target else "no target"
         db = deltas.db_per_inch(state) if one.target and one.target.nyquist_ghz else ""
         share = deltas.share(state) if one.target else ""
         rows.append((rule.net_class, rule.layer, f"{rule.width_mm:g}{gap}", deltas.ohm(state), asked, db, share))
