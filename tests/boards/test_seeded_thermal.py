@@ -74,7 +74,7 @@ SEEDS: dict[str, tuple[str, Callable[[Case], Case], dict[str, str]]] = {
         dict.fromkeys(CLAUSES, "not verifiable"),
     ),
     "800 W in air": (
-        "B200 asks for liquid; nothing else rests on it",
+        "liquid is preferred; nothing else rests on it",
         lambda c: c.declared('"cold plate"', '"air"'),
         {"training.cooling": "failed"},
     ),
