@@ -36,6 +36,12 @@ def rounded_mm(distance_mm: float) -> float:
     return round(distance_mm, 4) or round(distance_mm, 6)
 
 
+def told_apart(value: float, limit: float, decimals: int = 2) -> str:
+    """Return a value with `decimals`, or as many more as tell it from the limit that it misses."""
+    texts = (f"{value:.{decimals + more}f}" for more in range(4))
+    return next((text for text in texts if float(text) != limit), f"{value:.{decimals}f}")
+
+
 def figure(value: float, digits: int = 3) -> str:
     """Return a value with `digits` significant digits, or all before the point if more: never `1.2e+03`."""
     text = f"{value:.{digits}g}"

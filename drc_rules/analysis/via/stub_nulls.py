@@ -42,9 +42,14 @@ def _ends_at_planes(via: ModelledVia) -> bool:
     return max(faces[planes[0]][0] - top, bottom - faces[planes[-1]][1]) < via.body.antipad_mm
 
 
-def load_of(shape: ViaShape, figures: StubValues, length_mm: float) -> Interval:
-    """Return the load of pads and planes on a stub; nominal is what the nominal resonance says."""
-    found = loading(shape, length_mm)
+def load_of(shape: ViaShape, figures: StubValues) -> Interval:
+    """Return the load of pads and planes on a stub; each end is that of its length, nominal that of the resonance."""
+    lengths = shape.stub_length_mm(figures.length_mm)
+    found = Interval(
+        low=loading(shape, lengths.low).low,
+        nominal=loading(shape, lengths.nominal).nominal,
+        high=loading(shape, lengths.high).high,
+    )
     if not 0 < figures.resonance_ghz.nominal < math.inf:
         return found
     bare_ghz = resonance_ghz(shape.stub_length_mm(figures.length_mm).nominal, figures.dk.nominal)

@@ -45,9 +45,11 @@ from stackup_lib.core.interval import Standing
 
 FORMULA = """
 t ≤ t_max
+fails where t_low > t_max
 
 t: largest difference to the strobe, or between two nets [ps]
 t_max: its limit [ps]
+t_low: least that it may be over unknown inputs [ps]
 dL: difference of the lengths along the tracks, later minus earlier [mm]
 """
 
@@ -64,8 +66,9 @@ def group_skew(ctx: Context, _clause: Clause, group: SkewGroup) -> Iterator[Draf
     worst = worst_group_skew(ctx, group)
     ctx.shows(
         f"{group.title}, {group.name}",
-        t=worst.size_ps.nominal,
+        t=worst.size_ps,
         t_max=group.limit_ps,
+        t_low=worst.size_ps.low,
         dL=worst.length_mm[0] - worst.length_mm[1],
     )
     if worst.size_ps.against(maximum=group.limit_ps) is Standing.BEYOND:

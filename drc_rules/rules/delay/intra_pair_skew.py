@@ -88,7 +88,7 @@ def intra_pair_skew(ctx: Context, clause: Clause, group: HighSpeedGroup) -> Iter
         worst = max(found.known, key=lambda one: one.size_ps.nominal / limits[one].ps)
         ctx.shows(
             f"{group.title}, {worst.name}",
-            t=worst.size_ps.nominal,
+            t=worst.size_ps,
             t_max=limits[worst].ps,
             dL=worst.length_mm[0] - worst.length_mm[1],
         )

@@ -66,7 +66,7 @@ def lane_skew(ctx: Context, _clause: Clause, port: LanePort) -> Iterator[DraftFi
     worst = worst_lane_skew(ctx, port)
     ctx.shows(
         f"{port.title}, {port.name}",
-        t=worst.size_ps.nominal,
+        t=worst.size_ps,
         t_max=port.limit_ps,
         dL=worst.length_mm[0] - worst.length_mm[1],
     )

@@ -32,6 +32,7 @@ from drc_rules.analysis.fabrication.fab_limits import OWN, bar, is_replaced, you
 from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Location, Measured
+from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import max_board_mm
@@ -102,7 +103,7 @@ def _thick(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
     if most is None or thickness <= most.value + ROUNDING_MM:
         return
     yield DraftFinding(
-        title=f"board thickness {thickness:.2f} mm, maximum {most.value:g} mm ({most.who})",
+        title=f"board thickness {told_apart(thickness, most.value)} mm, maximum {most.value:g} mm ({most.who})",
         why="Lamination, drilling and plating lines have a maximum thickness",
         fix="Use fewer or thinner dielectrics, or ask the fab first",
         ids=("thickness",),

@@ -42,6 +42,7 @@ from drc_rules.analysis.via.high_speed_vias import (
 )
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 
@@ -72,7 +73,7 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftF
     side = ctx.board.copper_layers[group.stubs[0].side].name
     yield DraftFinding(
         title=(
-            f"via stub {length.nominal:.2f} mm, maximum {allowed:g} mm: "
+            f"via stub {told_apart(length.nominal, allowed)} mm, maximum {allowed:g} mm: "
             f"{describe_nets(ctx, group)}, {span_of(ctx, group)}"
         ),
         why="The vendor specifies its receivers for shorter stubs",

@@ -37,6 +37,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.via.high_speed_vias import ways_out
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location, Measured
+from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
@@ -132,11 +133,12 @@ def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: floa
     worst = left[0]
     stub, drill, length = worst.stub, worst.drill, worst.length_mm.nominal
     count = f", and {len(left) - 1} more" if len(left) > 1 else ""
+    shown = told_apart(length, allowed_mm)
     if drill is None:
-        size, where = f"{length:.2f} mm", f"{names[stub.first]} to {names[stub.side]}, not backdrilled"
+        size, where = f"{shown} mm", f"{names[stub.first]} to {names[stub.side]}, not backdrilled"
         fix = ways_out(ctx, stub, f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}")
     else:
-        size = f"{length:.2f} mm ({worst.length_mm.low:.2f} to {worst.length_mm.high:.2f})"
+        size = f"{shown} mm ({worst.length_mm.low:.2f} to {worst.length_mm.high:.2f})"
         where = f"beyond {names[stub.first]}, left by the backdrill from {names[stub.side]} to {names[drill.must_cut]}"
         fix = f"Set the must-cut layer next to {names[stub.first]}"
     return DraftFinding(

@@ -53,6 +53,7 @@ from drc_rules.analysis.via.stub_nulls import load_of, resonance_values
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface
 from drc_rules.rules.rule import DraftFinding, rule
@@ -103,7 +104,7 @@ def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues) -
     of, is_worst = group.shape, clause.kind == WORST
     lengths, dks = of.stub_length_mm(figures.length_mm), figures.dk
     length, dk = (lengths.high, dks.high) if is_worst else (lengths.nominal, dks.nominal)
-    load = load_of(of, figures, length)
+    load = load_of(of, figures)
     ctx.shows(
         f"{describe_nets(ctx, group)}, stub {span_of(ctx, group)}",
         f=figures.resonance_ghz.low if is_worst else figures.resonance_ghz,
@@ -130,8 +131,9 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
     return DraftFinding(
         title=(
             f"{'worst-case ' if is_worst else ''}stub resonance {shown:.0f} GHz, "
-            f"{shown / nyquist:.1f} x Nyquist of {one.title}{' or faster' if len(group.choices) > 1 else ''}, "
-            f"minimum {factor:g} x: {describe_nets(ctx, group)}, {long:.2f} mm stub {span_of(ctx, group)}, {left}"
+            f"{told_apart(shown / nyquist, factor, 1)} x Nyquist of {one.title}"
+            f"{' or faster' if len(group.choices) > 1 else ''}, minimum {factor:g} x: "
+            f"{describe_nets(ctx, group)}, {long:.2f} mm stub {span_of(ctx, group)}, {left}"
         ),
         why=(
             f"At its resonance a stub shorts the signal. Nominal {resonance.nominal:.0f} GHz, "

@@ -33,6 +33,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured
+from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
@@ -99,7 +100,7 @@ def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iter
     count = len(alike.holes)
     yield DraftFinding(
         title=(
-            f"remaining stub {left.nominal:.2f} mm, maximum {allowed:g} mm: {count} "
+            f"remaining stub {told_apart(left.nominal, allowed)} mm, maximum {allowed:g} mm: {count} "
             f"backdrill{'' if count == 1 else 's'} from "
             f"{names[alike.start]} to {names[alike.must_cut]}, signal on "
             f"{names[alike.first]}; {deeper} could be cut too"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,12 @@ def test_what_a_drill_leaves_and_stubs_far_beyond_the_planes_keep_the_closed_for
 def test_the_load_that_is_shown_makes_the_resonance(tmp_path: Path) -> None:
     """f = c/(4 L sqrt(Dk g))."""
     group, _, found = both(tmp_path, ("/PCIE_TX0_P", "/PCIE_TX0_N"))
-    length = group.shape.stub_length_mm(found.length_mm).nominal
-    load = load_of(group.shape, found, length).nominal
-    f_ghz = LIGHT_MM_GHZ / (4 * length * (found.dk.nominal * load) ** 0.5)
-    assert f_ghz == pytest.approx(found.resonance_ghz.nominal, rel=1e-6)
+    lengths, load = group.shape.stub_length_mm(found.length_mm), load_of(group.shape, found)
+
+    def f_ghz(length: float, dk: float, g: float) -> float:
+        return LIGHT_MM_GHZ / (4 * length * math.sqrt(dk * g))
+
+    of = found.resonance_ghz
+    assert f_ghz(lengths.nominal, found.dk.nominal, load.nominal) == pytest.approx(of.nominal, rel=1e-6)
+    assert f_ghz(lengths.high, found.dk.high, load.high) == pytest.approx(of.low, rel=1e-6)
+    assert f_ghz(lengths.low, found.dk.low, load.low) == pytest.approx(of.high, rel=1e-6)
