@@ -42,7 +42,7 @@ def width_words(
     """Return what becomes of the routed sizes: they stay within their tolerance, or are to be changed."""
     by_name = {goal.name: goal for goal in goals.lines}
     index = {row.name: k for k, row in enumerate(result.candidate.copper)}
-    words: dict[str, dict[str, None]] = {}
+    found: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
     for line in result.lines:
         size = routed.get((line.goal, line.layer))
         if size is None:
@@ -55,7 +55,13 @@ def width_words(
             text = f"{goal.target} widths stay ({_text(size)} makes {ohm:.1f} ohm, {allowed:g} % allowed)"
         else:
             text = f"{goal.target} {_text(size)} ({ohm:.1f} ohm) -> {_text((line.width_mm, line.gap_mm))} mm"
-        words.setdefault(text, {})[line.layer] = None
+        texts = found.setdefault((f"{goal.target} {_text(size)}", line.layer), {})
+        texts.setdefault(text, {})[interface(interfaces[line.goal]).title] = None
+    words: dict[str, dict[str, None]] = {}
+    for (_, layer), texts in found.items():
+        for text, titles in texts.items():
+            whose = f" for {listed(list(titles))}" if len(texts) > 1 else ""
+            words.setdefault(f"{text}{whose}", {})[layer] = None
     return tuple(f"{text} on {listed(list(layers))}" for text, layers in words.items())
 
 

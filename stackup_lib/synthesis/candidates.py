@@ -107,6 +107,11 @@ class CandidateStackup(Frozen):
         return round(sum(r.thickness_mm for r in self.rows), 4)
 
     @property
+    def drilled_mm(self) -> float:
+        """What a through via is drilled through: all rows but solder mask."""
+        return round(sum(r.thickness_mm for r in self.rows if r.kind is not LayerKind.MASK), 4)
+
+    @property
     def name(self) -> str:
         """Short and unique within an answer."""
         return f"{len(self.order.layers)} layers {self.order.layers}, {' + '.join(self.laminates)}"

@@ -157,7 +157,7 @@ class Evaluator:
                 except StackwrightError as error:
                     faults.append(f"{goal.name}: {copper[index].name}: {error.what}")
         faults += [_over_budget(r, self.goals) for r in lines if r.meets_budget is False]
-        aspect = candidate.thickness_mm / self.goals.drill_mm
+        aspect = candidate.drilled_mm / self.goals.drill_mm
         if aspect > self.goals.max_aspect_ratio:
             faults.append(
                 f"aspect ratio {aspect:.1f} of a {self.goals.drill_mm:g} mm drill, "

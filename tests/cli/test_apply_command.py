@@ -405,7 +405,10 @@ def test_facts_of_changed_rows_become_comments_and_the_rest_stays(
     assert "# of a former stackup: df = 0.002 # theirs" in new
     assert "# by the fab\n" in new
     assert declared.dielectric["dielectric 3"].df == 0.003
-    assert "dielectric 2.df = 0.002 is a comment now" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "dielectric 2.df = 0.002 and declared.dielectric.dielectric 2.at_ghz = 16 are comments now: they were" in said
+    )
 
 
 def test_facts_of_yet_another_stackup_are_not_made_true(card: Path, plan: Callable[..., Path]) -> None:

@@ -255,7 +255,7 @@ def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand
     assert run(["fit", str(board), "--no-suggest"]) == 0
     assert "change" not in capsys.readouterr().out
     assert run(["fit", str(board)]) == 0
-    command = f"    stackwright fit {board} --profile inference-workstation --suggest"
+    command = f"    stackwright suggest {board} --profile inference-workstation"
     assert command in capsys.readouterr().out.splitlines()
 
 

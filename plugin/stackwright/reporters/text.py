@@ -247,7 +247,7 @@ def _end(report: Report, width: int) -> list[Text]:
     cover = report.coverage
     counts = tally(report.verdicts) or "none apply"
     pairs = f", {count(cover.unjudged_pairs, 'pair')} not judged" if cover.unjudged_pairs else ""
-    lines = _wrapped(f"Requirements: {counts}; coverage {cover.whole_percent} %{pairs}", width, most=2)
+    lines = _wrapped(f"Requirements: {counts}; coverage {cover.whole_percent} %{pairs}", width, most=4)
     return [*lines, Text(f"next: {clean(next_step(report))}")]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from drc_rules.analysis.impedance.line_effects import line_effects, planned_lines
@@ -22,6 +22,7 @@ from drc_rules.stackup_design.settings_edit import edit_settings
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.record import record
+from stackup_lib.core.words import listed
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.file_edit import FileEdit, Written, apply_together, diff_text, digest, lock_of
 from stackup_lib.kicad.write.project_writer import least_width_mm, set_net_classes
@@ -130,7 +131,7 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
     settings, config, retired = planned_settings(plan, before, after, board_path, settings_path)
     files, remarks = (
         [FileChange(board_path, content, new)],
-        [f"{one} is a comment now: it was declared for the former stackup" for one in retired],
+        _retired(retired),
     )
     left_out = []
     if (plan.net_class or plan.tuning) and (parts.classes or board_path.with_suffix(PROJECT_SUFFIX).exists()):
@@ -160,6 +161,13 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
         settings_before=find_config(board_path, settings_path),
         settings_after=config,
     )
+
+
+def _retired(facts: Sequence[str]) -> list[str]:
+    """Return the remark about facts of the settings that were declared for the former stackup."""
+    is_one = len(facts) == 1
+    what = "is a comment now: it was" if is_one else "are comments now: they were"
+    return [f"{listed(facts)} {what} declared for the former stackup"] if facts else []
 
 
 def _refuse_other_layers(plan: Plan, board: Board, parts: PlanParts) -> None:

@@ -81,7 +81,7 @@ def _title(page: Page, report: FitnessReport) -> None:
 
 def _forms(page: Page, report: FitnessReport) -> None:
     for form in report.forms:
-        failed = f"; not met: {'; '.join(form.failed)}" if form.failed else ""
+        failed = f"; not met: {'; '.join(form.failed)}; check it with --form {form.name}" if form.failed else ""
         words = f"outline of a {form.title} ({form.name}){failed}"
         page.rows([Column(min_width=8), Column(wraps=True)], [(styled("form", "dim"), words)])
 
@@ -147,7 +147,7 @@ def _way(page: Page, row: Fitness, way: Way | None, board: Path) -> None:
         return
     if way.needs_new:
         page.line("no small change of the stackup will do; this searches a new one:", indent=2)
-        page.verbatim([command_line("fit", str(board), "--profile", row.profile, "--suggest")], indent=4)
+        page.verbatim([command_line("suggest", str(board), "--profile", row.profile)], indent=4)
         return
     if way.why_none:
         page.line(styled("no stackup can be worked out: ", "yellow"), way.why_none, indent=2)

@@ -29,7 +29,7 @@ from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.synthesis import CandidateStackup, Change, LeastChange, least_change
 from stackwright.commands.apply.apply import PlanParts, Proposal, planned_settings, propose
 from stackwright.commands.apply.new_plan import plan_of_answer, plan_row
-from stackwright.commands.suggest.words import shortened
+from stackwright.commands.suggest.words import shortened, what_changes
 from stackwright.results.stackup_choices import Count
 
 WITHOUT_LAMINATE = frozenset({"stackup_symmetry", "power_copper_oz", "foil"})
@@ -213,7 +213,7 @@ def _whole_changes(
             plan = _plan_of_change(current, change, work)
             after, objection = _judged_change(work, plan if steps else None)
             if objection:
-                work.why_not.append(_labelled(words if steps else (AS_IT_IS,), objection))
+                work.why_not.append(_labelled(what_changes(words) if steps else (AS_IT_IS,), objection))
                 work.refused.append(one.result.candidate)
                 continue
             changes.append(change)

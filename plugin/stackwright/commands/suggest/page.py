@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from stackwright.results.stackup_choices import Count
 
 REJECTED_SHOWN = 8
+CHANGES_SHOWN = 3
 REASONS = 3
 """Why nothing was reached, before the list becomes too long to read."""
 
@@ -44,11 +45,11 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None,
     page = Page()
     _title(page, result)
     if not result.entries:
-        _changes(page, result)
+        _changes(page, result, verbose=verbose)
         _unreachable(page, result)
         _goals(page, result, verbose=verbose)
         return page
-    _changes(page, result)
+    _changes(page, result, verbose=verbose)
     _answers(page, result)
     if words := layer_words(result):
         page.line(words, indent=2)
@@ -87,7 +88,7 @@ def _judged(one: Evaluated, result: Suggested) -> Sequence[tuple[str, bool, str]
     return one.clauses or tuple(result.found.judge(one.candidate))
 
 
-def _changes(page: Page, result: Suggested) -> None:
+def _changes(page: Page, result: Suggested, *, verbose: bool) -> None:
     if result.board is None:
         return
     page.heading("least change", result.board.name)
@@ -106,10 +107,11 @@ def _changes(page: Page, result: Suggested) -> None:
     if not result.changes and result.change:
         page.line("no small change will do:", indent=2)
         reasons = list(dict.fromkeys((*result.change.faults_now, *result.change.why_not)))
-        for why in reasons[:REJECTED_SHOWN]:
+        shown = reasons if verbose else reasons[:CHANGES_SHOWN]
+        for why in shown:
             page.line(why, indent=4)
-        if len(reasons) > REJECTED_SHOWN:
-            page.line(styled(f"and {count(len(reasons) - REJECTED_SHOWN, 'more reason')}", "dim"), indent=4)
+        if len(reasons) > len(shown):
+            page.line(styled(f"{len(reasons) - len(shown)} more: -v", "dim"), indent=4)
 
 
 def _checked(page: Page, when: str, checked: Count, result: Suggested, indent: int) -> None:
