@@ -7,20 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from drc_rules.facts.row_faults import is_plated, may_become
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config
 from drc_rules.settings.config_process import ProcessDeclaration
-from stackup_lib.board.board import Board, LayerKind, Ply, StackupLayer
+from stackup_lib.board.board import Board, LayerKind, PadKind, Ply, StackupLayer
 from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.materials import copper_weights
+from stackup_lib.power.rail_drop.spread import PLATING_UM as HOLE_PLATING_UM
 from stackup_lib.transmission_lines.buildup import INNER_TAPER_PER_COPPER, OUTER_TAPER_PER_COPPER
 from stackup_lib.transmission_lines.finish import MASK_DF, MASK_DK, MASK_MM, MASK_NEXT_TO_TRACE, LineFinish
 
 HEAVIER_UM = 10.0
 """Copper that is stated so much thicker than a preset's finished copper is of another weight."""
+
+HALF_OUNCE_UM = 17.0
+"""Many stackups state outer layers as half an ounce of foil, 17 to 18 um; thinner foil is told."""
 
 OUNCE_UM = 34.3
 """Thickness of copper of one ounce per square foot."""
@@ -109,7 +115,8 @@ class BoardProcess:
         """
         said, key = self.declared, "outer_copper_um"
         if said.outer_copper_um is not None:
-            return Number(said.outer_copper_um / 1000, is_stated=True, source=said.source(key))
+            can_be = not self.is_less_than_plating(said.outer_copper_um)
+            return Number(said.outer_copper_um / 1000, is_stated=can_be, source=said.source(key))
         foil_um, plating = self._foil_um(index), said.given("plating_um")
         if foil_um is not None and plating is not None:
             where = f"{plating:g} um of plating ({said.source('plating_um')})"
@@ -125,6 +132,10 @@ class BoardProcess:
             )
             return Number(foil_um / 1000, is_stated=False, source=source)
         return None
+
+    def is_less_than_plating(self, um: float) -> bool:
+        """Tell whether outer copper is thinner than what the plating of the board's holes alone adds to it."""
+        return um < HOLE_PLATING_UM.low and _has_plated_holes(self.board)
 
     def is_plated_foil(self, index: int) -> bool:
         """Tell whether an outer layer's foil and its plating are both declared."""
@@ -207,6 +218,13 @@ def _may_be_of(foil_um: float, row_um: float) -> bool:
     return 0.7 * foil_um <= row_um <= foil_um + PLATED_UM
 
 
+def _has_plated_holes(board: Board) -> bool:
+    """Tell whether a via or a plated pad opens on an outer layer."""
+    last = board.layer_count - 1
+    outer = (board.vias.start_layer == 0) | (board.vias.end_layer == last)
+    return bool(np.any(outer) or np.any((board.pads.kind == PadKind.THROUGH) & (board.pads.layers != 0)))
+
+
 def preset_notes(board: Board, config: Config) -> Iterator[str]:
     """Say where a preset's copper is left out because the board's own copper is of another weight."""
     process, said = BoardProcess(board, config), config.process
@@ -239,6 +257,23 @@ def copper_notes(board: Board, config: Config) -> Iterator[str]:
         if outer is not None and index in (0, board.layer_count - 1) and not may_become(row_um, outer, plated=True):
             where = f"{FILE_NAME}, [process]: outer_copper_um is {outer:g} um, {states} for {layer.name}"
             yield f"{where}: lines and rails follow outer_copper_um"
+    yield from _unplated_notes(process)
+
+
+def _unplated_notes(process: BoardProcess) -> Iterator[str]:
+    """Say where outer copper is thinner than the plating of the holes alone."""
+    board, said = process.board, process.declared.outer_copper_um
+    less = f"less than the plating of the holes alone ({HOLE_PLATING_UM.low:g} um or more)"
+    if said is not None and process.is_less_than_plating(said):
+        cure = "give foil and plating together; lines are judged for plated copper as well, rails by the stackup's row"
+        yield f"{FILE_NAME}, [process]: outer_copper_um is {said:g} um, {less}: {cure}"
+    for index in dict.fromkeys((0, board.layer_count - 1)) if said is None else ():
+        row_um, known = process._row_um(index), process.outer_copper_mm(index)
+        if row_um is None or row_um >= HALF_OUNCE_UM or (known is not None and known.is_stated):
+            continue
+        if process.is_less_than_plating(row_um):
+            cure = "lines are judged for plated copper as well; outer_copper_um in [process] states the finished one"
+            yield f"{board.copper_layers[index].name}: the stackup states {row_um:g} um of copper, {less}: {cure}"
 
 
 def declared_finish(declared: ProcessDeclaration) -> LineFinish:
@@ -246,7 +281,7 @@ def declared_finish(declared: ProcessDeclaration) -> LineFinish:
 
     def mm(key: str) -> float | None:
         value = declared.given(key)
-        return None if value is None else value / 1000
+        return None if value is None else round(value / 1000, 6)
 
     over = mm("mask_over_copper_um")
     copper = MASK_MM if over is None else over

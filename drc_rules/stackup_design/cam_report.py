@@ -15,7 +15,9 @@ from drc_rules.requirements.forms import Form
 from drc_rules.stackup_design.cam_item import CamItem, merged, source_of
 from drc_rules.stackup_design.cam_press import press_items
 from drc_rules.stackup_design.goals_build import LARGE_MM, STIFF_MM
+from stackup_lib.materials import outer_foil_oz
 from stackup_lib.synthesis import Evaluated, Goals, LineResult
+from stackup_lib.synthesis.candidates import SIGNAL_OZ
 
 LIGHTEST_OZ = 0.5
 """Tables of track and space begin here; lighter copper is etched as well."""
@@ -173,11 +175,13 @@ def _backdrills(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
 
 
 def _etching(one: Evaluated) -> Iterator[CamItem]:
-    """Finest line or gap by copper weight; outer copper has a table of its own."""
+    """Finest line or gap by copper weight; usual outer copper has a table of its own."""
     copper = one.candidate.copper
-    outer = {copper[0].name, copper[-1].name}
-    weights = {row.name: "outer" if row.name in outer else f"{row.copper_oz or 0:g} oz" for row in copper}
+    weights = {row.name: f"{row.copper_oz or 0:g} oz" for row in copper}
     ounces = {row.name: row.copper_oz for row in copper}
+    for outer in (copper[0], copper[-1]):
+        ounces[outer.name] = foil_oz = outer_foil_oz(outer.thickness_mm)
+        weights[outer.name] = "outer" if (foil_oz or 0.0) <= SIGNAL_OZ else f"outer {foil_oz:g} oz plated"
     groups: dict[str, list[LineResult]] = {}
     for line in one.lines:
         groups.setdefault(weights[line.layer], []).append(line)

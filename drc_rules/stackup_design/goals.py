@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
@@ -11,6 +12,7 @@ from drc_rules.analysis.nets.high_speed_layers import fast_layers, routed_outsid
 from drc_rules.facts.board_process import declared_finish
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.interfaces import family, interface
+from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.settings.goals_choices import GoalChoices, laminate_family
 from drc_rules.stackup_design.goal_work import From, GoalWork, Reason, needed_clause, refused, source_words
 from drc_rules.stackup_design.goals_build import (
@@ -30,6 +32,7 @@ from drc_rules.stackup_design.goals_selection import BoardProject, Selection, pr
 from drc_rules.stackup_design.kept_layers import kept_goals, kept_reasons
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
+from stackup_lib.power.rail_drop.spread import PLATING_UM as HOLE_PLATING_UM
 from stackup_lib.synthesis import Answers, Goals, TgLimit, suggest
 from stackup_lib.synthesis.arrange import least_layers
 from stackup_lib.transmission_lines.finish import LineFinish
@@ -76,12 +79,21 @@ class GoalsFound:
 
 
 def goals_for(
-    selection: Selection, project: BoardProject | None = None, choices: GoalChoices | None = None
+    selection: Selection,
+    project: BoardProject | None = None,
+    choices: GoalChoices | None = None,
+    process: ProcessDeclaration | None = None,
 ) -> GoalsFound:
     """Turn demands, board and the user's choices into goals of a stackup; nothing is searched.
 
+    Args:
+        selection: profile, form factor, interfaces and their clauses.
+        project: the board with its settings; None for a new board.
+        choices: what the user wants.
+        process: of the fab, for a new board; a board has its own.
+
     Raises:
-        ConfigError: the choices contradict a clause whose breach is an error, or one another.
+        ConfigError: the choices contradict a clause whose breach is an error, or one another; or the process cannot be.
     """
     chosen = choices or GoalChoices()
     work = GoalWork(selection, project, chosen)
@@ -116,7 +128,7 @@ def goals_for(
         build_rules=build_rules(),
         preferred_clauses=judge.wishes,
         rank_by=_rank_by(work),
-        finish=_finish(project) if project else LineFinish(),
+        finish=_finish(project) if project else _new_finish(process),
     )
     _say_materials(work, materials)
     if selection.assumed:
@@ -171,6 +183,16 @@ def _finish(project: BoardProject) -> LineFinish:
     finish = declared_finish(process.declared)
     is_bare = project.board.stackup is not None and process.mask(top=True) is None
     return finish.model_copy(update={"mask": None}) if is_bare else finish
+
+
+def _new_finish(process: ProcessDeclaration | None) -> LineFinish:
+    """Return the finish of a new board; raises `ConfigError` for outer copper that no plated board has."""
+    finish = declared_finish(process) if process else LineFinish()
+    um = 1000 * (finish.outer_copper_mm or math.inf)
+    if um < HOLE_PLATING_UM.low:
+        why = f"the plating of holes alone adds {HOLE_PLATING_UM.low:g} um or more to outer layers"
+        raise ConfigError(f"[process] outer_copper_um of {um:g} um", why, "give foil and plating together")
+    return finish
 
 
 def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:

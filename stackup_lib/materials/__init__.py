@@ -11,6 +11,7 @@ from stackup_lib.materials.copper import (
     inner_copper_mm,
     neighbouring_foils,
     ounce_class,
+    outer_foil_oz,
     stated_foils,
 )
 from stackup_lib.materials.foils import (
@@ -73,6 +74,7 @@ __all__ = [
     "loss_class_from_df",
     "neighbouring_foils",
     "ounce_class",
+    "outer_foil_oz",
     "rz_from_rq",
     "stated_foils",
 ]

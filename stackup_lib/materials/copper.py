@@ -121,5 +121,14 @@ def inner_copper_mm(oz: float) -> float:
     return round(PROCESSED_SHARE * nominal_um / 1000, 4)
 
 
+def outer_foil_oz(finished_mm: float) -> float | None:
+    """Return the heaviest foil that plated outer copper of a thickness can be made of, by IPC-6012's minima of class 2.
+
+    None for copper thinner than those of every foil.
+    """
+    um = round(finished_mm * 1000, 3)
+    return max((w.oz for w in copper_weights() if w.external_class2_min_um <= um), default=None)
+
+
 def _usual() -> str:
     return ", ".join(f"{w.nominal_um / 1000:.4f} mm is {w.oz:g} oz" for w in copper_weights() if w.oz >= 0.5)

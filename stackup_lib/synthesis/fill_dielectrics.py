@@ -30,7 +30,15 @@ from stackup_lib.synthesis.candidates import (
 )
 from stackup_lib.synthesis.constructions import CatalogueProduct, core_to_order, cores_of, prepregs_of
 from stackup_lib.synthesis.goals import Goals, carries_fast_outside
-from stackup_lib.synthesis.layer_copper import bare_mm, foil_of, gap_needs, layer_mm, layer_oz, with_smooth_foil
+from stackup_lib.synthesis.layer_copper import (
+    bare_mm,
+    foil_of,
+    gap_needs,
+    layer_mm,
+    layer_oz,
+    row_oz,
+    with_smooth_foil,
+)
 from stackup_lib.synthesis.line_loss import catalogue_df
 
 EVEN = 1.5
@@ -361,7 +369,7 @@ def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> Cand
                 name=next(names),
                 use=USES[kind],
                 thickness_mm=layer_mm(order, index, goals),
-                copper_oz=layer_oz(order, index, goals),
+                copper_oz=row_oz(order, index, goals),
                 foil=foil_of(order, index, families, goals.foil).value if goals.foil and index in smooth else "",
             )
         )

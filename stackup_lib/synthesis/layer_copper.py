@@ -5,7 +5,7 @@ Lengths in mm.
 
 from collections.abc import Mapping
 
-from stackup_lib.materials import FoilGrade, clad_foils, inner_copper_mm
+from stackup_lib.materials import FoilGrade, clad_foils, inner_copper_mm, outer_foil_oz
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.build_rules import GapNeeds
 from stackup_lib.synthesis.candidates import OUTER_COPPER_MM, SIGNAL_OZ
@@ -37,6 +37,13 @@ def layer_oz(order: Order, index: int, goals: Goals) -> float:
     if "G" in kinds and kinds & set("OFS"):
         return SIGNAL_OZ
     return max(own, _own_oz(order, complement, goals))
+
+
+def row_oz(order: Order, index: int, goals: Goals) -> float | None:
+    """Return the weight that a stackup states for a layer: of an outer one the foil that is plated to its thickness."""
+    if goals.laid_out is None and order.layers[index] == "O":
+        return outer_foil_oz(layer_mm(order, index, goals))
+    return layer_oz(order, index, goals)
 
 
 def _own_oz(order: Order, index: int, goals: Goals) -> float:

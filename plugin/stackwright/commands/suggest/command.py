@@ -18,7 +18,7 @@ from stackup_lib.core.errors import ConfigError
 from stackwright.commands.request import HTML, JSON
 from stackwright.commands.suggest.json import json_text
 from stackwright.commands.suggest.least import PARTIAL
-from stackwright.commands.suggest.model import Suggested, SuggestRequest, names_of, project_for, search
+from stackwright.commands.suggest.model import Suggested, SuggestRequest, config_for, names_of, project_for, search
 from stackwright.commands.suggest.page import page_of
 from stackwright.commands.suggest.plans import plan_of_pick
 from stackwright.run.paths import find_board
@@ -40,9 +40,10 @@ def suggest_stackups(request: SuggestRequest) -> int:
     request.check_file(*inputs, board=board_path)
     former = former_of(request.plan) if request.plan is not None else None
     project = project_for(board_path, request) if board_path else None
-    choices = request.choices.over(project.config.goals) if project else request.choices
-    selection = selection_for(*names_of(request, project), choices, project)
-    found = goals_for(selection, project, choices)
+    config = config_for(request, project)
+    choices = request.choices.over(config.goals)
+    selection = selection_for(*names_of(request, project, config), choices, project)
+    found = goals_for(selection, project, choices, config.process)
     with _progress(found):
         result = search(selection, found, project, board_path, max(request.limit, request.pick))
     if request.plan is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from drc_rules.engine.check import with_own_profile
+from drc_rules.settings.config import Config, load_config
 from drc_rules.stackup_design.goals import (
     BoardProject,
     GoalChoices,
@@ -91,13 +93,22 @@ def project_for(board_path: Path, request: SuggestRequest) -> BoardProject:
     return project_of(read_board(board_path), config, request.overrides, request.choices.interfaces, request.config)
 
 
-def names_of(request: SuggestRequest, project: BoardProject | None) -> tuple[str | None, str | None]:
-    """Return profile and form factor; raises `ConfigError` where neither board nor command line names a workload."""
+def config_for(request: SuggestRequest, project: BoardProject | None) -> Config:
+    """Return the settings of the board; without a board those of `--config`, or none."""
+    if project is not None:
+        return project.config
+    path = request.config
+    return with_own_profile(load_config(path), path.parent) if path is not None else Config()
+
+
+def names_of(request: SuggestRequest, project: BoardProject | None, config: Config) -> tuple[str | None, str | None]:
+    """Return profile and form factor; raises `ConfigError` where nothing names a workload."""
     if project is not None:
         return project.context.profile, project.context.form
-    if request.overrides.profile is None:
+    profile, form = request.overrides.profile or config.profile, request.overrides.form or config.form
+    if profile is None:
         raise ConfigError("suggest", "knows neither a board nor a workload", "give --profile NAME, or a board")
-    return request.overrides.profile, request.overrides.form
+    return profile, form
 
 
 def suggestion_for(

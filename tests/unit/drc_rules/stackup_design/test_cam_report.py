@@ -350,3 +350,21 @@ def test_every_usual_limit_is_positive_and_cited() -> None:
         limit = getattr(cam_limits(), name)
         assert limit.usual > 0
         assert limit.source.document
+
+
+@pytest.mark.parametrize(
+    ("copper_um", "width_mm", "is_asked"), [(35, 0.1, False), (43.2, 0.1, False), (70, 0.12, True), (70, 0.127, False)]
+)
+def test_a_fine_line_in_heavy_outer_copper_is_asked_by_its_foil(
+    copper_um: float, width_mm: float, is_asked: bool
+) -> None:
+    """70 um is 1 oz, plated: 0.127 mm; the table of outer tracks is of about 35 um."""
+    one = lined()
+    rows = [
+        row.model_copy(update={"thickness_mm": copper_um / 1000}) if row.use == "outer" else row
+        for row in one.candidate.rows
+    ]
+    candidate = one.candidate.model_copy(update={"rows": tuple(rows)})
+    lines = (one.lines[0].model_copy(update={"layer": "F.Cu", "width_mm": width_mm, "gap_mm": 0.2}),)
+    found = cam_report(one.model_copy(update={"candidate": candidate, "lines": lines}), GOALS)
+    assert [i.asks for i in found if i.topic == "line and gap"] == [is_asked]

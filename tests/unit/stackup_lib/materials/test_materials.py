@@ -26,6 +26,7 @@ from stackup_lib.materials import (
     glass_styles,
     loss_class_from_df,
     ounce_class,
+    outer_foil_oz,
     rz_from_rq,
 )
 from stackup_lib.materials.dielectric import Sample, read_at
@@ -695,6 +696,15 @@ def test_thin_and_heavy_copper_and_outer_layers_have_low_confidence() -> None:
     assert ounce_class(0.0085, outer=False).confidence is Confidence.LOW
     assert ounce_class(0.035, outer=True).value == 1.0
     assert ounce_class(0.035, outer=True).confidence is Confidence.LOW
+
+
+@pytest.mark.parametrize(
+    ("um", "oz"),
+    [(20, None), (26.2, 0.25), (33.3, 0.33), (33.4, 0.5), (43.2, 0.5), (47.8, 0.5), (47.9, 1), (70, 1), (78.7, 2)],
+)
+def test_plated_outer_copper_has_a_foil_by_ipcs_minima(um: float, oz: float | None) -> None:
+    """IPC-6012, class 2: half an ounce ends as 33.4 um or more, 1 oz as 47.9."""
+    assert outer_foil_oz(um / 1000) == oz
 
 
 def test_copper_weights_carry_the_ipc_minima() -> None:
