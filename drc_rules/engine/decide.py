@@ -299,10 +299,14 @@ def _key(code: str, clause: str, ids: tuple[str, ...]) -> str:
     return f"{code}-" + hashlib.sha256("\0".join((code, clause, *sorted(ids))).encode()).hexdigest()[:16]
 
 
-def _impact(finding: Finding) -> tuple[int, int, str, str, float, str]:
-    """Order of the report: severity, confidence, rule, clause, how far past the limit, then stable text."""
+def _impact(finding: Finding) -> tuple[int, int, str, str, float, bool, str]:
+    """Order of the report: severity, confidence, rule, clause, how far past the limit, then stable text.
+
+    What counts the rest of many findings has no number of its own, and comes after them.
+    """
     ranks = -finding.severity.rank, -finding.confidence.rank
-    return *ranks, finding.code, finding.clause, -_excess(finding), finding.title + finding.key
+    is_of_the_rest = finding.measured is None
+    return *ranks, finding.code, finding.clause, -_excess(finding), is_of_the_rest, finding.title + finding.key
 
 
 def _excess(finding: Finding) -> float:

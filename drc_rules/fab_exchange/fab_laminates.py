@@ -96,7 +96,6 @@ def _with(config: Config, rows: list[str], laminate: Laminate) -> Config:
     if tg and tg.method.value in ("DSC", "TMA", "DMA"):
         said |= {"tg_c": tg.value_c, "tg_method": tg.method.value}
     one = DielectricDeclaration.model_validate({key: value for key, value in said.items() if value is not None})
-    declared = config.declared.model_copy(
-        update={"dielectric": {**config.declared.dielectric, **dict.fromkeys(rows, one)}}
-    )
+    others = {name: of for name, of in config.declared.dielectric.items() if name.partition(", ply ")[0] not in rows}
+    declared = config.declared.model_copy(update={"dielectric": {**others, **dict.fromkeys(rows, one)}})
     return config.model_copy(update={"declared": declared})

@@ -201,7 +201,8 @@ def _of_stackup_notes(board: Board, config: Config) -> Iterator[str]:
 
 def _unmatched(board: Board, config: Config) -> Iterator[str]:
     """Say which tables are for no layer of the board: a note, for one file may serve several boards."""
-    rows = [row.name for row in board.stackup.layers if row.is_dielectric] if board.stackup else []
+    dielectrics = [row for row in board.stackup.layers if row.is_dielectric] if board.stackup else []
+    rows = list(dict.fromkeys(name for row in dielectrics for name in (row.name, *row.ply_names)))
     for name in config.declared.copper:
         if name not in board.layer_index:
             fix = did_you_mean(name, board.layer_index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from drc_rules.facts.declared import Declarations
@@ -39,19 +40,25 @@ def resolve_plies(
     return tuple(plies)
 
 
+def _declared(of: Mapping[str, DielectricDeclaration], row: str, label: str) -> DielectricDeclaration:
+    """Return what is declared of a ply: by its own name, else of the whole row."""
+    whole, own = of.get(row, DielectricDeclaration()), of.get(label) if label != row else None
+    return whole.model_copy(update=own.model_dump(include=own.model_fields_set)) if own else whole
+
+
 def _plies_of(
     row: StackupLayer, copper: int, declarations: Declarations, catalogue: Catalogue, *, trust_file: bool
 ) -> list[DielectricPly]:
-    declaration = declarations.config.declared.dielectric.get(row.name, DielectricDeclaration())
     plies = []
-    for number, ply in enumerate(row.plies, start=1):
+    for label, ply in zip(row.ply_names, row.plies, strict=True):
+        declaration = _declared(declarations.config.declared.dielectric, row.name, label)
         stated, origin = declaration.material or "", Origin.DECLARED
         if not stated:
             stated, origin = (ply.material or "") if trust_file else "", Origin.FILE
         plies.append(
             DielectricPly(
                 row=row.name,
-                label=row.name if len(row.plies) == 1 else f"{row.name}, ply {number}",
+                label=label,
                 kind=row.kind,
                 above=copper,
                 below=copper + 1,

@@ -171,7 +171,8 @@ def _outdated(before: Board, after: Board) -> Iterator[Key]:
             if other is None:
                 yield ("declared", "copper", row.name), "foil"
         else:
-            yield from ((("declared", "dielectric", row.name), key) for key in _ROW_BOUND)
+            names = row.name, *(f"{row.name}, ply {number}" for number in range(1, len(row.plies) + 1))
+            yield from ((("declared", "dielectric", name), key) for name in names for key in _ROW_BOUND)
     if materials_change:
         yield ("declared",), "tg_c"
 

@@ -49,7 +49,7 @@ class PlanRow(PlanPly):
     Attributes:
         name: KiCad's name; "" takes the one that KiCad would give.
         foil, copper_oz: of a copper layer, for `stackwright.toml`: KiCad has no field for them.
-        at_ghz: frequency of `df`, likewise.
+        at_ghz: frequency of `df`, likewise; of sheets that all have the same.
         layer_type: KiCad's type of a copper layer that is new to the board.
         plies: the sheets, where there are several; then the row itself states no material.
     """
@@ -69,9 +69,15 @@ class PlanRow(PlanPly):
             raise ValueError("foil and copper_oz belong to a copper row")
         if self.plies and (not is_dielectric or any(v is not None for v in self._own())):
             raise ValueError("plies are the sheets of a core or prepreg; then the row states no figures of its own")
-        if self.at_ghz is not None and (self.plies or self.df is None):
-            raise ValueError("at_ghz is the frequency of the row's df: state that too")
+        if self.at_ghz is not None and self.df_of_all is None:
+            raise ValueError("at_ghz is the frequency of the row's df, the same for all its plies: state that too")
         return self
+
+    @property
+    def df_of_all(self) -> float | None:
+        """Df of all sheets; None where they differ, or state none."""
+        found = {sheet.df for sheet in self.sheets}
+        return found.pop() if len(found) == 1 else None
 
     def _own(self) -> tuple[object, ...]:
         return self.thickness_mm, self.material, self.laminate, self.dk, self.df
@@ -236,7 +242,7 @@ def _row_of(row: PlannedRow, board: Board, config: Config) -> PlanRow:
     own = sheets[0].model_dump() if len(sheets) == 1 else {"plies": sheets}
     types = {layer.name: layer.kicad_type for layer in board.copper_layers}
     layer_type = types.get(row.name, "signal")
-    at_ghz = said.at_ghz if said and said.df is not None and len(sheets) == 1 and said.df == sheets[0].df else None
+    at_ghz = said.at_ghz if said and said.df is not None and {said.df} == {one.df for one in sheets} else None
     return PlanRow.model_validate(
         {
             "kind": row.kind.value,

@@ -50,8 +50,8 @@ def facts_of(plan: Plan, digest: str) -> dict[Key, Value]:
             found[copper, "foil"] = row.foil
         if row.copper_oz is not None:
             found[copper, "copper_oz"] = row.copper_oz
-        if row.at_ghz is not None and row.df is not None:
-            found[dielectric, "df"] = row.df
+        if row.at_ghz is not None and row.df_of_all is not None:
+            found[dielectric, "df"] = row.df_of_all
             found[dielectric, "at_ghz"] = row.at_ghz
     declared: dict[Key, Value] = {(("declared",), "stackup_hash"): digest, **found} if found else {}
     return declared if plan.process is None else {**declared, (("process",), "preset"): plan.process}

@@ -65,6 +65,12 @@ class StackupLayer(Frozen):
         """True for core and prepreg."""
         return self.kind in (LayerKind.CORE, LayerKind.PREPREG)
 
+    @property
+    def ply_names(self) -> tuple[str, ...]:
+        """What the plies are called: the row's name, of several with their number."""
+        numbers = range(1, len(self.plies) + 1)
+        return (self.name,) if len(self.plies) == 1 else tuple(f"{self.name}, ply {number}" for number in numbers)
+
 
 class Stackup(Frozen):
     """The `(stackup ...)` block of a board, top to bottom.

@@ -27,6 +27,7 @@ from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from stackwright.commands.fab.pack_pdf import NO_FPDF, _widths
 from tests.support.boards import BOARDS, board_file, copied
+from tests.support.mini import mini_file
 
 FIT = "inference_pcie_gen5_fit"
 HDI = "inference_hdi_2n2_fit"
@@ -381,3 +382,42 @@ def test_a_folder_that_cannot_be_made_is_one_line(card: Path, tmp_path: Path) ->
         with pytest.raises(StackwrightError, match=r"--output|choose a place"):
             run(["fab-pack", str(card), "--output", str(tmp_path / folder)])
     assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+
+
+UNLIKE = """
+size_mm = [40, 30]
+stackup = \"\"\"
+F.Cu 0.035
+prepreg 0.08 "370HR 1080 RC65%" dk=4.0 df=0.02
+prepreg+ 0.1 "370HR 2116 RC54%" dk=4.1 df=0.021
+In1.Cu 0.0152
+core 1.2 "370HR" dk=4.0 df=0.02
+In2.Cu 0.0152
+prepreg 0.18 "370HR 2116 RC54%" dk=4.1 df=0.021
+B.Cu 0.035
+\"\"\"
+"""
+
+
+def test_the_df_of_unlike_plies_can_be_given_with_its_frequency(tmp_path: Path) -> None:
+    """One table for the row cannot hold two values; each ply has its own."""
+    board = mini_file(tmp_path, parse_toml(UNLIKE))
+    table = '[declared.dielectric."dielectric 1, ply {}"]\ndf = {}\nat_ghz = 10\n'
+    settings = table.format(1, 0.0201) + table.format(2, 0.0189)
+    (tmp_path / "stackwright.toml").write_text(settings, encoding="utf-8")
+    rows = {row["layer"]: row for row in pack(board, tmp_path / "pack")["stackup"]}
+    found = [(rows[f"dielectric 1, ply {k}"]["Df"], rows[f"dielectric 1, ply {k}"]["Df at GHz"]) for k in (1, 2)]
+    assert found == [("0.0201", "10"), ("0.0189", "10")]
+    assert rows["dielectric 2"]["Df at GHz"] == NOT_STATED
+
+
+@pytest.mark.slow
+def test_a_suggested_stackup_leaves_no_frequency_of_df_open(tmp_path: Path) -> None:
+    """Also where a dielectric is of several sheets, which share one table in the settings."""
+    plan, board = tmp_path / "a.stackwright-plan.toml", tmp_path / "a.kicad_pcb"
+    words = ["suggest", "--profile", "edge", "--layers", "8", "--interface", "pcie3", "--power-oz", "2"]
+    assert run([*words, "--limit", "1", "--plan", str(plan)]) == 0
+    assert run(["new", "--profile", "edge", "--plan", str(plan), str(board)]) == 0
+    dielectrics = [row for row in pack(board, tmp_path / "pack")["stackup"] if row["layer"].startswith("dielectric")]
+    assert any("ply 2" in row["layer"] for row in dielectrics)
+    assert {row["Df at GHz"] for row in dielectrics} == {"10"}

@@ -65,3 +65,9 @@ def test_shorts_come_before_jumpers(tmp_path: Path) -> None:
     found = shorts(tmp_path, [*joined("JP", 0, 55), *joined("U", 60, 1)], [])
 
     assert [one.title.startswith("short: pad 2 of U60") for one in found if one.severity is Severity.ERROR] == [True]
+
+
+def test_the_rest_comes_after_the_shorts_that_are_named(tmp_path: Path) -> None:
+    """Its title begins with a number, those of the others with what overlaps."""
+    errors = shorts(tmp_path, joined("U", 0, 85), [])
+    assert [k for k, one in enumerate(errors) if "35 more pairs" in one.title] == [MOST_FINDINGS]
