@@ -201,7 +201,7 @@ def _etching(one: Evaluated) -> Iterator[CamItem]:
             where=where,
             figure=f"{finest:.3f} mm, {weight} copper",
             limit=f"{standard:g} mm or more" if standard else "no table for this weight",
-            asks=standard is None or finest < standard - 1e-6,
+            asks=standard is None or round(finest, 3) < standard,
             source=source if standard else "",
         )
 

@@ -121,8 +121,8 @@ def goals_for(
         laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.laminates)),
         excluded_laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.excluded_laminates)),
         hybrids=chosen.hybrids,
-        gap_per_width=_gap(work),
-        pair_pitch_mm=pair_pitch_mm(work) if lines.goals else None,
+        gap_per_width=_gap(work, pitch_mm := pair_pitch_mm(work) if lines.goals else None),
+        pair_pitch_mm=pitch_mm,
         power_gap_mm=power_gap_mm(work) if layers["power_planes"] else None,
         power_above=power_above(work),
         build_rules=build_rules(),
@@ -351,13 +351,15 @@ def _say_the_rest(work: GoalWork) -> None:
     work.say("finest line and gap", finest, From.ASSUMPTION, "what the best fabs etch in 1/2 oz copper")
 
 
-def _gap(work: GoalWork) -> float:
+def _gap(work: GoalWork, pitch_mm: float | None) -> float:
+    """Return gap over width; where both together reach the most that they may, the gap gives way."""
+    but = f", less where the two together reach {pitch_mm:g} mm" if pitch_mm is not None else ""
     routed = gap_per_width(work.project.context if work.project else None)
     if routed is not None:
-        work.say("gap of pairs", f"{routed:g} times the width", From.BOARD, "as most pairs are routed")
+        work.say("gap of pairs", f"{routed:g} times the width{but}", From.BOARD, "as most pairs are routed")
         return routed
     usual = Goals().gap_per_width
-    work.say("gap of pairs", f"{usual:g} times the width", From.ASSUMPTION, "nothing is routed")
+    work.say("gap of pairs", f"{usual:g} times the width{but}", From.ASSUMPTION, "nothing is routed")
     return usual
 
 

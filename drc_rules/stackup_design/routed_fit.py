@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from drc_rules.analysis.targets.controlled import controlled_lines
+from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
+from stackup_lib.core.record import record
 from stackup_lib.core.words import listed
+from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solver import solve
-from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, LineGoal
+from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals
 
 USUAL_TOLERANCE_PCT = 10.0
 COARSE = 1e-3
@@ -36,6 +38,61 @@ def routed_sizes(ctx: Context, interfaces: Mapping[str, str]) -> dict[tuple[str,
     return {key: max(sizes, key=lambda size: sizes[size]) for key, sizes in lengths.items()}
 
 
+@record
+class UnsoughtSize:
+    """The size with most length of a target that no line goal is for, on one layer."""
+
+    target: NetTarget
+    layer: int
+    size: Size
+
+
+def unsought_sizes(ctx: Context, interfaces: Mapping[str, str]) -> tuple[UnsoughtSize, ...]:
+    """Return the routed sizes of targets that a search has no goal for: of unknown generation, or not high-speed.
+
+    Args:
+        ctx: the board.
+        interfaces: interface id by name of a line goal.
+    """
+    sought = {interface(one).title for one in interfaces.values()}
+    lengths: dict[tuple[NetTarget, int], dict[Size, float]] = {}
+    for found in ctx.get(controlled_lines):
+        target, line = found.target, found.line
+        if target.title in sought or (target.kind == "differential") != (line.gap_mm is not None):
+            continue
+        sizes = lengths.setdefault((target, line.layer), {})
+        size = line.width_mm, line.gap_mm
+        sizes[size] = sizes.get(size, 0.0) + line.length_mm
+    return tuple(
+        UnsoughtSize(target, layer, max(sizes, key=lambda size: sizes[size]))
+        for (target, layer), sizes in lengths.items()
+        if max(sizes.values()) > target.lumped_mm
+    )
+
+
+def unsought_words(candidate: CandidateStackup, sizes: Sequence[UnsoughtSize]) -> tuple[tuple[str, bool], ...]:
+    """Return what routed sizes make in a stackup, and whether that is within their tolerance; the others come first."""
+    names = [row.name for row in candidate.copper]
+    found: dict[tuple[bool, str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for one in sizes:
+        try:
+            ohm = _ohm(candidate, one.layer, one.size, one.target.kind)
+        except GeometryError:  # no plane, or no room between its planes
+            continue
+        target, slack = one.target, one.target.tolerance_pct / 100
+        low, high = target.range_ohm or (target.ohm, target.ohm)
+        fits = low * (1 - slack) <= ohm <= high * (1 + slack)
+        size = f"{_text(one.size)} makes {ohm:.1f} ohm"
+        asked = f"{low:g} ohm" if low == high else f"{low:g} to {high:g} ohm"
+        layers, titles = found.setdefault((fits, size, f"{asked} +-{target.tolerance_pct:g} %"), ({}, {}))
+        layers[names[one.layer]] = None
+        titles[target.title] = None
+    return tuple(
+        (f"{size} on {listed(list(layers))}: {asked} for {listed(list(titles))}", fits)
+        for (fits, size, asked), (layers, titles) in sorted(found.items(), key=lambda item: item[0][0])
+    )
+
+
 def width_words(
     result: Evaluated, goals: Goals, interfaces: Mapping[str, str], routed: Mapping[tuple[str, str], Size]
 ) -> tuple[str, ...]:
@@ -48,7 +105,7 @@ def width_words(
         if size is None:
             continue
         goal = by_name[line.goal]
-        ohm = _ohm(result.candidate, index[line.layer], size, goal)
+        ohm = _ohm(result.candidate, index[line.layer], size, goal.target.kind)
         off_pct = 100 * abs(ohm / goal.target.ohm - 1)
         allowed = interface(interfaces[line.goal]).impedance_tolerance_pct or USUAL_TOLERANCE_PCT
         if off_pct <= allowed:
@@ -65,9 +122,9 @@ def width_words(
     return tuple(f"{text} on {listed(list(layers))}" for text, layers in words.items())
 
 
-def _ohm(candidate: CandidateStackup, index: int, size: Size, goal: LineGoal) -> float:
+def _ohm(candidate: CandidateStackup, index: int, size: Size, kind: str) -> float:
     found = solve(candidate.site(index).section(*size), COARSE)
-    return float(found.z_diff_ohm if goal.target.kind == "differential" else found.z0_ohm)
+    return float(found.z_diff_ohm if kind == "differential" else found.z0_ohm)
 
 
 def _text(size: Size) -> str:

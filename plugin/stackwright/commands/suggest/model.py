@@ -18,6 +18,7 @@ from drc_rules.stackup_design.goals import (
     selection_for,
 )
 from drc_rules.stackup_design.plan_file import Plan
+from drc_rules.stackup_design.routed_fit import UnsoughtSize, unsought_sizes
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
@@ -61,6 +62,7 @@ class Suggested:
         checked_now, checked_then: what the clauses say of the board now, and after each change.
         partial: where no change meets all: what helps and worsens nothing.
         other_ways: what helps and what the layout has to follow, as text.
+        unsought: routed sizes of targets that no goal is for.
     """
 
     selection: Selection
@@ -75,6 +77,7 @@ class Suggested:
     settings_path: Path | None = None
     partial: PartialChange | None = None
     other_ways: tuple[str, ...] = ()
+    unsought: tuple[UnsoughtSize, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -142,7 +145,8 @@ def search(
     answers, met = answers_for(found, limit)
     if project is None or board_path is None:
         return Suggested(selection, met, answers, board_path)
-    return replace(_least_changes(selection, found, project, board_path, answers), found=met)
+    result = _least_changes(selection, found, project, board_path, answers)
+    return replace(result, found=met, unsought=unsought_sizes(project.context, met.interfaces))
 
 
 def _least_changes(

@@ -12,6 +12,7 @@ from rich.text import Text
 from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import From
 from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
+from drc_rules.stackup_design.routed_fit import unsought_words
 from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.layers import layer_words
@@ -57,6 +58,8 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None,
     one = result.entries[chosen - 1]
     _stackup(page, one, chosen, verbose=verbose)
     _lines(page, one, result)
+    if chosen <= len(result.changes) or result.answers.keeps_layers:
+        _unsought(page, one, result, verbose=verbose)
     _requirements(page, one, result, is_told=chosen <= len(result.changes), verbose=verbose)
     _fab_questions(page, one, result, verbose=verbose)
     if verbose:
@@ -207,6 +210,20 @@ def _lines(page: Page, one: Evaluated, result: Suggested) -> None:
         page.line(styled(f"{line.size}  ", "bold"), f"{line.goal} on {', '.join(line.layers)}", indent=2)
         loss = f"{line.loss} dB/inch" if line.loss else ""
         page.line(", ".join(part for part in (f"{line.ohm} ohm", loss, line.legal) if part), indent=4)
+
+
+def _unsought(page: Page, one: Evaluated, result: Suggested, *, verbose: bool) -> None:
+    """Say what becomes of routed lines that the search had no goal for; a layer that moves has no lines to compare."""
+    found = unsought_words(one.candidate, result.unsought)
+    if not found:
+        return
+    lost = sum(not fits for _, fits in found)
+    more = "" if verbose or lost == len(found) else f"; -v lists {'the others' if lost else 'them'}"
+    kept = f"{lost} of {count(len(found), 'size')} {'leaves' if lost == 1 else 'leave'} the tolerance" if lost else ""
+    page.heading("other routed lines", (kept or f"{count(len(found), 'size')} within the tolerance") + more)
+    for words, fits in found:
+        if verbose or not fits:
+            page.line(words if fits else styled(words, "yellow"), indent=2)
 
 
 def _requirements(page: Page, one: Evaluated, result: Suggested, *, is_told: bool, verbose: bool) -> None:

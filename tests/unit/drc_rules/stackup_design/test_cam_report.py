@@ -333,9 +333,9 @@ def test_an_impedance_that_may_leave_ten_per_cent_is_asked(nominal: float, is_as
     assert [i.asks for i in cam_report(one, GOALS) if i.topic == "impedance"] == [is_asked]
 
 
-@pytest.mark.parametrize(("width_mm", "oz", "is_asked"), [(0.1, 0.5, False), (0.099, 0.5, True), (0.12, 1.0, True)])
+@pytest.mark.parametrize(("width_mm", "oz", "is_asked"), [(0.0996, 0.5, False), (0.0994, 0.5, True), (0.12, 1.0, True)])
 def test_a_fine_line_is_asked_by_its_copper(width_mm: float, oz: float, is_asked: bool) -> None:
-    """0.1 mm in half-ounce copper, 0.127 mm in 1 oz."""
+    """0.1 mm in half-ounce copper, 0.127 mm in 1 oz; to the micrometre that is shown."""
     one = lined()
     rows = [row.model_copy(update={"copper_oz": oz}) if row.name == "In2.Cu" else row for row in one.candidate.rows]
     candidate = one.candidate.model_copy(update={"rows": tuple(rows)})

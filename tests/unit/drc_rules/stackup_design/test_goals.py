@@ -104,6 +104,14 @@ def test_an_assumption_says_that_it_is_one() -> None:
     assert origin is From.CLAUSE and source.startswith("training.copper.min: ")
 
 
+def test_the_gap_of_pairs_says_where_their_pitch_takes_it() -> None:
+    """Width and gap of 0.25 mm together leave less than 1.5 times the width; without pairs there is no pitch."""
+    pitched, free = goals_of("training-b200"), goals_of("edge")
+    assert (pitched.goals.pair_pitch_mm, free.goals.pair_pitch_mm) == (0.25, None)
+    words = [next(r.value for r in one.reasons if r.goal == "gap of pairs") for one in (pitched, free)]
+    assert words == ["1.5 times the width, less where the two together reach 0.25 mm", "1.5 times the width"]
+
+
 def test_the_user_wins_over_clauses_that_only_warn() -> None:
     """More layers, a thickness and a laminate of the user's own are taken, and said to be the user's."""
     found = goals_of("inference-pcie", layers=16, thickness_mm=1.8, laminates=("megtron6",))
