@@ -17,11 +17,14 @@ from stackup_lib.materials.pressing import FacingCopper, copper_fill_mm
 from stackup_lib.synthesis import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.build_rules import BuildRules, GapNeeds
 from stackup_lib.synthesis.candidates import PLANE_COVERAGE, SIGNAL_COVERAGE, SIGNAL_OZ, facing_copper
-from stackup_lib.synthesis.constructions import CatalogueProduct, prepregs_of
+from stackup_lib.synthesis.constructions import CatalogueProduct, core_to_order, cores_of, prepregs_of
 from stackup_lib.synthesis.laminate_pairs import tg_apart_c
 
 ROUNDING_MM = 0.0011
 """Of a listed thickness: cores of 2 and 4 mil are listed as 0.051 and 0.102, or 0.05 and 0.1."""
+
+LISTED_WITHIN = 0.03
+"""A core is the listed one to this share: mils and millimetres of one core differ by 1.5 to 2.4 % (0.2 and 0.203)."""
 
 COUNTED_OZ = 2.0
 """The heaviest inner copper of the stackups that the build rules were counted in."""
@@ -64,6 +67,7 @@ def _weights(upper: CandidateRow, lower: CandidateRow) -> str:
 
 
 def _core(row: CandidateRow, upper: CandidateRow, lower: CandidateRow, rules: BuildRules) -> Iterator[CamItem]:
+    yield from _unlisted(row)
     where, weights = (row.name,), _weights(upper, lower)
     figure = f"{row.laminate} {row.thickness_mm:.3f} mm, {weights}"
     needs = _needs(upper, lower, rules, foil=False)
@@ -80,6 +84,34 @@ def _core(row: CandidateRow, upper: CandidateRow, lower: CandidateRow, rules: Bu
     if rules.equal_cladding and upper.copper_oz != lower.copper_oz:
         source = source_of(rules.source, "equal copper on both sides of a core")
         yield CamItem(topic="core cladding", where=where, figure=weights, limit="equal", asks=True, source=source)
+
+
+def _unlisted(row: CandidateRow) -> Iterator[CamItem]:
+    """A core between two thicknesses of the maker's list, where the maker does not make any thickness.
+
+    Nothing is said of thicker and thinner ones than all of the list, and of laminates without one: lists are not whole.
+    """
+    listed = cores_of(row.laminate)
+    if not listed or core_to_order(row.laminate, row.thickness_mm) is not None:
+        return
+    lower = max((one for one in listed if one.cured_mm <= row.thickness_mm), key=_cured_mm, default=None)
+    upper = min((one for one in listed if one.cured_mm >= row.thickness_mm), key=_cured_mm, default=None)
+    if lower is None or upper is None:
+        return
+    slack = max(ROUNDING_MM, LISTED_WITHIN * row.thickness_mm)
+    if min(row.thickness_mm - lower.cured_mm, upper.cured_mm - row.thickness_mm) > slack:
+        yield CamItem(
+            topic="core thickness",
+            where=(row.name,),
+            figure=f"{row.laminate} {row.thickness_mm:.3f} mm",
+            limit=f"listed are {lower.cured_mm:g} and {upper.cured_mm:g} mm",
+            asks=True,
+            source=lower.source,
+        )
+
+
+def _cured_mm(one: CatalogueProduct) -> float:
+    return one.cured_mm
 
 
 def _prepreg(candidate: CandidateStackup, gap: int, rules: BuildRules) -> Iterator[CamItem]:

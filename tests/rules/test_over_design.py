@@ -153,7 +153,7 @@ def test_lighter_copper_that_is_advised_keeps_every_rail_within_its_limits(tmp_p
         board = dict(loaded.board)
         report = check(board, loaded.case.profile, tmp_path / f"{loaded.number}")
         (finding,) = [one for one in report.findings if one.code == "OVR004"]
-        lighter = {1.0: "0.035", 2.0: "0.070"}[float(str(finding.limit.value if finding.limit else 0))]
+        lighter = {1.0: "0.035", 2.0: "0.070", 3.0: "0.105"}[float(str(finding.limit.value if finding.limit else 0))]
         rows = str(board["stackup"]).splitlines()
         layers = [place.layer for place in finding.places]
         board["stackup"] = "\n".join(

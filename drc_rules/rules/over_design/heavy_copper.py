@@ -2,8 +2,8 @@
 
 What it checks
 --------------
-Inner planes of 2 oz or more against the next lighter weight, where the workload requires no more than that and every
-net that fills a good part of such a layer is ground or a declared `[[rail]]` with a drop limit. The drop of each of
+Inner planes of 2 to 4 oz against the next lighter weight, where the workload requires no more than that and every net
+that fills a good part of such a layer is ground or a declared `[[rail]]` with a drop limit. The drop of each of
 those rails, supply and return, and of each rail that returns through such a ground, is scaled as if all of it grew with
 the lighter foil, at the thinnest that a fab may deliver; so is the density where `max_a_per_mm2` is declared. A return
 without copper on these planes keeps its drop. Where a return is not known, a temperature rise is limited, or a rail
@@ -20,7 +20,8 @@ Use the lighter foil for the layers named, mirrored; check again afterwards, wit
 What it cannot see
 ------------------
 The drop is scaled against declared limits alone: target impedance, heat spreading and fault currents, which may need
-heavy copper, are ignored, as is a net below 5 % of the board's area. Outer layers are never judged.
+heavy copper, are ignored, as is a net below 5 % of the board's area. Outer layers, and copper above 4 oz, are never
+judged.
 
 Sources
 -------
@@ -47,7 +48,7 @@ from stackup_lib.core.record import record
 from stackup_lib.materials import copper_weights, ounce_class
 from stackup_lib.power.rail_drop.spread import finished_range_mm
 
-LIGHTER = {2.0: 1.0, 3.0: 2.0}
+LIGHTER = {2.0: 1.0, 3.0: 2.0, 4.0: 3.0}
 """Weights in oz that count as heavy, each with the next lighter one."""
 
 SHARE = 0.05

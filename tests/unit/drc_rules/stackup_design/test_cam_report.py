@@ -368,3 +368,30 @@ def test_a_fine_line_in_heavy_outer_copper_is_asked_by_its_foil(
     lines = (one.lines[0].model_copy(update={"layer": "F.Cu", "width_mm": width_mm, "gap_mm": 0.2}),)
     found = cam_report(one.model_copy(update={"candidate": candidate, "lines": lines}), GOALS)
     assert [i.asks for i in found if i.topic == "line and gap"] == [is_asked]
+
+
+@pytest.mark.parametrize(
+    ("laminate", "thickness_mm", "is_asked"),
+    [
+        ("S1000-2M", 0.2, False),
+        ("S1000-2M", 0.203, False),
+        ("S1000-2M", 0.257, False),
+        ("S1000-2M", 0.23, True),
+        ("S1000-2M", 0.8, True),
+        ("S1000-2M", 1.5, False),
+        ("370HR", 0.23, False),
+        ("370HR", 0.8231, False),
+        ("FR408HR", 0.991, False),
+        ("FR4", 1.13, False),
+        ("IS400", 0.23, False),
+        ("Unobtainium", 0.23, False),
+    ],
+    ids=lambda value: f"{value}",
+)
+def test_a_core_between_listed_thicknesses_is_asked(laminate: str, thickness_mm: float, is_asked: bool) -> None:
+    """S1000-2M is listed from 0.05 to 1.2 mm; Isola makes 370HR of any thickness, and of others no list is known."""
+    cores = core("dielectric 2", thickness_mm, laminate), core("dielectric 4", thickness_mm, laminate)
+    found = items(stackup(cores=cores), "core thickness")
+    assert [one.asks for one in found] == [True] * is_asked
+    if (laminate, thickness_mm) == ("S1000-2M", 0.8):
+        assert (found[0].figure, found[0].limit) == ("S1000-2M 0.800 mm", "listed are 0.6 and 1 mm")
