@@ -59,7 +59,7 @@ class Declared(Declaration):
         tg_c: glass transition temperature of the whole board's laminates, degrees Celsius.
         tg_method: by which it was measured.
         copper: facts by copper layer, under KiCad's name of it.
-        dielectric: facts by dielectric, under KiCad's name of the row: `dielectric 1`; of one of unlike plies under
+        dielectric: facts by dielectric, under KiCad's name of the row: `dielectric 1`; of one of unlike sheets under
             `dielectric 1, ply 2`.
     """
 

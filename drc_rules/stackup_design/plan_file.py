@@ -70,7 +70,7 @@ class PlanRow(PlanPly):
         if self.plies and (not is_dielectric or any(v is not None for v in self._own())):
             raise ValueError("plies are the sheets of a core or prepreg; then the row states no figures of its own")
         if self.at_ghz is not None and self.df_of_all is None:
-            raise ValueError("at_ghz is the frequency of the row's df, the same for all its plies: state that too")
+            raise ValueError("at_ghz is the frequency of the row's df, the same for all its sheets: state that too")
         return self
 
     @property
