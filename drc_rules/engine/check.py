@@ -14,6 +14,7 @@ from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
 from drc_rules.analysis.targets.configured_geometries import bounds_notes
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
+from drc_rules.analysis.thermal.hot_parts import fill_notes
 from drc_rules.engine.decide import Outcome, begin, coverage_of, headline_of
 from drc_rules.engine.finding_lines import with_lines
 from drc_rules.engine.missing_inputs import proofs, with_open_values
@@ -114,6 +115,7 @@ def check_up(
             *understated_notes(one for ply in context.plies if (one := ply.understated)),
             *role_notes(context),
             *bounds_notes(context),
+            *fill_notes(context),
             *context.assignment.notes,
         ),
         process=process,

@@ -334,5 +334,5 @@ def _crossed(copper: CopperMap, layer: int, crossed: OtherNetItems) -> str:
     if not len(found):
         return ""
     k = int(np.argmax(found.layer == layer))
-    whose, fill = (copper.board.nets[int(net[k])] or "no net" for net in (found.net, found.fill_net))
+    whose, fill = (copper.board.nets[max(int(net[k]), 0)] or "no net" for net in (found.net, found.fill_net))
     return f"copper of {whose} at x {found.x_mm[k]:.3f} mm, y {found.y_mm[k]:.3f} mm is in that of {fill}"

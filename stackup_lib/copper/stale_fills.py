@@ -1,8 +1,8 @@
 """Copper and holes that lie in a zone's stored fill although they belong to another net: the fill is out of date.
 
 KiCad keeps every fill clear of tracks, vias, pads, graphics and holes of other nets, of fills that go before it, and of
-the board's outline, whenever it fills the zones. What is in a fill all the same was put there, or moved, since. Filling
-again removes it.
+the board's outline, and out of rule areas that forbid them, whenever it fills the zones. What is in a fill all the same
+was put there, or moved, since. Filling again removes it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,12 @@ EDGE_STEP_MM, MOST_EDGE_STEPS = 1.0, 100_000
 """Between places of the outline, and of drawn shapes, that are looked at; of lines too long for that many, wider."""
 
 
+TEARDROP = "$teardrop_"
+"""So begin KiCad's names of the zones that it makes for teardrops, which it fills without looking at rule areas."""
+
+
 class Item(IntEnum):
-    """What is in a fill: a piece of copper, a hole without copper around it, a line of the outline, a drawn shape."""
+    """What is in a fill: copper, a hole without copper around it, a line of the outline, a drawn shape, a rule area."""
 
     TRACK = CopperShape.TRACK
     VIA = CopperShape.VIA
@@ -48,6 +52,7 @@ class Item(IntEnum):
     HOLE = 4
     EDGE = 5
     DRAWING = 6
+    RULE_AREA = 7
 
 
 @entity
@@ -100,12 +105,15 @@ def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[in
     pads, outline, drawings = pad_pieces(board, np.flatnonzero(copper_pads(board))), board.outline, board.drawings
     edges = _along(outline.start, outline.x_mm, outline.y_mm)
     drawn = _along(drawings.start, drawings.x_mm, drawings.y_mm)
+    forbidden = _forbidden(board)
     found = []
     for layer in range(board.layer_count):
         fills = fills_of(layer)
         if fills:
             found.append(_points_in(fills, [*_points(board, layer, pads), _drawn(board, layer, drawn)]))
             found.append(_edges_in(fills, layer, edges))
+            if len(forbidden[0]):
+                found.append(_areas_in(board, layer, fills, forbidden))
     return _untied(board, all_other_net(found))
 
 
@@ -178,6 +186,37 @@ def _edges_in(fills: Sequence[tuple[int, Polygon]], layer: int, edges: tuple[Int
         rows = _rows(Item.EDGE, line[inside], layer, np.full(len(inside), -1), (x[inside], y[inside]))
         found.append(replace(rows, fill_net=np.full(len(inside), net)))
     return OtherNetItems.joined(found)
+
+
+def _forbidden(board: Board) -> tuple[Ints, Floats, Floats]:
+    """Places along rule areas that forbid fills, just inside: the row of the area, x and y."""
+    import shapely  # noqa: PLC0415
+
+    zones, start = board.zones, board.zones.outline_start
+    rings = []
+    for row in np.flatnonzero(zones.forbids_fill).tolist():
+        corners = np.column_stack([zones.outline_x_mm, zones.outline_y_mm])[start[row] : start[row + 1]]
+        if len(corners) > 2:
+            inner = shapely.make_valid(shapely.Polygon(corners)).buffer(-EDGE_DEEP_MM)
+            rings += [(row, shapely.get_coordinates(part.exterior)) for part in shapely.get_parts(inner) if part.area]
+    if not rings:
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
+    rows, points = np.array([row for row, _ in rings]), np.vstack([ring for _, ring in rings])
+    line, x, y = _along(np.cumsum([0, *(len(ring) for _, ring in rings)]), points[:, 0], points[:, 1])
+    return rows[line], x, y
+
+
+def _areas_in(
+    board: Board, layer: int, fills: Sequence[tuple[int, Polygon]], forbidden: tuple[Ints, Floats, Floats]
+) -> OtherNetItems:
+    """Rule areas that forbid fills, in a fill that is no teardrop."""
+    zones, (row, x, y) = board.zones, forbidden
+    here = holds_layer(zones.layers[row], layer)
+    stored = zones.fill_zone[(zones.fill_layer == layer) & (np.diff(zones.fill_start) > 2)]
+    poured = [one for one, name in zip(fills, zones.name[stored], strict=True) if not name.startswith(TEARDROP)]
+    return _points_in(
+        poured, [_rows(Item.RULE_AREA, row[here], layer, np.full(int(here.sum()), -1), (x[here], y[here]))]
+    )
 
 
 def _untied(board: Board, found: OtherNetItems) -> OtherNetItems:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from drc_rules.rules.rule import all_rules
+from stackup_lib.board.board import PadKind
 from stackup_lib.kicad import read_board
 from tests.support.seeded import Case, Seed, State, turned
 
@@ -78,6 +79,38 @@ def longest_track(case: Case, layer: str, more_mm: float) -> Case:
     longest = rows[np.argmax(tracks.length_mm[rows])]
     chosen = np.arange(len(tracks)) == longest
     return case.with_tracks(chosen, width_mm=float(tracks.width_mm[longest]) + more_mm)
+
+
+def off_the_middle(case: Case, left_mm: float) -> Case:
+    """Drill the first round plated hole of a part that has a wide ring off its middle: so much is left on one side."""
+    pads = case.board.pads
+    ring = (pads.size_x_mm - pads.drill_x_mm) / 2
+    is_round = (pads.kind == PadKind.THROUGH) & (pads.shape == "circle") & (pads.drill_x_mm == pads.drill_y_mm)
+    row = np.flatnonzero(is_round & (ring > 0.1) & (pads.net > 0) & (pads.rotation_deg == 0))[0]
+    shift, x = pads.shift_x_mm.copy(), pads.x_mm.copy()
+    shift[row] = ring[row] - left_mm
+    x[row] -= shift[row]
+    return case.with_board(pads=replace(pads, shift_x_mm=shift, x_mm=x))
+
+
+def without_fills(case: Case, layer: str) -> Case:
+    """Move the board's rule area, a rectangle, into the middle of a layer's widest fill, and let it forbid fills."""
+    import shapely
+
+    board, zones = case.board, case.board.zones
+    points = np.column_stack([zones.fill_x_mm, zones.fill_y_mm])
+    fills = np.flatnonzero(zones.fill_layer == board.layer_index[layer])
+    rings = [points[zones.fill_start[k] : zones.fill_start[k + 1]] for k in fills]
+    inner = shapely.Polygon(max(rings, key=len)).buffer(-2)
+    middle = max(shapely.get_parts(inner), key=lambda part: float(part.area)).representative_point()
+    (row,) = np.flatnonzero(zones.is_rule_area)
+    x, y = zones.outline_x_mm.copy(), zones.outline_y_mm.copy()
+    corners = slice(int(zones.outline_start[row]), int(zones.outline_start[row + 1]))
+    x[corners], y[corners] = middle.x + np.array([-1, 1, 1, -1]), middle.y + np.array([-1, -1, 1, 1])
+    layers, forbids = zones.layers.copy(), zones.forbids_fill.copy()
+    layers[row], forbids[row] = np.uint64(1 << board.layer_index[layer]), 1
+    moved = replace(zones, outline_x_mm=x, outline_y_mm=y, layers=layers, forbids_fill=forbids)
+    return case.with_board(zones=moved)
 
 
 def fab(case: Case, lines: str) -> Case:
@@ -277,6 +310,42 @@ SEEDS = {
         "copper alone proves none",
         lambda c: c.declared("bow_twist_pct = 0.75\n", ""),
         {"training.flatness": "not verifiable"},
+    ),
+    "a plated hole of a part lies off the middle of its pad": Seed(
+        "0.03 mm are left on one side: past every fab, and below Board Setup's own 0.075 mm",
+        lambda c: off_the_middle(c, 0.03),
+        {
+            "board.fab.ring": "failed",
+            "board.fab.ring_advanced": "failed",
+            "board.fab.ring_standard": "failed +1 -0",
+            "board.setup.minimums": "failed",
+        },
+    ),
+    "the same with 0.11 mm left": Seed(
+        "every fab holds that, and Board Setup allows it: a harmless change",
+        lambda c: off_the_middle(c, 0.11),
+        {},
+    ),
+    "a rule area without fills is drawn over a plane": Seed(
+        "KiCad will cut the plane there when it fills it again; the stored fill proves nothing",
+        lambda c: without_fills(c, "In2.Cu"),
+        {"board.fills.up_to_date": "failed"}
+        | dict.fromkeys(
+            (
+                "board.fab.edge",
+                "board.fab.edge_advanced",
+                "board.fab.hole_to_copper",
+                "board.fab.hole_to_copper_advanced",
+                "board.fab.hole_to_copper_standard",
+                "board.fab.space",
+                "board.fab.space_advanced",
+                "board.fab.space_standard",
+                "board.fab.unplated_hole_advanced",
+                "board.fab.unplated_hole_standard",
+                "training.flatness",
+            ),
+            "not verifiable",
+        ),
     ),
     "the own fab holds rings of 0.075 mm": Seed(
         "its figure takes the place of all tiers",

@@ -164,6 +164,11 @@ SEEDS = [
         undecided(DROP, VIAS, DENSITY, HEAT, JOINED, RETURN),
     ),
     Seed(
+        "a row of dielectric is taken out of the stackup: copper lies on copper, and no barrel has a length",
+        lambda case: case.without_row("dielectric 5"),
+        undecided(DROP, VIAS, DENSITY, HEAT, USUAL, JOINED, RETURN),
+    ),
+    Seed(
         "the thickness of In4 is taken out of the stackup: no rail can be solved, and its weight is unknown",
         lambda case: case.with_ply("In4.Cu", thickness_mm=None),
         undecided(DROP, VIAS, DENSITY, HEAT, USUAL, JOINED, RETURN, COPPER),

@@ -287,7 +287,7 @@ def _zones_taken(zones: Zones, order: Order) -> Zones:
     by_zone = np.argsort(where[zones.fill_zone], kind="stable") if len(zones.fill_zone) else zones.fill_zone
     outline, outline_start = _rings(zones.outline_start, order)
     fill, fill_start = _rings(zones.fill_start, by_zone)
-    rows = ("name", "net", "layers", "priority", "is_rule_area", "is_filled", "uuid", "offset")
+    rows = ("name", "net", "layers", "priority", "is_rule_area", "forbids_fill", "is_filled", "uuid", "offset")
     return replace(
         zones,
         **{name: getattr(zones, name)[order] for name in rows},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from drc_rules.analysis.fabrication.fab_holes import narrow_side_mm
 from stackup_lib.board.board import NO_LAYER, Board, Floats, Ints, PadKind, Pads, ViaKind
 from stackup_lib.core.record import record
 from stackup_lib.core.words import count, listed
@@ -218,18 +219,8 @@ def _pad_rings(pads: Pads, rows: Ints) -> Floats:
     A hole off the middle of its pad has the ring of its narrow side. Of round pads with slots off the middle it is not
     known.
     """
-    half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
-    hole_x, hole_y = pads.drill_x_mm[rows] / 2, pads.drill_y_mm[rows] / 2
-    shift_x, shift_y = np.abs(pads.shift_x_mm[rows]), np.abs(pads.shift_y_mm[rows])
-    straight = np.minimum(half_x - hole_x - shift_x, half_y - hole_y - shift_y)
-    radius = np.minimum(half_x, half_y)
-    away = np.hypot(np.maximum(shift_x - half_x + radius, 0), np.maximum(shift_y - half_y + radius, 0))
-    shape = pads.shape[rows]
-    is_round = (shape == "circle") | (shape == "oval")
-    is_shifted, is_slot = (shift_x > 0) | (shift_y > 0), hole_x != hole_y
-    ring = np.where(is_round & is_shifted, radius - away - hole_x, straight)
-    unclear = np.isnan(pads.corner_mm[rows]) | (is_round & is_shifted & is_slot)
-    return np.where(unclear | _has_twin(pads, rows), np.nan, np.maximum(ring, 0.0))
+    unclear = np.isnan(pads.corner_mm[rows]) | _has_twin(pads, rows)
+    return np.where(unclear, np.nan, np.maximum(narrow_side_mm(pads, rows), 0.0))
 
 
 def _has_twin(pads: Pads, rows: Ints) -> Mask:

@@ -180,10 +180,31 @@ def _pad_rings(board: Board, rows: Ints) -> Floats:
         return np.zeros(0)
     pads = board.pads
     across = np.minimum(pads.size_x_mm[rows] - pads.drill_x_mm[rows], pads.size_y_mm[rows] - pads.drill_y_mm[rows])
-    ring = np.where(np.isin(pads.shape[rows], SHAPES_WITHOUT_RING), np.nan, across / 2)
+    # where a hole off the middle breaks out of its pad, there is copper on its other side
+    breaks_out = (across / 2 >= NO_RING_MM) & (np.hypot(pads.shift_x_mm, pads.shift_y_mm)[rows] > 0)
+    narrow_side = narrow_side_mm(pads, rows)
+    ring = np.where(breaks_out, np.maximum(narrow_side, NO_RING_MM), narrow_side)
+    ring = np.where(np.isin(pads.shape[rows], SHAPES_WITHOUT_RING), np.nan, ring)
     tight = np.flatnonzero((ring >= NO_RING_MM) & (ring < NARROW_MM))
     ring[tight] = _in_larger_pads(pads, rows[tight], ring[tight])
     return ring
+
+
+def narrow_side_mm(pads: Pads, rows: Ints) -> Floats:
+    """Return the copper from a hole to the nearest rim of its pad, which a hole off the middle has on one side.
+
+    Less than 0 where the hole is wider or breaks out; NaN for slots off the middle of round pads.
+    """
+    half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
+    hole_x, hole_y = pads.drill_x_mm[rows] / 2, pads.drill_y_mm[rows] / 2
+    shift_x, shift_y = np.abs(pads.shift_x_mm[rows]), np.abs(pads.shift_y_mm[rows])
+    straight = np.minimum(half_x - hole_x - shift_x, half_y - hole_y - shift_y)
+    radius = np.minimum(half_x, half_y)
+    away = np.hypot(np.maximum(shift_x - half_x + radius, 0), np.maximum(shift_y - half_y + radius, 0))
+    shape = pads.shape[rows]
+    is_round = ((shape == "circle") | (shape == "oval")) & ((shift_x > 0) | (shift_y > 0))
+    ring = np.where(is_round, radius - away - hole_x, straight)
+    return np.where(is_round & (hole_x != hole_y), np.nan, ring)
 
 
 def _in_larger_pads(pads: Pads, rows: Ints, ring_mm: Floats) -> Floats:

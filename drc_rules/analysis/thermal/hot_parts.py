@@ -292,6 +292,26 @@ def _is(declared: HotPart, reference: str, what: str) -> Fact[bool] | None:
     return Fact[bool](name=f"vias {what}", value=said, origin=Origin.DECLARED, source=source)
 
 
+def fill_notes(ctx: Context) -> Iterator[str]:
+    """Say where the settings and the vias in the board file disagree on fill and cap: the settings count."""
+    try:
+        parts = hot_parts(ctx)
+    except MissingFact:
+        return
+    vias = ctx.board.vias
+    for part in parts:
+        mine = {hole.uuid for hole in part.holes if hole.uuid}
+        rows = [row for row, uuid in enumerate(vias.uuid.tolist()) if uuid in mine]
+        for what, stated in (("filled", vias.filled), ("capped", vias.capped)):
+            said = _is(part.declared, part.reference, what)
+            against = 0 if said is None else int(np.sum(stated[rows] == int(not said.value)))
+            if said is not None and against:
+                yes, no = ("", "not ") if said.value else ("not ", "")
+                differ = f"{against} of them {'is' if against == 1 else 'are'} {no}{what}"
+                where = f"{FILE_NAME}, [[hot_part]] of {part.reference}: its vias are {yes}{what}"
+                yield f"{where}, in the board file {differ}: {FILE_NAME} counts"
+
+
 def _of_file(board: Board, reference: str, what: str, stated: int) -> Fact[bool]:
     """Return what the file says of one via's fill or cap: the via's own word, else the board's default."""
     default = board.ipc4761.get({"filled": "filling", "capped": "capping"}[what])

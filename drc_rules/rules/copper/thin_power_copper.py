@@ -4,11 +4,11 @@ What it checks
 --------------
 Where `[[rail]]` declares a core rail: the copper weight of its planes together, since planes in parallel share the
 current, and the heaviest of them against the maximum. With `core_on_module` the same for every declared rail that has
-planes. Otherwise the weight of each power plane: it passes where all of them are heavy enough, fails where none is, and
-is not verifiable where some are, until `[[rail]]` says which net is the core's. In ounce classes: finished inner copper
-of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz. Planes are found by filled copper and net: a layer
-is a power plane where nets that are not ground by name fill 15 % of the board. A declared `copper_oz` decides where
-given; the weight of an outer layer is uncertain because plating is added.
+planes on a power layer. Otherwise the weight of each power plane: it passes where all of them are heavy enough, fails
+where none is, and is not verifiable where some are, until `[[rail]]` says which net is the core's. In ounce classes:
+finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz. Planes are found by filled
+copper and net: a layer is a power plane where nets that are not ground by name fill 15 % of the board. A declared
+`copper_oz` decides where given; the weight of an outer layer is uncertain because plating is added.
 
 Why it matters
 --------------
@@ -33,7 +33,7 @@ um, at least 24.9 um after processing).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -121,7 +121,8 @@ def _judged_rails(ctx: Context) -> list[_Planes]:
             raise MissingFact(f"the planes of {planes.net}", how)
     if core or not ctx.declarations.config.core_on_module:
         return core
-    own = [_planes_of(ctx, ctx.board.net_index[row.net]) for row in rails]
+    power = frozenset(use.name for use in ctx.filled_uses() if use.power_share >= PLANE_MIN_COVERAGE / 2)
+    own = [_planes_of(ctx, ctx.board.net_index[row.net], among=power) for row in rails]
     return [planes for planes in own if planes.weighed]
 
 
@@ -133,9 +134,11 @@ def _of_rail(planes: _Planes, clause: Clause) -> PowerPlane:
     return PowerPlane(f"{planes.net} on {', '.join(planes.layers)}", planes.layers, planes.together_oz)
 
 
-def _planes_of(ctx: Context, net: int) -> _Planes:
+def _planes_of(ctx: Context, net: int, among: Collection[str] | None = None) -> _Planes:
+    """The layers of a rail's planes; with `among`, only those of these: a small pour between tracks is no plane."""
     board = ctx.board
-    filled = [use for use in ctx.filled_uses() if _rail_share(board, net, board.layer_index[use.name]) >= RAIL_SHARE]
+    uses = [use for use in ctx.filled_uses() if among is None or use.name in among]
+    filled = [use for use in uses if _rail_share(board, net, board.layer_index[use.name]) >= RAIL_SHARE]
     return _Planes(board.nets[net], tuple((use.name, ctx.need(_weight(ctx, use.name))) for use in filled))
 
 

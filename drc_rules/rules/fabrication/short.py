@@ -24,7 +24,7 @@ Move or remove one of the two, or give both the intended net. Where the nets are
 
 What it cannot see
 ------------------
-Text on copper is not read. Trapezoids, chamfered and per-layer
+Text and dimensions on copper are not read. Trapezoids, chamfered and per-layer
 pads do not count. Fills are FAB014's, overlaps below 0.001 mm of arcs and corners FAB013's.
 
 Sources

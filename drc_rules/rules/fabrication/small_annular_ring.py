@@ -4,8 +4,9 @@ What it checks
 --------------
 The annular ring as drawn, around the finished hole (pad less hole, halved), of every via, microvia and plated hole,
 against the clause's fab tier or your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad sizes the
-smallest counts. A plated hole without any copper around it is information: fabs ask, or leave it unplated. A via whose
-pads are all as small as its hole has a ring of 0 or less: it can join nothing.
+smallest counts, of a hole off the middle of its pad the narrow side. A plated hole without any copper around it is
+information: fabs ask, or leave it unplated. A via whose pads are all as small as its hole has a ring of 0 or less: it
+can join nothing.
 
 Why it matters
 --------------
@@ -18,9 +19,9 @@ Widen the pads, add teardrops, or use smaller holes.
 
 What it cannot see
 ------------------
-Rings are as drawn, around the finished hole; tiers should cover registration and plating. Custom, slanted and
-off-centre pads are not measured. Pads that KiCad drops count, teardrops do not. Fabs that accept breakout of filled
-vias are not known.
+Rings are as drawn, around the finished hole; tiers should cover registration and plating. Custom and slanted pads, and
+slots off the middle of round ones, are not measured. Pads that KiCad drops count, teardrops do not. Fabs that accept
+breakout of filled vias are not known.
 
 Sources
 -------

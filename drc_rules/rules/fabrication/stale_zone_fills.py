@@ -1,12 +1,13 @@
-"""Copper or a hole of another net, or the outline, is in a zone's stored fill: the fills are out of date.
+"""Other copper, a hole, the outline or a rule area is in a zone's stored fill: the fills are out of date.
 
 What it checks
 --------------
 Tracks, vias, pads and holes on every layer, plated or not, graphics on copper and the shapes of custom pads against the
-stored fills of zones of other nets, fills against each other, and the lines of Edge.Cuts against every fill. KiCad
-keeps a fill clear of all of them whenever it fills the zones; what is in a fill was placed there, or moved, since.
-Overlaps below 0.001 mm do not count, those of the outline below 0.05 mm, nor a net tie in a fill of a net that it ties.
-A hole counts on the copper layers of its pad. Tracks, vias and pads that overlap each other are FAB015's.
+stored fills of zones of other nets, fills against each other, and the lines of Edge.Cuts and of rule areas that forbid
+fills against every fill. KiCad keeps a fill clear of all of them whenever it fills the zones; what is in a fill was
+placed there, or moved, since. Overlaps below 0.001 mm do not count, those of the outline and of rule areas below
+0.05 mm, nor a net tie in a fill of a net that it ties. A hole counts on the copper layers of its pad. Tracks, vias and
+pads that overlap each other are FAB015's.
 
 Why it matters
 --------------
@@ -21,8 +22,9 @@ check the fills.
 
 What it cannot see
 ------------------
-A fill that omits what it could cover now, or whose clearance was widened since, looks like a good one. Graphics count
-every 1 mm; text on copper is not read. Rules with negative clearance give false alarms.
+A fill that omits what it could cover now, or whose clearance was widened since, looks like a good one. Graphics and
+rule areas count every 1 mm; rule areas with holes, text and dimensions on copper are not read. Teardrops may lie in
+rule areas. Rules with negative clearance give false alarms.
 
 Sources
 -------
@@ -54,6 +56,7 @@ NOUNS = {
     Item.HOLE: "hole",
     Item.EDGE: "outline line",
     Item.DRAWING: "drawn shape",
+    Item.RULE_AREA: "rule area",
 }
 
 
@@ -76,8 +79,8 @@ def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterat
     yield DraftFinding(
         title=f"zone fills out of date: {lies}",
         why=(
-            "Plotted as stored, the board has these shorts, or loses this copper. Clauses that use fills are not "
-            "verifiable until the zones are refilled"
+            "Plotted as stored, the board has these shorts, or copper that is cut or not meant. Clauses that use fills "
+            "are not verifiable until the zones are refilled"
         ),
         fix="Press B in KiCad to fill all zones, and save the board",
         ids=("zone fills",),
@@ -100,6 +103,8 @@ def _first(ctx: Context, found: OtherNetItems) -> str:
         return "an unplated hole"
     if kind == Item.EDGE:
         return "a line of the board's outline"
+    if kind == Item.RULE_AREA:
+        return "a rule area that forbids fills"
     return f"a {NOUNS[kind]} of {nets[int(found.net[0])] or 'no net'}"
 
 
@@ -107,6 +112,7 @@ def _place(ctx: Context, found: OtherNetItems, k: int) -> Location:
     board, kind, row = ctx.board, Item(int(found.kind[k])), int(found.row[k])
     drawn, tracks, vias = board.drawings.uuid, board.tracks.uuid, board.vias.uuid
     tables = {Item.TRACK: tracks, Item.VIA: vias, Item.FILL: None, Item.EDGE: None, Item.DRAWING: drawn}
+    tables[Item.RULE_AREA] = board.zones.uuid
     table = tables.get(kind, board.pads.uuid)
     return Location(
         layer=board.copper_layers[int(found.layer[k])].name,

@@ -94,7 +94,7 @@ def _reaches(part: HotPartOnBoard, hole: PadHole, sink: int) -> bool:
 
 def _to_layer(ctx: Context, part: HotPartOnBoard, pad: Pad, holes: Sequence[PadHole], layer: int) -> Interval:
     heights = copper_heights_mm(ctx.stackup())
-    if not heights:
+    if len(heights) != ctx.board.layer_count:
         raise MissingFact("the thickness of every row of the stackup", DECLARE_STACKUP)
     length = abs(heights[layer] - heights[part.layer])
     need_drills((hole.drill_mm for hole in holes), "the holes in the thermal pad")

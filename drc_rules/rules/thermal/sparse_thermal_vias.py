@@ -110,11 +110,18 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
         yield DraftFinding(
             title=f"{part.reference}: {_vias(count)} in its thermal pad{text}",
             why="It adds to the resistance of the package and from the sink to the air",
-            fix="Set max_k_per_w under [[hot_part]] to have it judged",
+            fix=_next_step(part),
             ids=(part.reference, "resistance"),
             places=(part.place(),),
             fails=False,
         )
+
+
+def _next_step(part: HotPartOnBoard) -> str:
+    told = part.declared
+    if told.max_k_per_w is None and told.junction_max_c is None:
+        return "Set max_k_per_w under [[hot_part]] to have it judged"
+    return "Nothing: high-thermal-resistance judges it by the declared maximum"
 
 
 def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) -> DraftFinding:

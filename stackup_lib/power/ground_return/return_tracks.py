@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,11 @@ def add_tracks(net: NetBuilder, holes: Holes, hole_node: Ints, node_of_pad: dict
     one, less_one = joints.of(ends[0], ends[1], layer, width)
     two, less_two = joints.of(ends[1], ends[0], layer, width)
     joints.finish()
-    of, first, second, share, end = _split(np.stack([one, two]), ends, layer, width)
+    nodes = np.stack([one, two])
+    cuts = _cuts(nodes, ends, layer, width)
+    for track, places in joints.on_the_way(nodes, ends, layer, width).items():
+        cuts.setdefault(track, []).extend(places)
+    of, first, second, share, end = _split(nodes, cuts)
     length = (
         tracks.length_mm[rows][of] * share - np.where(end[0], less_one[of], 0.0) - np.where(end[1], less_two[of], 0.0)
     )
@@ -49,12 +54,11 @@ def add_tracks(net: NetBuilder, holes: Holes, hole_node: Ints, node_of_pad: dict
     net.add(ReturnKind.TRACK, (first[apart], second[apart]), 1 / ohm[apart], layer[of[apart]], row=rows[of[apart]])
 
 
-def _split(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> tuple[Ints, Ints, Ints, Floats, Flags]:
-    """Cut tracks where another one ends on them: track, nodes, share of its length, and which of its ends it has.
+def _split(nodes: Ints, cuts: Mapping[int, list[tuple[float, int]]]) -> tuple[Ints, Ints, Ints, Floats, Flags]:
+    """Cut tracks in places along them: track, nodes, share of its length, and which of its ends it has.
 
-    `nodes` and `ends` are those of the tracks' ends, shapes (2, tracks) and (2, tracks, 2).
+    `nodes` are those of the tracks' ends, shape (2, tracks).
     """
-    cuts = _cuts(nodes, ends, layer, width)
     rows: list[tuple[int, int, int, float, bool, bool]] = []
     for host, places in cuts.items():
         way = [(0.0, int(nodes[0, host])), *sorted(places), (1.0, int(nodes[1, host]))]
@@ -62,13 +66,16 @@ def _split(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> tuple[Ints,
         rows += [
             (host, a, b, there - here, k == 0, k == last) for k, ((here, a), (there, b)) in enumerate(pairwise(way))
         ]
-    rows += [(k, int(nodes[0, k]), int(nodes[1, k]), 1.0, True, True) for k in range(len(layer)) if k not in cuts]
+    rows += [(k, int(nodes[0, k]), int(nodes[1, k]), 1.0, True, True) for k in range(nodes.shape[1]) if k not in cuts]
     of, first, second, share, starts, stops = (np.array(column) for column in zip(*rows, strict=True))
     return of, first, second, share, np.stack([starts, stops])
 
 
 def _cuts(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> dict[int, list[tuple[float, int]]]:
-    """Where along each track another one ends on it that ends on nothing else: (share of the length, node)."""
+    """Where along each track another one ends on it that ends on nothing else: (share of the length, node).
+
+    `nodes` and `ends` are those of the tracks' ends, shapes (2, tracks) and (2, tracks, 2).
+    """
     alone = np.bincount(nodes.ravel()) == 1
     found: dict[int, list[tuple[float, int]]] = {}
     (x, y), (x_way, y_way) = ends[0].T, (ends[1] - ends[0]).T
@@ -130,6 +137,21 @@ class _Joints:
                     self.net.touch(*spot, width[k : k + 1] * RECTANGLE_RADIUS * 2)
             node[k] = self.free[key]
         return node, less
+
+    def on_the_way(self, nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> dict[int, list[tuple[float, int]]]:
+        """Where along each track a hole's middle is in its copper, that its ends do not touch: (share, node)."""
+        import shapely  # noqa: PLC0415
+
+        found: dict[int, list[tuple[float, int]]] = {}
+        lines = shapely.linestrings(np.swapaxes(ends, 0, 1))
+        places = shapely.points(self.holes.x_mm, self.holes.y_mm)
+        track, hole = shapely.STRtree(places).query(lines, predicate="dwithin", distance=width / 2)
+        node = self.hole_node[hole, layer[track]]
+        fresh = (node >= 0) & (node != nodes[0, track]) & (node != nodes[1, track])
+        share = shapely.line_locate_point(lines[track], places[hole], normalized=True)
+        for k, at, joint in zip(track[fresh].tolist(), share[fresh].tolist(), node[fresh].tolist(), strict=True):
+            found.setdefault(k, []).append((at, joint))
+        return found
 
     def finish(self) -> None:
         """Join the pads that tracks end on, and are no terminals, to the holes in them."""

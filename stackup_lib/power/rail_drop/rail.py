@@ -56,7 +56,7 @@ def copper_of(board: Board, plating_mm: float, temperature_c: float = 20.0) -> B
     """Return a board's copper as its stackup states it.
 
     Raises:
-        MissingFact: the file states no stackup, or a row of copper or dielectric without a thickness.
+        MissingFact: the file states no stackup, a row of copper or dielectric without a thickness, or copper on copper.
     """
     how = "enter the stackup in KiCad's Board Setup > Physical Stackup"
     if board.stackup is None or len(board.stackup.copper) != board.layer_count:
@@ -64,9 +64,12 @@ def copper_of(board: Board, plating_mm: float, temperature_c: float = 20.0) -> B
     for row in (*board.stackup.copper, *board.stackup.dielectrics):
         if not row.thickness_mm or row.thickness_mm < 0:
             raise MissingFact(f"thickness of {row.name}", how)
+    heights = copper_heights_mm(board.stackup)
+    if not heights:
+        raise MissingFact("the dielectric between every two copper layers", how)
     return BoardCopper(
         thickness_mm=tuple(row.thickness_mm or 0.0 for row in board.stackup.copper),
-        height_mm=copper_heights_mm(board.stackup),
+        height_mm=heights,
         plating_mm=plating_mm,
         temperature_c=temperature_c,
     )

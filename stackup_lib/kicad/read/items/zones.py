@@ -31,6 +31,7 @@ class _Rows:
     layers: list[int] = field(default_factory=list)
     priority: list[int] = field(default_factory=list)
     rule_area: list[int] = field(default_factory=list)
+    forbids_fill: list[int] = field(default_factory=list)
     filled: list[int] = field(default_factory=list)
     uuid: list[str] = field(default_factory=list)
     offset: list[int] = field(default_factory=list)
@@ -85,6 +86,7 @@ def _zone(source: BoardText, rows: _Rows, offset: int, parts: list[tuple[int, in
             rows.fill.append(ring)
             rows.fill_zone.append(len(rows.offset) - 1)
             rows.fill_layer.append(source.layer(layer or own))
+    rows.forbids_fill[-1] &= int(sum(name == "polygon" for name, _, _ in polygons) == 1)
     rows.outline.append(np.zeros((0, 2)) if outline is None else outline)
 
 
@@ -97,7 +99,9 @@ def _properties(source: BoardText, rows: _Rows, node: tree.Node, offset: int) ->
     rows.net.append(source.nets.of_item(node))
     rows.layers.append(layer_mask(source, names))
     rows.priority.append(0 if priority is None else int(priority))
-    rows.rule_area.append(int(tree.find(node, "keepout") is not None))
+    keepout = tree.find(node, "keepout")
+    rows.rule_area.append(int(keepout is not None))
+    rows.forbids_fill.append(int(keepout is not None and tree.word(tree.find(keepout, "copperpour")) == "not_allowed"))
     rows.filled.append(int(fill is not None and "yes" in fill))
     rows.uuid.append(tree.word(tree.find(node, "uuid", "tstamp")))
     rows.offset.append(offset)
@@ -146,6 +150,7 @@ def _columns(rows: _Rows) -> Zones:
         layers=np.array(rows.layers, dtype=np.uint64),
         priority=ints(rows.priority),
         is_rule_area=flags(rows.rule_area),
+        forbids_fill=flags(rows.forbids_fill),
         is_filled=flags(rows.filled),
         outline_start=outline_start,
         outline_x_mm=outline_x,

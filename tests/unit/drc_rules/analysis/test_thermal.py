@@ -13,6 +13,7 @@ import pytest
 from drc_rules.analysis.thermal.hot_parts import (
     HotPartOnBoard,
     candidates,
+    fill_notes,
     holes_near,
     hot_parts,
     required_hot_parts,
@@ -165,6 +166,28 @@ def test_fill_comes_from_the_settings_then_the_via_then_the_board(tmp_path: Path
     assert said.filled.value is False
     assert not old.known
     assert 'via_fill = "?"' in old.how_to_give
+
+
+def test_settings_and_vias_that_disagree_on_the_fill_are_told(tmp_path: Path) -> None:
+    """The settings count; where the file says nothing, or the same, there is nothing to tell."""
+    filled = HOT + 'via_fill = "resin"\nvia_capped = true\n'
+    where = "stackwright.toml, [[hot_part]] of U1: its vias are"
+
+    def notes(name: str, config: str, **stored: bool) -> list[str]:
+        (tmp_path / name).mkdir()
+        return list(fill_notes(context(tmp_path / name, config=config, vias=[NINE | stored])))
+
+    assert notes("against", filled, filled=False, capped=True) == [
+        f"{where} filled, in the board file 9 of them are not filled: stackwright.toml counts"
+    ]
+    open_vias = HOT + 'via_fill = "none"\nvia_capped = false\n'
+    assert notes("open", open_vias, filled=True, capped=False) == [
+        f"{where} not filled, in the board file 9 of them are filled: stackwright.toml counts"
+    ]
+    assert notes("alike", filled, filled=True, capped=True) == []
+    assert notes("silent", filled) == []
+    assert notes("unasked", HOT, filled=False, capped=False) == []
+    assert notes("unknown", filled.replace("U1", "U99"), filled=False) == []
 
 
 def test_the_way_of_the_heat_by_hand(tmp_path: Path) -> None:

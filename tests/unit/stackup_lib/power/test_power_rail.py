@@ -329,6 +329,15 @@ def test_unknown_copper_is_a_missing_fact_and_not_a_guess(tmp_path: Path) -> Non
         copper_of(board, 0.02)
 
 
+def test_copper_on_copper_is_a_missing_fact(tmp_path: Path) -> None:
+    """A row of dielectric was lost: every other one has its thickness, and no barrel has a length."""
+    rows = 'F.Cu 0.035\ncore 0.5 "FR4"\nIn1.Cu 0.03\nIn2.Cu 0.03\ncore 0.5 "FR4"\nB.Cu 0.035'
+    board = read_board(build({"size_mm": [60, 40], "stackup": rows}, tmp_path, "lost"))
+
+    with pytest.raises(MissingFact, match="the dielectric between every two copper layers"):
+        copper_of(board, 0.02)
+
+
 @pytest.mark.slow
 @pytest.mark.demo
 def test_a_track_only_rail_of_a_real_board_agrees_with_a_hand_calculation(demo_boards: Path) -> None:

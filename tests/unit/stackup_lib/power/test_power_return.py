@@ -168,6 +168,28 @@ def test_a_track_that_ends_on_another_is_joined_to_it(tmp_path: Path) -> None:
     assert solved(board).drop_v[0][0] == pytest.approx((10 + 9.9 - 1) / 0.5 * OUTER_OHM, rel=0.01)
 
 
+def on_two_sides(folder: Path, vias: Sequence[Sequence[float]]) -> Board:
+    """A track on either side, of 1.5 mm, that vias join on their way: none is where a track ends."""
+    folder.mkdir()
+    tracks = [
+        {"net": "GND", "layer": "F.Cu", "path_mm": [[10, 10], [22, 10]], "width_mm": 1.5},
+        {"net": "GND", "layer": "B.Cu", "path_mm": [[13, 10], [40, 10]], "width_mm": 1.5},
+    ]
+    joints = [{"net": "GND", "at_mm": list(at), "size_mm": 0.5, "drill_mm": 0.25} for at in vias]
+    ends = [pin("U1", 10, 10), pin("J1", 40, 10, side="back")]
+    return board_of(folder, tracks=tracks, vias=joints, parts=ends)
+
+
+def test_vias_on_the_way_of_a_track_lead_down(tmp_path: Path) -> None:
+    """In its middle and at its side; one beside the copper does not."""
+    board = on_two_sides(tmp_path / "on", [(16, 10), (19, 10.6)])
+    drops = solved(board)
+
+    assert drops.joined == (True,)
+    assert drops.drop_v[0][0] == pytest.approx(elements_v(board), rel=max(drops.error[0], 0.05))
+    assert solved(on_two_sides(tmp_path / "beside", [(16, 11.2)])).joined == (False,)
+
+
 # --- against finite elements -----------------------------------------------------------------------------------------
 
 PERFORATED = {
