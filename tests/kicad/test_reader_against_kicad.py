@@ -39,7 +39,11 @@ DEMOS = (
     "vme-wren/vme-wren",
 )
 
-SLOW_IN_KICAD = ("jetson-agx-thor-baseboard/jetson-agx-thor-baseboard", "vme-wren/vme-wren")
+SLOW_IN_KICAD = (
+    "jetson-agx-thor-baseboard/jetson-agx-thor-baseboard",
+    "video/video",
+    "vme-wren/vme-wren",
+)
 
 
 @pytest.mark.kicad

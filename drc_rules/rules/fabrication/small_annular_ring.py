@@ -20,8 +20,7 @@ Widen the pads, add teardrops, or use smaller holes.
 What it cannot see
 ------------------
 Rings are as drawn, around the finished hole; tiers should cover registration and plating. Custom and slanted pads, and
-slots off the middle of round ones, are not measured. Pads that KiCad drops count, teardrops do not. Fabs that accept
-breakout of filled vias are not known.
+slots off the middle of round pads, are not measured. Teardrops do not count. Fabs may accept breakout of filled vias.
 
 Sources
 -------

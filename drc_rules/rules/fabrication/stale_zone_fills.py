@@ -22,9 +22,8 @@ check the fills.
 
 What it cannot see
 ------------------
-A fill that omits what it could cover now, or whose clearance was widened since, looks like a good one. Graphics and
-rule areas count every 1 mm; rule areas with holes, text and dimensions on copper are not read. Teardrops may lie in
-rule areas. Rules with negative clearance give false alarms.
+A fill that omits what it could cover, or whose clearance was widened since, passes. Graphics and rule areas count
+every 1 mm; rule areas with holes, text and dimensions are not read. Negative clearances give false alarms.
 
 Sources
 -------

@@ -19,9 +19,8 @@ Use the lighter foil for the layers named, mirrored; check again afterwards, wit
 
 What it cannot see
 ------------------
-The drop is scaled against declared limits alone: target impedance, heat spreading and fault currents, which may need
-heavy copper, are ignored, as is a net below 5 % of the board's area. Outer layers, and copper above 4 oz, are never
-judged.
+Declared limits alone scale the drop: target impedance, heat spreading and fault currents, which may need heavy copper,
+are ignored, as are nets below 5 % of the board. Outer layers, and copper above 4 oz, are not judged.
 
 Sources
 -------
