@@ -166,6 +166,19 @@ def test_a_low_tg_is_fixed_by_the_rows_that_have_it(tmp_path: Path, capsys: pyte
     assert failed(check_board(board)) == []
 
 
+def test_a_change_that_leaves_the_routing_short_is_not_called_good_for_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Traces of one net are 0.2 mm wide: the stackup has to change nothing, and the first line says what is left."""
+    board = copied("inference_pcie_gen5_fit", tmp_path)
+    text = board.read_text(encoding="utf-8")
+    board.write_text(text.replace("(width 0.094)", "(width 0.2)", 4), encoding="utf-8")
+    assert run(["suggest", str(board), "--limit", "2"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "all meet the requirements on the stackup; with answer 1 the board still misses others" in out
+    assert "stackup then: 0 failed, 1 not met" in out
+
+
 def test_one_answer_is_not_called_the_first_of_several(capsys: pytest.CaptureFixture[str]) -> None:
     """One answer meets the requirements; of several the best is first."""
     assert run(["suggest", "--profile", "edge", "--layers", "4", "--limit", "1"]) == 0

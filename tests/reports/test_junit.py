@@ -82,7 +82,7 @@ def test_a_pass_on_a_guess_says_so_in_the_output_of_its_case(tmp_path: Path) -> 
     for name, verdict in guessed.items():
         output = said[name]
         assert output is not None
-        assert output.startswith("met, on a guess. ")
+        assert output.startswith("It is met, on a guess; it needs: ")
         assert verdict.guesses[0].fact in output
     assert {name for name, output in said.items() if output is not None} == set(guessed)
 

@@ -113,7 +113,7 @@ def _clause(verdict: ClauseVerdict, checked: Checked, suite: str) -> ET.Element:
     elif verdict.verdict is Verdict.NOT_APPLICABLE:
         _skipped(case, "not applicable")
     if verdict.is_guess:
-        ET.SubElement(case, "system-out").text = _text(f"{verdict.words}. {what_it_needs(verdict)}")
+        ET.SubElement(case, "system-out").text = _text(what_it_needs(verdict))
     return case
 
 

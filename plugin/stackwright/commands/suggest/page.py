@@ -13,6 +13,7 @@ from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import From
 from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from drc_rules.stackup_design.routed_fit import unsought_words
+from stackup_lib.core.words import listed
 from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.layers import layer_words
@@ -83,7 +84,10 @@ def _title(page: Page, result: Suggested) -> None:
     else:
         order = ", changes of the board's own stackup first" if result.changes else ", best first"
         who = "all meet" if met == answers else f"{met} of them {'meets' if met == 1 else 'meet'} all"
-    page.line(f"{count(answers, 'answer')}{order}; {who} the requirements on the stackup", indent=2)
+    short = [str(number) for number, then in enumerate(result.checked_then, start=1) if then.failed]
+    with_it = "it" if answers == 1 else f"answer{'' if len(short) == 1 else 's'} {listed(short)}"
+    more = f"; with {with_it} the board still misses others" if short else ""
+    page.line(f"{count(answers, 'answer')}{order}; {who} the requirements on the stackup{more}", indent=2)
 
 
 def _judged(one: Evaluated, result: Suggested) -> Sequence[tuple[str, bool, str]]:
