@@ -28,6 +28,7 @@ from stackwright.cli.app import run
 from stackwright.commands.fab.pack_pdf import NO_FPDF, _widths
 from tests.support.boards import BOARDS, board_file, copied
 from tests.support.mini import mini_file
+from tests.support.stackups import UNLIKE_PLIES
 
 FIT = "inference_pcie_gen5_fit"
 HDI = "inference_hdi_2n2_fit"
@@ -384,24 +385,9 @@ def test_a_folder_that_cannot_be_made_is_one_line(card: Path, tmp_path: Path) ->
     assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
 
 
-UNLIKE = """
-size_mm = [40, 30]
-stackup = \"\"\"
-F.Cu 0.035
-prepreg 0.08 "370HR 1080 RC65%" dk=4.0 df=0.02
-prepreg+ 0.1 "370HR 2116 RC54%" dk=4.1 df=0.021
-In1.Cu 0.0152
-core 1.2 "370HR" dk=4.0 df=0.02
-In2.Cu 0.0152
-prepreg 0.18 "370HR 2116 RC54%" dk=4.1 df=0.021
-B.Cu 0.035
-\"\"\"
-"""
-
-
 def test_the_df_of_unlike_plies_can_be_given_with_its_frequency(tmp_path: Path) -> None:
     """One table for the row cannot hold two values; each ply has its own."""
-    board = mini_file(tmp_path, parse_toml(UNLIKE))
+    board = mini_file(tmp_path, parse_toml(UNLIKE_PLIES))
     table = '[declared.dielectric."dielectric 1, ply {}"]\ndf = {}\nat_ghz = 10\n'
     settings = table.format(1, 0.0201) + table.format(2, 0.0189)
     (tmp_path / "stackwright.toml").write_text(settings, encoding="utf-8")

@@ -27,3 +27,18 @@ prepreg 0.10 "R-5670(N)" dk=3.4
 B.Cu 0.03
 """
 """1.24 mm of Megtron 6, its depths distinguished by dielectrics of 0.1 to 0.4 mm."""
+
+UNLIKE_PLIES = """
+size_mm = [40, 30]
+stackup = \"\"\"
+F.Cu 0.035
+prepreg 0.08 "370HR 1080 RC65%" dk=4.0 df=0.02
+prepreg+ 0.1 "370HR 2116 RC54%" dk=4.1 df=0.021
+In1.Cu 0.0152
+core 1.2 "370HR" dk=4.0 df=0.02
+In2.Cu 0.0152
+prepreg 0.18 "370HR 2116 RC54%" dk=4.1 df=0.021
+B.Cu 0.035
+\"\"\"
+"""
+"""A board of the miniboard builder whose first dielectric is of two unlike sheets."""

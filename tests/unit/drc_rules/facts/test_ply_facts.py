@@ -17,6 +17,7 @@ from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import LossClass, catalogue
 from tests.support.mini import mini_board, mini_context, mini_file
+from tests.support.stackups import UNLIKE_PLIES
 from tests.unit.drc_rules.analysis.test_sites import GROUNDS, SIX, mini
 
 CORE = '[declared.dielectric."dielectric 2"]\n'
@@ -153,26 +154,13 @@ def test_plies_of_a_row_are_numbered_only_where_there_are_several(tmp_path: Path
     assert [plies[2].touches(k) for k in range(5)] == [False, False, True, True, False]
 
 
-UNLIKE = """
-size_mm = [40, 30]
-stackup = \"\"\"
-F.Cu 0.035
-prepreg 0.08 "370HR 1080 RC65%" dk=4.0 df=0.02
-prepreg+ 0.1 "370HR 2116 RC54%" dk=4.1 df=0.021
-In1.Cu 0.0152
-core 1.2 "370HR" dk=4.0 df=0.02
-In2.Cu 0.0152
-prepreg 0.18 "370HR 2116 RC54%" dk=4.1 df=0.021
-B.Cu 0.035
-\"\"\"
-"""
 PLY = '[declared.dielectric."dielectric 1, ply {}"]\n'
 
 
 def test_each_of_unlike_plies_can_be_declared(tmp_path: Path) -> None:
     """What its own table leaves open is that of the row; the other ply keeps the file's."""
     settings = '[declared.dielectric."dielectric 1"]\nat_ghz = 10\n' + PLY.format(2) + "df = 0.022\nat_ghz = 5\n"
-    one, other, core_ply, _ = mini_context(tmp_path, tomllib.loads(UNLIKE), settings).plies
+    one, other, core_ply, _ = mini_context(tmp_path, tomllib.loads(UNLIKE_PLIES), settings).plies
 
     assert [ply.label for ply in (one, other)] == ["dielectric 1, ply 1", "dielectric 1, ply 2"]
     assert (one.declaration.df, one.declaration.at_ghz) == (None, 10)
@@ -186,12 +174,12 @@ def test_each_of_unlike_plies_can_be_declared(tmp_path: Path) -> None:
     ("table", "is_known"), [(PLY.format(1), True), (PLY.format(2), True), (PLY.format(3), False)], ids="123"
 )
 def test_a_table_of_a_ply_that_is_none_is_told(table: str, is_known: bool, tmp_path: Path) -> None:
-    board = mini_file(tmp_path, tomllib.loads(UNLIKE))
+    board = mini_file(tmp_path, tomllib.loads(UNLIKE_PLIES))
     notes = check_board(board, config=parse_config(table + "tg_c = 180\n")).notes
     assert any("the stackup has no such row" in note for note in notes) != is_known
 
 
 def test_a_lone_ply_has_no_number(tmp_path: Path) -> None:
-    board = mini_file(tmp_path, tomllib.loads(UNLIKE))
+    board = mini_file(tmp_path, tomllib.loads(UNLIKE_PLIES))
     lone = parse_config('[declared.dielectric."dielectric 3, ply 1"]\ntg_c = 180\n')
     assert any("the stackup has no such row" in note for note in check_board(board, config=lone).notes)
