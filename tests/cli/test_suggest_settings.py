@@ -66,7 +66,7 @@ def test_heavy_outer_copper_is_of_a_heavier_foil(tmp_path: Path, capsys: pytest.
     ids=["no such file", "a misspelt key", "less than the plating"],
 )
 def test_settings_that_cannot_be_used_are_refused(settings: str | None, said: str, tmp_path: Path) -> None:
-    """They were read by nobody where no board was named."""
+    """Without a board the file was not read at all, and anything in it was accepted."""
     file = tmp_path / "fab.toml"
     if settings is not None:
         file.write_text(settings, encoding="utf-8")
