@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +72,9 @@ TIERS = {
 QUICK = "not slow and not external"
 """The default of `-m`: what a change is tried with."""
 
+SLOW = "slow or external"
+"""The `-m` of all others."""
+
 SLOW_FILE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.MULTILINE)
 
 HERE = Path(__file__).parent
@@ -85,6 +88,14 @@ def _tier(path: Path) -> str | None:
 def _is_slow_file(path: Path) -> bool:
     """Tell whether all tests of a file are marked slow, without importing it."""
     return path.suffix == ".py" and bool(SLOW_FILE.search(path.read_text(encoding="utf-8")))
+
+
+def _is_quick_file(path: Path) -> bool:
+    """Tell whether no test of a file is marked, by its text: without importing it."""
+    if not path.name.startswith("test_") or path.suffix != ".py" or _tier(path):
+        return False
+    text = path.read_text(encoding="utf-8")
+    return not any(f"mark.{name}" in text for name in ("slow", "external", *SKIPPED_WITHOUT))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -103,10 +114,12 @@ def _path_of(word: str) -> Path:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import the slow tests where only the quick ones are required."""
-    if config.option.markexpr != QUICK:
-        return None
-    return True if _tier(collection_path) or _is_slow_file(collection_path) else None
+    """Do not even import the slow tests where only the quick ones are required, and the other way round."""
+    if config.option.markexpr == QUICK:
+        return True if _tier(collection_path) or _is_slow_file(collection_path) else None
+    if config.option.markexpr == SLOW:
+        return True if _is_quick_file(collection_path) else None
+    return None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -119,21 +132,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _mark(items: list[pytest.Item]) -> None:
-    """Mark tests by their folder, and skip what needs a KiCad or demo boards that are not there."""
+    """Mark tests by their folder and by what they need, and skip those for which it is not there."""
+    there: dict[str, Callable[[], object]] = {
+        "kicad": kicad_cli_path,
+        "browser": chromium_path,
+        "editor": editor_command,
+        "pcbnew": kicad_python,
+        "demo": demo_folder,
+    }
     for item in items:
         marker = _tier(item.path)
         if marker:
             item.add_marker(marker)
-        if item.get_closest_marker("kicad") and kicad_cli_path() is None:
-            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["kicad"]))
-        if item.get_closest_marker("browser") and chromium_path() is None:
-            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["browser"]))
-        if item.get_closest_marker("editor") and editor_command() is None:
-            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["editor"]))
-        if item.get_closest_marker("pcbnew") and kicad_python() is None:
-            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["pcbnew"]))
-        if item.get_closest_marker("demo") and demo_folder() is None:
-            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["demo"]))
+        for name in SKIPPED_WITHOUT.keys() & {mark.name for mark in item.iter_markers()}:
+            item.add_marker("external")
+            if there[name]() is None:
+                item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT[name]))
 
 
 def _keep_share(items: list[pytest.Item], share: str, config: pytest.Config) -> None:
