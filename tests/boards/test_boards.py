@@ -11,6 +11,8 @@ from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.clauses import Severity
+from tests.support.boards import board_file
+from tests.support.remembered import fixture_report
 
 ROOT = Path(__file__).parents[2] / "fixtures"
 EXPECTED = tomllib.loads((ROOT / "expected" / "boards.toml").read_text(encoding="utf-8"))
@@ -18,7 +20,7 @@ BOARDS = sorted(path.parent.name for path in ROOT.glob("boards/*/*.kicad_pcb"))
 
 
 def checked(name: str) -> Report:
-    return check_board(ROOT / "boards" / name / f"{name}.kicad_pcb")
+    return fixture_report(name)
 
 
 def test_every_fixture_board_states_what_is_expected_of_it() -> None:
@@ -60,7 +62,8 @@ def test_a_missing_project_is_reported_together_with_the_net_classes_that_were_d
 
 def test_the_same_board_gives_the_same_report() -> None:
     """Same bytes in, same report out."""
-    assert checked("training_b200_no_backdrill") == checked("training_b200_no_backdrill")
+    board = board_file("training_b200_no_backdrill")
+    assert check_board(board) == check_board(board)
 
 
 # What a person sees in the files of KiCad's own demo boards.

@@ -23,6 +23,7 @@ from stackwright.reporters import html, markdown, text
 from stackwright.results.checked import Checked
 from stackwright.text.page import terminal_console
 from tests.support.mini import mini_file
+from tests.support.remembered import fixture_report
 from tests.support.rule_cases import all_cases, cases_of
 
 BOARDS = sorted((Path(__file__).parents[2] / "fixtures" / "boards").glob("*/*.kicad_pcb"))
@@ -217,11 +218,14 @@ def _is_among(hint: str, proofs: tuple[str, ...]) -> bool:
     return any(line in proof or (key and proof.startswith(key)) for proof in proofs)
 
 
-@pytest.mark.parametrize("profile", [None, "inference-pcie", "training-b200", "edge"])
-@pytest.mark.parametrize("path", BOARDS, ids=lambda path: path.stem)
+OTHERS = ("inference-pcie", "training-b200", "edge")
+ASKED = [(path, profile) for k, path in enumerate(BOARDS) for profile in (None, OTHERS[k % len(OTHERS)])]
+
+
+@pytest.mark.parametrize(("path", "profile"), ASKED, ids=lambda one: one.stem if isinstance(one, Path) else str(one))
 def test_every_clause_that_a_headline_names_says_what_to_declare(path: Path, profile: str | None) -> None:
-    """In the row, among the lines to paste, in the text, and on Markdown; of the board's own profile with None."""
-    assert list(unanswered(check_board(path, overrides=Overrides(profile=profile)))) == []
+    """In the row, among the lines to paste, in the text, and on Markdown; of the board's own profile and one other."""
+    assert list(unanswered(fixture_report(path.stem, profile))) == []
 
 
 @pytest.mark.parametrize("number", range(10))

@@ -41,6 +41,7 @@ DEMOS = (
 
 SLOW_IN_KICAD = (
     "jetson-agx-thor-baseboard/jetson-agx-thor-baseboard",
+    "tiny_tapeout/tinytapeout-demo",
     "video/video",
     "vme-wren/vme-wren",
 )

@@ -49,7 +49,6 @@ LOOKED_AT = (
     "profiles/training-b200.html",
     "interfaces/pcie.html",
     "fabs/index.html",
-    "documents/index.html",
     "settings/index.html",
     "commands/check.html",
     "formats/report-v1.html",
@@ -281,11 +280,11 @@ def test_the_pages_are_accessible(site: Site, tmp_path: Path) -> None:
         for name in LOOKED_AT:
             opened(tab, site.folder / name)
         assert tab.console == []  # before axe-core fetches style sheets, which a page without a server may not
-        for scheme in ("light", "dark"):
+        for scheme in ("light", "dark"):  # which differ in colours only
             tab.prefer(scheme)
             for name in LOOKED_AT:
                 opened(tab, site.folder / name)
-                assert [str(one) for one in violations(tab) if one.is_grave] == [], (name, scheme)
+                assert [str(one) for one in violations(tab, only_colours=scheme == "dark") if one.is_grave] == [], name
 
 
 def opened(tab: Tab, path: Path) -> None:

@@ -25,6 +25,7 @@ from stackwright.tables.counts import ORDER
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_stackup_drawing import HOSTILE, hostile_view
 from tests.support.boards import BOARDS, board_file
+from tests.support.remembered import fixture_report
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
 CELLS = {"td", "th", "dt", "dd", "br"}
@@ -222,7 +223,7 @@ def test_a_thousand_findings_stay_a_page_that_opens() -> None:
 @pytest.mark.parametrize("folder", sorted(p for p in BOARDS.iterdir() if p.is_dir()), ids=lambda folder: folder.name)
 def test_every_board_gives_a_small_page_that_needs_nothing_else(folder: Path) -> None:
     """Under 2 MB, no script but our own, nothing to load, closed tags, unique ids, and links that lead somewhere."""
-    html = render([Checked(report_of(folder.name), None, "")])
+    html = render([Checked(fixture_report(folder.name), None, "")])
     shown = Page(html)
 
     assert len(html.encode()) < LARGEST_BYTES

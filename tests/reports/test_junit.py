@@ -10,12 +10,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from drc_rules.engine.check import check_board
 from stackup_lib.core.errors import StackwrightError
 from stackwright.reporters import junit
 from stackwright.results.checked import Checked, Unchecked
 from tests.boards.test_pass_means_pass import GUESSED, checked, renamed
 from tests.support.junit_shape import faults
+from tests.support.remembered import fixture_report
 
 BOARDS = sorted((Path(__file__).parents[2] / "fixtures" / "boards").glob("*/*.kicad_pcb"))
 LOST = Unchecked("hw/<lost> & gone.kicad_pcb", StackwrightError("lost.kicad_pcb", "is no \x00 board", "open it"))
@@ -23,7 +23,7 @@ LOST = Unchecked("hw/<lost> & gone.kicad_pcb", StackwrightError("lost.kicad_pcb"
 
 def reported(*paths: Path, fail_on: str = "error") -> str:
     """Return the report of some boards, and of one that cannot be read."""
-    return junit.render([*(Checked(check_board(path), None, "", fail_on) for path in paths), LOST])
+    return junit.render([*(Checked(fixture_report(path.stem), None, "", fail_on) for path in paths), LOST])
 
 
 @pytest.fixture(scope="module")

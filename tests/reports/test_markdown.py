@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from drc_rules.engine.check import check_board
 from drc_rules.report.model import Headline, KnownFinding
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
@@ -14,7 +13,8 @@ from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.markup import escape
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_sarif import ACCEPTED, HOSTILE, STALE
-from tests.support.boards import BOARDS, board_file
+from tests.support.boards import BOARDS
+from tests.support.remembered import fixture_report
 
 
 def made(**changes: object) -> str:
@@ -126,7 +126,7 @@ def test_a_long_table_says_how_much_it_leaves_out() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb")))
 def test_every_fixture_board_fits_a_comment(name: str) -> None:
-    checked = Checked(check_board(board_file(name)), None, "0")
+    checked = Checked(fixture_report(name), None, "0")
     text = markdown.render([checked])
     assert text == markdown.render([checked])
     assert len(text) < 65_536

@@ -19,7 +19,8 @@ from stackup_lib.core.errors import BoardFileError
 from stackwright.reporters import sarif
 from stackwright.results.checked import Checked, Unchecked
 from tests.reports.test_reporters import finding, report
-from tests.support.boards import BOARDS, board_file
+from tests.support.boards import BOARDS
+from tests.support.remembered import fixture_report
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>alert(1)</script> \"q\" 's' [x](http://example.org)\n{0} | `c` \u202egnp @all \\"
@@ -71,7 +72,7 @@ def test_all_that_a_log_can_hold_is_valid(schema: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb")))
 def test_every_fixture_board_is_valid_sarif(schema: Any, name: str) -> None:
-    checked = Checked(check_board(board_file(name)), None, "0")
+    checked = Checked(fixture_report(name), None, "0")
     jsonschema.Draft4Validator(schema).validate(of(checked))
 
 

@@ -22,6 +22,7 @@ from stackwright.cli.app import run
 from stackwright.drawing import tables, words
 from stackwright.drawing.svg import LABEL_STEP, svg
 from tests.support.boards import BOARDS, board_file
+from tests.support.remembered import fixture_report
 
 SCHEMAS = BOARDS.parent / "schemas"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -40,7 +41,7 @@ HOSTILE = [
 @cache
 def view_of(name: str) -> StackupView:
     """Return the stackup of one of our boards."""
-    view = check_board(board_file(name)).stackup
+    view = fixture_report(name).stackup
     assert view is not None
     return view
 

@@ -49,7 +49,8 @@ from tests.support.remembered import equal_sections_solved_once
 
 REPORTS = [word for one in FORMATS for word in ("--format", one, "--output", f"report.{one}")]
 ROWS = {
-    "check": ["check", BOARD, *REPORTS, "--all"],
+    "check": ["check", BOARD, "--all", "--format", "json", "--output", "report.json"],
+    "check in all formats": ["check", BOARD, *REPORTS, "--all"],
     "check text": ["check", BOARD, "--profile", "inference-pcie"],
     "check json short": ["check", BOARD, "--json"],
     "check html full": [

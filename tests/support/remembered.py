@@ -14,13 +14,15 @@ from pathlib import Path
 from unittest.mock import patch
 
 from drc_rules.analysis.lines import uncertainty
-from drc_rules.engine.check import CheckUp, check_up, find_config
+from drc_rules.engine.check import CheckUp, check_board, check_up, find_config
 from drc_rules.facts.declared import Overrides
+from drc_rules.report.model import Report
 from drc_rules.settings.config import Config
 from stackup_lib.field_solver import perturbation, solver
 from stackup_lib.transmission_lines import inverse, pair_crosstalk, remedy, tolerance
 from stackwright.commands.check import command as check_command
 from stackwright.commands.diff import command as diff_command
+from tests.support.boards import board_file
 
 SOLVING = (solver, inverse, pair_crosstalk, remedy, tolerance, uncertainty)
 """Modules that call `solve_once` by that name."""
@@ -49,6 +51,12 @@ def equal_boards_checked_once() -> Iterator[None]:
         stack.enter_context(patch.object(check_command, "check_board", _report_of))
         stack.enter_context(patch.object(diff_command, "check_up", checked))
         yield
+
+
+@functools.cache
+def fixture_report(name: str, profile: str | None = None) -> Report:
+    """Check a fixture board as it lies there: once, however many tests look at its report."""
+    return check_board(board_file(name), overrides=Overrides(profile=profile))
 
 
 def checked(
