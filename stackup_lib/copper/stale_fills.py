@@ -76,12 +76,16 @@ class OtherNetItems(Columns):
 
 def all_other_net(parts: Sequence[OtherNetItems]) -> OtherNetItems:
     """Return the rows of several, each item, layer and net once, in the order of layers and items."""
-    none = np.zeros(0, dtype=np.int64)
-    found = OtherNetItems.joined([OtherNetItems(none, none, none, none, none, np.zeros(0), np.zeros(0)), *parts])
+    found = OtherNetItems.joined([_nothing(), *(one for one in parts if len(one))])
     # the hole of a pad that lies there as well is no other item
     item = np.where(found.kind == Item.HOLE, Item.PAD, found.kind)
     _, first = np.unique(np.column_stack([found.layer, item, found.row, found.fill_net]), axis=0, return_index=True)
     return found.where(first)
+
+
+def _nothing() -> OtherNetItems:
+    none = np.zeros(0, dtype=np.int64)
+    return OtherNetItems(none, none, none, none, none, np.zeros(0), np.zeros(0))
 
 
 def pieces_in_fills(pieces: CopperShapes, layer: int, fill_net: Ints) -> OtherNetItems:
@@ -110,7 +114,8 @@ def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[in
     for layer in range(board.layer_count):
         fills = fills_of(layer)
         if fills:
-            found.append(_points_in(fills, [*_points(board, layer, pads), _drawn(board, layer, drawn)]))
+            drawn_here = [_drawn(board, layer, drawn)] if len(drawn[0]) else []
+            found.append(_points_in(fills, [*_points(board, layer, pads), *drawn_here]))
             found.append(_edges_in(fills, layer, edges))
             if len(forbidden[0]):
                 found.append(_areas_in(board, layer, fills, forbidden))
@@ -121,10 +126,22 @@ def _points(board: Board, layer: int, all_pads: CopperShapes) -> Iterator[OtherN
     """Yield ends of tracks, middles of vias, of pads with copper on a layer and of holes, and a corner of each fill."""
     vias, pads, zones, tracks = board.vias, board.pads, board.zones, board.tracks
     routed = np.flatnonzero(tracks.layer == layer)
-    for x, y in ((tracks.start_x_mm, tracks.start_y_mm), (tracks.end_x_mm, tracks.end_y_mm)):
+    ends = ((tracks.start_x_mm, tracks.start_y_mm), (tracks.end_x_mm, tracks.end_y_mm)) if len(routed) else ()
+    for x, y in ends:
         yield _rows(Item.TRACK, routed, layer, tracks.net[routed], (x[routed], y[routed]))
-    spans = np.flatnonzero((vias.start_layer <= layer) & (vias.end_layer >= layer))
-    yield _rows(Item.VIA, spans, layer, vias.net[spans], (vias.x_mm[spans], vias.y_mm[spans]))
+    if len(vias):
+        spans = np.flatnonzero((vias.start_layer <= layer) & (vias.end_layer >= layer))
+        yield _rows(Item.VIA, spans, layer, vias.net[spans], (vias.x_mm[spans], vias.y_mm[spans]))
+    if len(pads):
+        yield from _pads_and_holes(board, layer, all_pads)
+    fills = np.flatnonzero((zones.fill_layer == layer) & (np.diff(zones.fill_start) > 2))
+    nets, first = zones.net[zones.fill_zone[fills]], zones.fill_start[fills]
+    if len(distinct(nets)) > 1:
+        yield _rows(Item.FILL, fills, layer, nets, (zones.fill_x_mm[first], zones.fill_y_mm[first]))
+
+
+def _pads_and_holes(board: Board, layer: int, all_pads: CopperShapes) -> Iterator[OtherNetItems]:
+    pads = board.pads
     here = all_pads.where(holds_layer(pads.layers[all_pads.row], layer))
     yield pieces_in_fills(here, layer, here.net)
     # KiCad keeps fills off a hole on the layers of its pad alone; one that is not plated keeps off those of every net
@@ -132,10 +149,6 @@ def _points(board: Board, layer: int, all_pads: CopperShapes) -> Iterator[OtherN
     holes = np.flatnonzero(on_layer & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
     net = np.where(pads.kind[holes] == PadKind.NON_PLATED, -1, pads.net[holes])
     yield _rows(Item.HOLE, holes, layer, net, (pads.x_mm[holes], pads.y_mm[holes]))
-    fills = np.flatnonzero((zones.fill_layer == layer) & (np.diff(zones.fill_start) > 2))
-    nets, first = zones.net[zones.fill_zone[fills]], zones.fill_start[fills]
-    if len(distinct(nets)) > 1:
-        yield _rows(Item.FILL, fills, layer, nets, (zones.fill_x_mm[first], zones.fill_y_mm[first]))
 
 
 def _drawn(board: Board, layer: int, along: tuple[Ints, Floats, Floats]) -> OtherNetItems:
@@ -150,6 +163,9 @@ def _rows(kind: Item, row: Ints, layer: int, net: Ints, at_mm: tuple[Floats, Flo
 
 def _points_in(fills: Sequence[tuple[int, Polygon]], parts: Sequence[OtherNetItems]) -> OtherNetItems:
     """Those that lie in a fill of another net, part by part; each fill is looked at once."""
+    parts = [one for one in parts if len(one)]
+    if not parts:
+        return _nothing()
     points, part = OtherNetItems.joined(parts), np.repeat(np.arange(len(parts)), [len(one) for one in parts])
     rows, nets = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     x, y = points.x_mm, points.y_mm
@@ -182,10 +198,13 @@ def _edges_in(fills: Sequence[tuple[int, Polygon]], layer: int, edges: tuple[Int
     for net, fill in fills:
         inside = rows_inside(fill, x, y)
         for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            if not len(inside):
+                break
             inside = inside[rows_inside(fill, x[inside] + right * EDGE_DEEP_MM, y[inside] + down * EDGE_DEEP_MM)]
-        rows = _rows(Item.EDGE, line[inside], layer, np.full(len(inside), -1), (x[inside], y[inside]))
-        found.append(replace(rows, fill_net=np.full(len(inside), net)))
-    return OtherNetItems.joined(found)
+        if len(inside):
+            rows = _rows(Item.EDGE, line[inside], layer, np.full(len(inside), -1), (x[inside], y[inside]))
+            found.append(replace(rows, fill_net=np.full(len(inside), net)))
+    return OtherNetItems.joined(found) if found else _nothing()
 
 
 def _forbidden(board: Board) -> tuple[Ints, Floats, Floats]:

@@ -39,7 +39,7 @@ from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.board.board import Floats
+from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.broadside import met_mm
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.coupling import TrackPieces, pieces_of
@@ -82,21 +82,34 @@ def _meetings(ctx: Context, _clause: Clause) -> Iterator[tuple[Meeting, ...]]:
     if not fast or ctx.board.layer_count < MULTILAYER:
         return
     ctx.filled_uses()
-    routes = [_Routed(ctx, one) for one in fast]
+    routes = _routed(ctx, fast)
     for upper in range(ctx.board.layer_count - 1):
         here = [_meeting(ctx, one, upper, upper + 1) for one in routes if one.fast.index in (upper, upper + 1)]
         if here:
             yield tuple(sorted(here, key=lambda one: (one.lumped_mm - one.length_mm, ctx.board.nets[one.net])))
 
 
+@record
 class _Routed:
     """The tracks of a high-speed layer in pieces, and the nearest filled layers over and under each."""
 
-    def __init__(self, ctx: Context, fast: HighSpeedLayer) -> None:
-        tracks = ctx.board.tracks
-        on_it = np.flatnonzero((tracks.layer == fast.index) & np.isin(tracks.net, fast.nets))
-        self.fast, self.pieces = fast, pieces_of(ctx.board, on_it)
-        self.above, self.below = ctx.copper.adjacent_planes(self.pieces)
+    fast: HighSpeedLayer
+    pieces: TrackPieces
+    above: Ints
+    below: Ints
+
+
+def _routed(ctx: Context, fast: list[HighSpeedLayer]) -> list[_Routed]:
+    """Return the tracks of each; the planes next to all of them are looked up together."""
+    tracks, nets = ctx.board.tracks, [net for one in fast for net in one.nets]
+    on_them = np.isin(tracks.layer, [one.index for one in fast]) & np.isin(tracks.net, nets)
+    pieces = pieces_of(ctx.board, np.flatnonzero(on_them))
+    above, below = ctx.copper.adjacent_planes(pieces)
+    found = []
+    for one in fast:
+        mine = np.flatnonzero((pieces.layer == one.index) & np.isin(pieces.net, one.nets))
+        found.append(_Routed(one, pieces.where(mine), above[mine], below[mine]))
+    return found
 
 
 def _meeting(ctx: Context, routed: _Routed, upper: int, lower: int) -> Meeting:
