@@ -165,8 +165,10 @@ def loss_per_length(line: Line, frequency_ghz: ArrayLike, metal: Metal = COPPER)
     f = np.asarray(frequency_ghz, dtype=np.float64)
     omega = 2e9 * math.pi * f
     smooth, rough = _series(line.faces, np.maximum(f, _AT_REST_GHZ), metal)
-    still = _series(line.faces, np.zeros_like(f), metal)[0].real
-    resistance, plain = np.where(f == 0, still, rough.real), np.where(f == 0, still, smooth.real)
+    resistance, plain = rough.real, smooth.real
+    if (at_rest := f == 0).any():
+        still = _series(line.faces, np.zeros_like(f), metal)[0].real
+        resistance, plain = np.where(at_rest, still, resistance), np.where(at_rest, still, plain)
     inductance = line.inductance_h_per_m + rough.imag / (2e9 * math.pi * np.maximum(f, _AT_REST_GHZ))
     capacitance = _capacitance(line, f)
     conductance = -omega * capacitance.imag
@@ -189,6 +191,8 @@ def _series(faces: tuple[Face, ...], frequency_ghz: Real, metal: Metal) -> tuple
     smooth: Complex = np.zeros(frequency_ghz.shape, dtype=np.complex128)
     rough = smooth
     for face in faces:
+        if face.crowding_per_mm == 0:
+            continue
         coats = face.finish.coats() if face.finish else ()
         law = slab_impedance_ohm if face.of_plane else strip_impedance_ohm
         z = layered_impedance_ohm(frequency_ghz, coats, law(frequency_ghz, face.depth_mm, metal))

@@ -206,9 +206,9 @@ def _df_between(samples: Sequence[DielectricSample]) -> list[DielectricSample]:
 
 
 def _not_negative(matrix: Real, target: Real) -> Real:
-    """Least squares; the search for those without negative unknowns takes twenty times as long and is rarely needed."""
-    plain = np.linalg.lstsq(matrix, target, rcond=None)[0]
-    return np.asarray(plain if plain.min() >= 0 else nonnegative_least_squares(matrix, target), dtype=np.float64)
+    """Least squares; the search for those without negative unknowns takes a few times as long and is rarely needed."""
+    plain = np.asarray(np.linalg.lstsq(matrix, target, rcond=None)[0], dtype=np.float64)
+    return plain if plain.min() >= 0 else nonnegative_least_squares(matrix, target, guess=plain)
 
 
 def _bands(frequency_ghz: Real, edges: Real) -> Complex:

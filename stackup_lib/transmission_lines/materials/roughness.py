@@ -134,8 +134,14 @@ def gradient_impedance(rq_per_delta: Real) -> Complex:
 
 @lru_cache(maxsize=1024)
 def _gradient_at(rq_per_delta: float) -> Complex:
-    """`gradient_impedance` of one value: the lines of a board share a few foils and frequencies."""
-    return gradient_impedance(np.array([rq_per_delta]))
+    """`gradient_impedance` of one value, without arrays: the lines of a board share a few foils and frequencies."""
+    shares, width = _profile()
+    slopes = np.tanh((1 + 1j) * np.sqrt(shares) * width * rq_per_delta)
+    z = 1 + 1j
+    for share, slope in zip(shares, slopes.tolist(), strict=True):
+        eta = (1 + 1j) / math.sqrt(share)
+        z = eta * (z + eta * slope) / (eta + z * slope)
+    return np.array([z - 2j * 5 * rq_per_delta])
 
 
 @cache

@@ -180,6 +180,18 @@ def test_least_squares_without_negative_unknowns_are_those_of_scipy(seed: int) -
     assert np.linalg.norm(matrix @ found - target) == pytest.approx(least, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_a_guess_changes_no_least_squares_without_negative_unknowns(seed: int) -> None:
+    """Neither the least squares without a bound, nor numbers at random, nor a guess without a positive one."""
+    rng = np.random.default_rng(seed)
+    matrix, target = rng.normal(size=(40, 20)), rng.normal(size=40)
+    plain = np.asarray(np.linalg.lstsq(matrix, target, rcond=None)[0], dtype=np.float64)
+    expected = nonnegative_least_squares(matrix, target)
+
+    for guess in (plain, rng.normal(size=20), np.ones(20), -np.ones(20)):
+        assert nonnegative_least_squares(matrix, target, guess) == pytest.approx(expected, abs=1e-12)
+
+
 def test_least_squares_without_negative_unknowns_by_hand() -> None:
     """x + y = 1 and x - y = 3 meet at (2, -1); with y at 0 the best x is their mean, 2, and misses each by 1."""
     found = nonnegative_least_squares(np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([1.0, 3.0]))

@@ -141,3 +141,14 @@ def test_heights_that_make_no_sense(rz: float) -> None:
     """A negative or unknown Rz is refused."""
     with pytest.raises(ValueError, match="Rz must be"):
         cannonball(rz)
+
+
+@pytest.mark.parametrize("rq_um", [0.05, 0.4, 3.0])
+def test_one_frequency_is_as_good_as_several(rq_um: float) -> None:
+    """The gradient model of one frequency is worked out without arrays."""
+    frequencies = [0.0, 0.01, 1.0, 16.0, 53.1]
+    together = Gradient(rq_um).multiplier(frequencies)
+    for k, frequency in enumerate(frequencies):
+        alone = Gradient(rq_um).multiplier(frequency)
+        assert float(alone.resistance) == pytest.approx(together.resistance[k], rel=1e-12)
+        assert float(alone.reactance) == pytest.approx(together.reactance[k], rel=1e-12)
