@@ -321,6 +321,7 @@ class Laminate(Frozen):
             confidence=least(*(r.confidence for r in readings)),
         )
 
+    @lru_cache(maxsize=CACHED_READINGS)  # noqa: B019 - as above
     def _typical(self, quantity: Quantity) -> tuple[Sample, ...]:
         return _samples(self._typical_points(quantity), quantity)
 
@@ -335,6 +336,7 @@ class Laminate(Frozen):
         process = [p.dk for p in self.points if not p.design and p.dk is not None]
         return "design Dk" + (f" (process Dk {process[0]:g})" if process else "")
 
+    @lru_cache(maxsize=CACHED_READINGS)  # noqa: B019 - as above
     def _shapes(self, quantity: Quantity) -> tuple[tuple[Sample, ...], ...]:
         series = (_samples(c.points, quantity) for c in self.constructions)
         return tuple(s for s in series if len(s) > 1)

@@ -94,7 +94,7 @@ class CandidateStackup(Frozen):
     @property
     def dielectrics(self) -> tuple[CandidateRow, ...]:
         """Cores and prepregs, top to bottom."""
-        return tuple(r for r in self.rows if r.is_dielectric)
+        return tuple(r for r in self.rows if r.kind is LayerKind.CORE or r.kind is LayerKind.PREPREG)
 
     @property
     def laminates(self) -> tuple[str, ...]:

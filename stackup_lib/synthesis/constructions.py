@@ -1,5 +1,6 @@
 """Cores and prepregs that makers sell, from the rows of the catalogue; nothing is invented. Lengths in mm."""
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
@@ -63,8 +64,16 @@ class CatalogueProduct(Frozen):
 @cache
 def prepregs_of(family: str) -> tuple[CatalogueProduct, ...]:
     """Return one to four plies of every tabulated prepreg of a laminate, thinnest first; () without a table."""
-    laminate = catalogue().get(family)
     found: list[CatalogueProduct] = []
+    for sold in _single_plies(family):
+        more = range(2, MOST_PLIES + 1)
+        found.append(sold)
+        found += [sold.model_copy(update={"plies": n, "cured_mm": round(n * sold.cured_mm, 4)}) for n in more]
+    return tuple(sorted(found, key=lambda s: (s.cured_mm, s.plies, s.text)))
+
+
+def _single_plies(family: str) -> Iterator[CatalogueProduct]:
+    laminate = catalogue().get(family)
     for row in laminate.constructions if laminate else ():
         if row.kind is not ConstructionKind.PREPREG or (row.plies or 1) != 1 or not row.style:
             continue
@@ -72,22 +81,26 @@ def prepregs_of(family: str) -> tuple[CatalogueProduct, ...]:
             continue
         sold = _sold("prepreg", laminate, f"{family} {row.style} RC{row.resin_content_pct:g}%", row.thickness_mm, row)
         if sold is not None:
-            more = range(2, MOST_PLIES + 1)
-            found.append(sold)
-            found += [sold.model_copy(update={"plies": n, "cured_mm": round(n * row.thickness_mm, 4)}) for n in more]
-    return tuple(sorted(found, key=lambda s: (s.cured_mm, s.plies, s.text)))
+            yield sold
 
 
 @cache
 def cores_of(family: str) -> tuple[CatalogueProduct, ...]:
     """Return the cores that the maker lists, thinnest first; their Dk and Df are the laminate's typical ones."""
+    return tuple(_listed_cores(family))
+
+
+def _listed_cores(family: str) -> Iterator[CatalogueProduct]:
     laminate = catalogue().get(family)
     if laminate is None:
-        return ()
+        return
     rows = [c.thickness_mm for c in laminate.constructions if c.kind is ConstructionKind.CORE]
     sizes = sorted({*laminate.core_thicknesses_mm, *rows})
-    found = (_sold("core", laminate, family, t, None) for t in sizes if THINNEST_CORE_MM <= t <= THICKEST_CORE_MM)
-    return tuple(s for s in found if s is not None)
+    for thickness_mm in sizes:
+        if THINNEST_CORE_MM <= thickness_mm <= THICKEST_CORE_MM:
+            sold = _sold("core", laminate, family, thickness_mm, None)
+            if sold is not None:
+                yield sold
 
 
 def core_to_order(family: str, thickness_mm: float) -> CatalogueProduct | None:
@@ -105,10 +118,10 @@ def why_nothing(laminate: Laminate) -> str:
     missing = [
         what
         for what, sold in (
-            ("prepreg rows", prepregs_of(laminate.family)),
-            ("core thicknesses", cores_of(laminate.family)),
+            ("prepreg rows", _single_plies(laminate.family)),
+            ("core thicknesses", _listed_cores(laminate.family)),
         )
-        if not sold
+        if next(sold, None) is None  # a search builds of few laminates, and asks this of all
     ]
     return f"the catalogue has no {' and no '.join(missing)} of {laminate.family}" if missing else ""
 

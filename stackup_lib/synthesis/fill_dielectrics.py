@@ -4,7 +4,7 @@ Dielectrics are chosen by their place: under the outer layers, in build-ups, nex
 which closes the sum. All gaps of a place take one choice, so a stackup is symmetric in material as in thickness.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import product
 from typing import Literal, NamedTuple
@@ -66,6 +66,7 @@ TO_ORDER_DIGITS = 2
 """Laminate that is made to order is given to a hundredth of a millimetre."""
 
 Reals = NDArray[np.float64]
+Integers = NDArray[np.intp]
 Kind = Literal["core", "prepreg"]
 Faces = tuple[tuple[float, float], ...]
 Build = Callable[[], CandidateStackup]
@@ -91,20 +92,37 @@ class FillPosition(NamedTuple):
 
     name: str
     kind: Kind
-    faces: Mapping[int, Faces]
+    faces: tuple[tuple[int, Faces], ...]
     needs: GapNeeds
+
+    @property
+    def is_fast(self) -> bool:
+        """True next to layers whose loss matters."""
+        return self.name.startswith("fast")
+
+
+class OrderToFill(NamedTuple):
+    """An order with its copper: what any laminates fill in the same way.
+
+    Attributes:
+        places: by name; the dielectrics of each are one product.
+        place_of: name of the place of each gap.
+        bare_mm: copper and solder mask.
+        copper: its rows, without names and foils.
+    """
+
+    places: tuple[FillPosition, ...]
+    place_of: tuple[str, ...]
+    bare_mm: float
+    copper: tuple[CandidateRow, ...]
 
 
 class FillChoice(NamedTuple):
-    """A product for all gaps of a place, and its thickness in each."""
+    """A product for all gaps of a place, its thickness in each, and their sum."""
 
     sold: CatalogueProduct
     at_mm: dict[int, float]
-
-    @property
-    def sum_mm(self) -> float:
-        """Of all gaps."""
-        return sum(self.at_mm.values())
+    sum_mm: float
 
     @property
     def mean_mm(self) -> float:
@@ -132,27 +150,58 @@ def closest_builds(order: Order, of: str | LaminatePair, goals: Goals, most: int
         return ()
     if span[1] < _least_mm(goals):
         return ()
-    places = list(choices)
-    lists = [_spread(choices[place], MOST_CHOICES.get(len(places), 5)) for place in places]
-    carry = {_place(order, gap, goals) for gap in range(len(order.gaps)) if "S" in order.layers[gap : gap + 2]}
-    penalty, error, total = _penalty(places, lists, bare_mm(order, goals), goals, carry)
-    fits = np.flatnonzero((error.ravel() <= goals.thickness_tolerance) & (total.ravel() >= _least_mm(goals)))
-    drillable = fits[total.ravel()[fits] <= goals.max_aspect_ratio * goals.drill_mm]
-    fits = drillable if len(drillable) else fits
-    ranked = fits[np.lexsort((fits, np.round(error.ravel()[fits], 9), np.round(penalty.ravel()[fits], 9)))]
-    shape = tuple(len(found) for found in lists)
+    lists = {place: _spread(found, MOST_CHOICES.get(len(choices), 5)) for place, found in choices.items()}
+    fits = _fits(lists, order, goals)
+    ranked = np.lexsort((fits.number, np.round(fits.error, 9), np.round(fits.penalty, 9)))
+    names = list(lists)
+    shape = tuple(len(found) for found in lists.values())
     found: list[Build] = []
-    seen: set[tuple[int, ...]] = set()
-    for flat in ranked:
-        picks = tuple(int(k) for k in np.unravel_index(flat, shape))
-        fast = tuple(k for place, k in zip(places, picks, strict=True) if place.startswith("fast"))
+    seen: set[int] = set()
+    for k in ranked:
         if len(found) == most:
             break
-        if fast not in seen or not fast:
-            seen.add(fast)
-            chosen = {place: lists[n][k] for n, (place, k) in enumerate(zip(places, picks, strict=True))}
+        if fits.fast[k] not in seen or not any(name.startswith("fast") for name in names):
+            seen.add(fits.fast[k])
+            picks = np.unravel_index(fits.number[k], shape)
+            chosen = {name: lists[name][pick] for name, pick in zip(names, picks, strict=True)}
             found.append(partial(_build, order, chosen, goals))
     return tuple(found)
+
+
+class _Fits(NamedTuple):
+    """Combinations of choices that make the thickness and can be drilled, if any can; columns.
+
+    Attributes:
+        number: of the combination, as of a flat array with an axis for each place.
+        fast: number of its choices next to high-speed layers.
+        penalty: how uneasy it is.
+        error: how far it is from the thickness, relative.
+    """
+
+    number: Integers
+    fast: Integers
+    penalty: Reals
+    error: Reals
+
+
+def _fits(lists: Mapping[str, list[FillChoice]], order: Order, goals: Goals) -> _Fits:
+    carry = {place for gap, place in enumerate(to_fill(order, goals).place_of) if "S" in order.layers[gap : gap + 2]}
+    total, uneasy = _parts(lists, to_fill(order, goals).bare_mm, goals, carry)
+    shape = tuple(len(found) for found in lists.values())
+    thick = np.add.outer(total[True].ravel(), total[False].ravel())
+    good = thick >= _least_mm(goals)
+    wanted = goals.thickness_mm
+    if wanted is not None:
+        good &= np.abs(thick - wanted) / wanted <= goals.thickness_tolerance
+    drillable = good & (thick <= goals.max_aspect_ratio * goals.drill_mm)
+    at = np.flatnonzero(drillable if drillable.any() else good)
+    thick = thick.ravel()[at]
+    fast, rest = np.divmod(at, total[False].size)
+    penalty = uneasy[True].ravel()[fast] + uneasy[False].ravel()[rest]
+    error = np.zeros(len(thick)) if wanted is None else np.abs(thick - wanted) / wanted
+    picks = np.unravel_index(fast, total[True].shape), np.unravel_index(rest, total[False].shape)
+    number = np.ravel_multi_index(tuple(a + b for a, b in zip(*picks, strict=True)), shape)
+    return _Fits(number, fast, penalty if wanted is None else penalty + 4 * error, error)
 
 
 def _least_mm(goals: Goals) -> float:
@@ -168,8 +217,8 @@ def thickness_range_mm(order: Order, of: str | LaminatePair, goals: Goals) -> tu
     return _span_mm(order, choices, goals)
 
 
-def _span_mm(order: Order, choices: Mapping[str, list[FillChoice]], goals: Goals) -> tuple[float, float]:
-    bare = bare_mm(order, goals)
+def _span_mm(order: Order, choices: Mapping[str, Sequence[FillChoice]], goals: Goals) -> tuple[float, float]:
+    bare = to_fill(order, goals).bare_mm
     sums = [[choice.sum_mm for choice in c] for c in choices.values()]
     return bare + sum(map(min, sums)), bare + sum(map(max, sums))
 
@@ -190,14 +239,15 @@ def _pair_for(of: str | LaminatePair) -> LaminatePair:
     return of if isinstance(of, LaminatePair) else LaminatePair(fast=of, rest=of)
 
 
-def _penalty(
-    places: list[str], lists: list[list[FillChoice]], bare: float, goals: Goals, carry: Container[str]
-) -> tuple[Reals, Reals, Reals]:
-    """Return, over all combinations, how uneasy they are, how far from the thickness (relative), and how thick.
+def _parts(
+    lists: Mapping[str, list[FillChoice]], bare_mm: float, goals: Goals, carry: Container[str]
+) -> tuple[dict[bool, Reals], dict[bool, Reals]]:
+    """Return how thick and how uneasy combinations are, those next to high-speed layers (True) apart from the rest.
 
     Small is good: near the thickness, fast dielectrics alike, and those around a signal layer thick enough for a trace
     that can be etched. `carry` are the places next to signal layers that are not fast.
     """
+    places = list(lists)
 
     def along(place: str, values: list[float]) -> Reals:
         shape = [1] * len(places)
@@ -205,10 +255,10 @@ def _penalty(
         return np.array(values, dtype=float).reshape(shape)
 
     ones = (1,) * len(places)
-    totals: dict[bool, Reals] = {True: np.full(ones, bare), False: np.zeros(ones)}
+    totals: dict[bool, Reals] = {True: np.full(ones, bare_mm), False: np.zeros(ones)}
     uneasy: dict[bool, Reals] = {True: np.zeros(ones), False: np.zeros(ones)}  # by high-speed and rest
     means = {}
-    for place, found in zip(places, lists, strict=True):
+    for place, found in lists.items():
         fast = place.startswith("fast")
         means[place] = mean = along(place, [c.mean_mm for c in found])
         totals[fast] = totals[fast] + along(place, [c.sum_mm for c in found])
@@ -228,11 +278,7 @@ def _penalty(
     slow = [place for place in places if place in carry and place.startswith("middle")]
     for upper, lower in product(*([means[p] for p in slow if kind in p] for kind in ("core", "prepreg"))):
         uneasy[False] = uneasy[False] + np.maximum(0.0, ETCHED_MM - np.minimum(upper, lower)) * 10
-    total, penalty = totals[True] + totals[False], uneasy[True] + uneasy[False]
-    if goals.thickness_mm is None:
-        return penalty, np.zeros_like(total), total
-    error = np.abs(total - goals.thickness_mm) / goals.thickness_mm
-    return penalty + 4 * error, error, total
+    return totals, uneasy
 
 
 def _is_thin(choice: FillChoice, rules: BuildRules) -> bool:
@@ -254,38 +300,63 @@ def _place(order: Order, gap: int, goals: Goals) -> str:
     return f"{'fast' if fast else 'middle'} {kind}{' at heavy copper' if heavy else ''}"
 
 
-def _choices(order: Order, pair: LaminatePair, goals: Goals) -> dict[str, list[FillChoice]]:
-    copper = tuple(layer_mm(order, k, goals) for k in range(len(order.layers)))
-    places: dict[str, list[int]] = {}
-    for gap in range(len(order.gaps)):
-        places.setdefault(_place(order, gap, goals), []).append(gap)
-    out = {}
-    for place, gaps in sorted(places.items()):
-        family = pair.fast if place.startswith("fast") else pair.rest
-        kind: Kind = "core" if order.gaps[gaps[0]] == "c" else "prepreg"
-        faces = {gap: _plain(facing_copper(order, gap, copper)) for gap in gaps}
+@lru_cache(maxsize=64)
+def to_fill(order: Order, goals: Goals) -> OrderToFill:
+    """Return what every laminate pair fills in an order."""
+    count = len(order.layers)
+    copper_mm = tuple(layer_mm(order, k, goals) for k in range(count))
+    place_of = tuple(_place(order, gap, goals) for gap in range(len(order.gaps)))
+    places = []
+    for name in sorted(set(place_of)):
+        gaps = [gap for gap, place in enumerate(place_of) if place == name]
         needs = GapNeeds()
         for gap in gaps:
             needs = needs.and_those(gap_needs(order, gap, goals))
-        out[place] = _fitting(family, FillPosition(place, kind, faces, needs), goals)
+        kind: Kind = "core" if order.gaps[gaps[0]] == "c" else "prepreg"
+        faces = tuple((gap, _plain(facing_copper(order, gap, copper_mm))) for gap in gaps)
+        places.append(FillPosition(name, kind, faces, needs))
+    copper = tuple(
+        CandidateRow(
+            kind=LayerKind.COPPER,
+            use=USES[kind],
+            thickness_mm=copper_mm[index],
+            copper_oz=row_oz(order, index, goals),
+        )
+        for index, kind in enumerate(order.layers)
+    )
+    return OrderToFill(tuple(places), place_of, bare_mm(order, goals), copper)
+
+
+def _choices(order: Order, pair: LaminatePair, goals: Goals) -> dict[str, tuple[FillChoice, ...]]:
+    out = {}
+    for place in to_fill(order, goals).places:
+        family = pair.fast if place.is_fast else pair.rest
+        out[place.name] = _fitting(family, place, goals)
         if len(order.gaps) == 1:
-            out[place] += _to_order(order, family, FillPosition(place, kind, faces, needs), goals)
+            out[place.name] += _to_order(order, family, place, goals)
     return out
 
 
-def _to_order(order: Order, family: str, place: FillPosition, goals: Goals) -> list[FillChoice]:
+def _to_order(order: Order, family: str, place: FillPosition, goals: Goals) -> tuple[FillChoice, ...]:
     """Return the laminate that makes a board of one laminate as thick as it is to be."""
-    wanted = goals.thickness_mm
-    sold = None if wanted is None else core_to_order(family, round(wanted - bare_mm(order, goals), TO_ORDER_DIGITS))
+    wanted, bare = goals.thickness_mm, to_fill(order, goals).bare_mm
+    sold = None if wanted is None else core_to_order(family, round(wanted - bare, TO_ORDER_DIGITS))
     is_good = sold is not None and _is_pressed(sold, sold.cured_mm, place.needs, goals) and _meets_df(sold, goals)
-    return [FillChoice(sold, dict.fromkeys(place.faces, sold.cured_mm))] if sold and is_good else []
+    if sold is None or not is_good:
+        return ()
+    return (_choice(sold, {gap: sold.cured_mm for gap, _ in place.faces}),)
+
+
+def _choice(sold: CatalogueProduct, at_mm: dict[int, float]) -> FillChoice:
+    return FillChoice(sold, at_mm, sum(at_mm.values()))
 
 
 def _plain(faces: tuple[FacingCopper, ...]) -> Faces:
     return tuple((f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces)
 
 
-def _fitting(family: str, place: FillPosition, goals: Goals) -> list[FillChoice]:
+@lru_cache(maxsize=1024)
+def _fitting(family: str, place: FillPosition, goals: Goals) -> tuple[FillChoice, ...]:
     """What fits in all gaps of a place, one per thickness."""
     seen: set[tuple[float, ...]] = set()
     found = []
@@ -294,20 +365,20 @@ def _fitting(family: str, place: FillPosition, goals: Goals) -> list[FillChoice]
     if place.name.endswith("build-up"):
         most = _microvia_mm(goals)
     least = max(goals.least_dielectric_mm, place.needs.gap_mm)
-    kinds = tuple(dict.fromkeys(place.faces.values()))
+    kinds = tuple(dict.fromkeys(around for _, around in place.faces))
     pressed = (_pressed(family, place.kind, f) for f in kinds)
     for sold, *at in zip(_offers(family, place.kind), *pressed, strict=True):
         known = [t for t in at if t is not None and least <= t and round(t, 3) <= most]
         if len(known) < len(at) or not _is_pressed(sold, min(known), place.needs, goals):
             continue
-        if place.name.startswith("fast") and not _meets_df(sold, goals):
+        if place.is_fast and not _meets_df(sold, goals):
             continue
         thicknesses = dict(zip(kinds, known, strict=True))
         rounded = tuple(round(t, 3) for t in known)
         if rounded not in seen:
             seen.add(rounded)
-            found.append(FillChoice(sold, {gap: thicknesses[around] for gap, around in place.faces.items()}))
-    return found
+            found.append(_choice(sold, {gap: thicknesses[around] for gap, around in place.faces}))
+    return tuple(found)
 
 
 def _is_pressed(sold: CatalogueProduct, thickness_mm: float, needs: GapNeeds, goals: Goals) -> bool:
@@ -346,33 +417,26 @@ def _meets_df(sold: CatalogueProduct, goals: Goals) -> bool:
     return df is not None and limit.is_met_by(df)
 
 
-def _spread(found: list[FillChoice], most: int) -> list[FillChoice]:
+def _spread(found: Sequence[FillChoice], most: int) -> list[FillChoice]:
     if len(found) <= most:
-        return found
+        return list(found)
     step = (len(found) - 1) / (most - 1)
     return [found[round(k * step)] for k in range(most)]
 
 
 def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> CandidateStackup:
     mask = [] if goals.finish.mask is None else [LayerKind.MASK]
-    gaps = [chosen[_place(order, gap, goals)] for gap in range(len(order.gaps))]
+    filled = to_fill(order, goals)
+    gaps = [chosen[place] for place in filled.place_of]
     between = [kind_of_dielectric(choice.sold) for choice in gaps]
     inside = [kind for k in range(len(order.layers)) for kind in (LayerKind.COPPER, *between[k : k + 1])]
     names = iter(row_names([*mask, *inside, *mask]))
-    smooth = with_smooth_foil(order, goals)
+    smooth = with_smooth_foil(order, goals) if goals.foil else frozenset()
     families = {gap: choice.sold.family for gap, choice in enumerate(gaps)}
     rows = _coats(goals.finish.mask, names)
-    for index, kind in enumerate(order.layers):
-        rows.append(
-            CandidateRow(
-                kind=LayerKind.COPPER,
-                name=next(names),
-                use=USES[kind],
-                thickness_mm=layer_mm(order, index, goals),
-                copper_oz=row_oz(order, index, goals),
-                foil=foil_of(order, index, families, goals.foil).value if goals.foil and index in smooth else "",
-            )
-        )
+    for index, copper in enumerate(filled.copper):
+        foil = foil_of(order, index, families, goals.foil).value if goals.foil and index in smooth else ""
+        rows.append(copper.model_copy(update={"name": next(names), "foil": foil}))
         if index < len(gaps):
             rows.append(dielectric_row(gaps[index].sold, gaps[index].at_mm[index], next(names)))
     return CandidateStackup(

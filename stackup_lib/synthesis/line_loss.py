@@ -86,12 +86,16 @@ def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_gh
     Copper only adds.
     """
     adjacent = candidate.dielectrics[max(index - 1, 0) : index + 1]
-    df = [catalogue_df(d.construction, frequency_ghz) for d in adjacent]
-    known = [value for value in df if value is not None]
-    if len(known) < len(adjacent) or not known or any(d.dk is None for d in adjacent):
+    return _least_between(tuple((d.construction, d.dk) for d in adjacent), frequency_ghz)
+
+
+@lru_cache(maxsize=1024)
+def _least_between(adjacent: tuple[tuple[str, float | None], ...], frequency_ghz: float) -> float | None:
+    dks = [dk for _, dk in adjacent if dk is not None]
+    dfs = [df for text, _ in adjacent if (df := catalogue_df(text, frequency_ghz)) is not None]
+    if not adjacent or not len(dks) == len(dfs) == len(adjacent):
         return None
-    dk = min(d.dk for d in adjacent if d.dk is not None) * SMALLEST_DK_SHARE
-    nepers_per_mm = pi * frequency_ghz / LIGHT_MM_GHZ * sqrt(dk) * min(known)
+    nepers_per_mm = pi * frequency_ghz / LIGHT_MM_GHZ * sqrt(min(dks) * SMALLEST_DK_SHARE) * min(dfs)
     return nepers_per_mm * DB_PER_NEPER * 25.4
 
 

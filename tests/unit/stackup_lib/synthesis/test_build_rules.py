@@ -9,7 +9,14 @@ from stackup_lib.materials.pressing import FacingCopper, pressed_prepreg
 from stackup_lib.synthesis import Goals
 from stackup_lib.synthesis.arrange import orders
 from stackup_lib.synthesis.build_rules import BuildRules, GapNeeds, WeightRule
-from stackup_lib.synthesis.constructions import MOST_PLIES, THICKEST_CORE_MM, THINNEST_CORE_MM, cores_of, prepregs_of
+from stackup_lib.synthesis.constructions import (
+    MOST_PLIES,
+    THICKEST_CORE_MM,
+    THINNEST_CORE_MM,
+    cores_of,
+    prepregs_of,
+    why_nothing,
+)
 from stackup_lib.synthesis.cost import cost_of
 from stackup_lib.synthesis.fill_dielectrics import LaminatePair, closest
 from stackup_lib.synthesis.laminate_pairs import LIKE_TG_C, plainer_than, tg_apart_c
@@ -63,6 +70,13 @@ def test_plies_of_a_prepreg_add_their_cloth_and_a_core_has_none() -> None:
         assert sold.cloth_mm == pytest.approx(0.094 * sold.plies, abs=0.002)
     assert all(core.cloth_mm is None for core in cores_of("370HR"))
     assert all(THINNEST_CORE_MM <= core.cured_mm <= THICKEST_CORE_MM for core in cores_of("370HR"))
+
+
+def test_what_cannot_be_built_of_has_no_prepregs_or_no_cores() -> None:
+    """Of every laminate of the catalogue; some are of either kind."""
+    built = {laminate.family: not why_nothing(laminate) for laminate in catalogue().laminates}
+    assert built == {family: bool(prepregs_of(family) and cores_of(family)) for family in built}
+    assert set(built.values()) == {True, False}
 
 
 def test_a_prepreg_is_pressed_and_a_core_is_not() -> None:
