@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -54,8 +54,9 @@ def pieces(section: Section) -> list[BoundaryPiece]:
         y = section.height_mm
         er = section.layers[-1].er
         faces.append(BoundaryPiece(complex(extent, y), complex(-extent, y), er, er, PLANE_ABOVE))
-    out = [cut for face in faces for cut in _cut_at_heights(face, section)]
-    out += _interfaces(section, extent)
+    heights = section.interfaces_mm
+    out = [cut for face in faces for cut in _cut_at_heights(face, section, heights)]
+    out += _interfaces(section, heights, extent)
     out += _mask_surface(section, extent)
     return out
 
@@ -88,29 +89,29 @@ def _extent(section: Section) -> float:
     return OPEN_EXTENT * size_mm(section)
 
 
-def _permittivity(section: Section, y: float) -> float:
+def _permittivity(section: Section, heights: Sequence[float], y: float) -> float:
     """Layer permittivity at a height (never called exactly on an interface); air or mask above the last layer."""
     if y < 0:
         return section.er_below
-    for layer, top in zip(section.layers, section.interfaces_mm[1:], strict=True):
+    for layer, top in zip(section.layers, heights[1:], strict=True):
         if y < top:
             return layer.er
     return section.mask.er if section.mask else 1.0
 
 
-def _cut_at_heights(face: BoundaryPiece, section: Section) -> Iterator[BoundaryPiece]:
+def _cut_at_heights(face: BoundaryPiece, section: Section, heights: Sequence[float]) -> Iterator[BoundaryPiece]:
     """A wall in several layers, cut at their boundaries, each part with the permittivity next to it."""
     low, high = sorted((face.start.imag, face.end.imag))
-    tiny = 1e-9 * max(section.height_mm, high, SHIELDED_EXTENT * 1e-3)
-    inside = [y for y in section.interfaces_mm if low + tiny < y < high - tiny]
+    tiny = 1e-9 * max(heights[-1], high, SHIELDED_EXTENT * 1e-3)
+    inside = [y for y in heights if low + tiny < y < high - tiny]
     rise = face.end.imag - face.start.imag
     fractions = sorted({0.0, 1.0, *((y - face.start.imag) / rise for y in inside)})
     for f0, f1 in pairwise(fractions):
         a, b = face.at(f0), face.at(f1)
         middle, direction = (a + b) / 2, (b - a) / abs(b - a)
         thin = face.eps_minus < 0
-        right = _permittivity(section, (middle - 1j * direction * tiny).imag)
-        left = _permittivity(section, (middle + 1j * direction * tiny).imag) if thin else right
+        right = _permittivity(section, heights, (middle - 1j * direction * tiny).imag)
+        left = _permittivity(section, heights, (middle + 1j * direction * tiny).imag) if thin else right
         yield BoundaryPiece(a, b, right, left, face.conductor)
 
 
@@ -172,8 +173,7 @@ def _copper_spans(section: Section, y: float, extent: float) -> list[tuple[float
     return sorted(spans)
 
 
-def _interfaces(section: Section, extent: float) -> list[BoundaryPiece]:
-    heights = section.interfaces_mm
+def _interfaces(section: Section, heights: Sequence[float], extent: float) -> list[BoundaryPiece]:
     permittivities = [section.er_below, *(layer.er for layer in section.layers)]
     permittivities.append(section.mask.er if section.mask else 1.0)
     out = []

@@ -22,8 +22,8 @@ from stackup_lib.field_solver.kernels import Complex, Real, normal_field_moments
 _FAR, _NEAR = 12.0, 3.0
 """Beyond |zeta| = 12 a short series is used, down to 3 a long one, and closer by the closed forms."""
 
-_BLOCK = 4096
-"""Pairs that are worked on together: a handful of arrays of them stays in the processor's cache."""
+_BLOCK = 8192
+"""Pairs that are worked on together: a handful of arrays of them stays in the processor's cache, and few are made."""
 
 
 def _terms(order: int) -> tuple[int, int]:
@@ -87,91 +87,101 @@ class View(NamedTuple):
     own: NDArray[np.intp] | None = None
 
 
+class _Seen(NamedTuple):
+    """All views as one: the targets that each sees (rows), and the element that each target lies on, -1 for none."""
+
+    targets: Complex
+    normals: Complex | None
+    sign: Real
+    own: NDArray[np.intp] | None
+
+
+def _together(views: Sequence[View]) -> _Seen:
+    targets = np.array([view.targets for view in views])
+    normals = None if views[0].normals is None else np.array([view.normals for view in views])
+    own = None
+    if any(view.own is not None for view in views):
+        own = np.array([np.full(len(targets[0]), -1) if view.own is None else view.own for view in views])
+    return _Seen(targets, normals, np.array([view.sign for view in views]), own)
+
+
 def effect(views: Sequence[View], *, centre: Complex, half: Complex, order: int) -> Real:
     """Return the potential of P_0, P_1 ... on elements at targets, or with normals E.n, summed over views; eps0 = 1.
 
     The shape is (targets, elements, order). The short series fills it in blocks of targets and leaves out nearby pairs;
     these follow all at once.
     """
-    count, elements = len(views[0].targets), len(centre)
+    seen = _together(views)
+    (images, count), elements = seen.targets.shape, len(centre)
     short, long = _terms(order)
-    potential = views[0].normals is None
+    potential = seen.normals is None
     factors = _potential_factors(order, short) if potential else _field_factors(order, short)
-    stacked = np.concatenate([factors] * len(views))
+    stacked = np.concatenate([factors] * images)
     out = np.empty((count, elements, order))
     least = _FAR**2 * (half.real**2 + half.imag**2)
-    near: list[list[NDArray[np.intp]]] = [[np.empty(0, dtype=np.intp)] for _ in views]
-    rows = max(1, _BLOCK // elements)
-    memory = np.empty((len(stacked), min(rows, count) * elements))
+    near = [np.empty(0, dtype=np.intp)]
+    rows = max(1, _BLOCK // (images * elements))
+    memory = np.empty(len(stacked) * min(rows, count) * elements)
     for start in range(0, count, rows):
         block = slice(start, min(start + rows, count))
         pairs = (block.stop - start) * elements
-        powers, log = memory[:, :pairs], np.zeros((block.stop - start, elements))
-        for k, view in enumerate(views):
-            z = view.targets[block, None]
-            turned = None if view.normals is None else view.normals[block, None]
-            some = powers[k * len(factors) : (k + 1) * len(factors)].reshape(len(factors), *log.shape)
-            close = _series(
-                z.real - centre.real,
-                z.imag - centre.imag,
-                turned,
-                half,
-                scale=view.sign,
-                least=least,
-                powers=some,
-                log=log,
-            )
-            near[k].append(close + start * elements)
+        powers = memory[: len(stacked) * pairs].reshape(images, len(factors), -1, elements)
+        z = seen.targets[:, block, None]
+        close, log = _series(
+            z.real - centre.real,
+            z.imag - centre.imag,
+            None if seen.normals is None else seen.normals[:, block, None],
+            half,
+            scale=seen.sign[:, None, None],
+            least=least,
+            powers=powers.swapaxes(0, 1),
+        )
+        image, pair = np.divmod(close, pairs)
+        near.append(image * (count * elements) + start * elements + pair)
         filled = out[block].reshape(pairs, order)
-        np.dot(powers.T, stacked, out=filled)
-        if potential:
-            filled[:, 0] += log.ravel()
-    for view, found in zip(views, near, strict=True):
-        _add_near(out, view, np.concatenate(found), centre=centre, half=half, terms=long)
+        np.dot(powers.reshape(len(stacked), pairs).T, stacked, out=filled)
+        if log is not None:
+            filled[:, 0] += log.sum(axis=0).ravel()
+    _add_near(out, seen, np.concatenate(near), centre=centre, half=half, terms=long)
     return out
 
 
-def _add_near(out: Real, view: View, at: NDArray[np.intp], *, centre: Complex, half: Complex, terms: int) -> None:
-    """Add one view's effect of pairs (flat numbers): by the long series, of the nearest by the closed forms."""
+def _add_near(out: Real, seen: _Seen, at: NDArray[np.intp], *, centre: Complex, half: Complex, terms: int) -> None:
+    """Add the effect of pairs (flat numbers of view, target, element): by the long series, nearest by closed forms."""
     order = out.shape[-1]
-    target, element = at // len(centre), at % len(centre)
-    if view.own is not None:
-        other = view.own[target] != element
-        at, target, element = at[other], target[other], element[other]
-    apart, half = view.targets[target] - centre[element], half[element]
-    turned = None if view.normals is None else view.normals[target]
+    image, at = np.divmod(at, len(out) * len(centre))
+    target, element = np.divmod(at, len(centre))
+    if seen.own is not None:
+        other = seen.own[image, target] != element
+        image, at, target, element = image[other], at[other], target[other], element[other]
+    apart, half, sign = seen.targets[image, target] - centre[element], half[element], seen.sign[image]
+    turned = None if seen.normals is None else seen.normals[image, target]
     least = _NEAR**2 * (half.real**2 + half.imag**2)
     factors = _potential_factors(order, terms) if turned is None else _field_factors(order, terms)
-    powers, log = np.empty((len(factors), len(at))), np.zeros(len(at))
-    close = _series(
-        apart.real.copy(), apart.imag.copy(), turned, half, scale=view.sign, least=least, powers=powers, log=log
-    )
+    powers = np.empty((len(factors), len(at)))
+    close, log = _series(apart.real.copy(), apart.imag.copy(), turned, half, scale=sign, least=least, powers=powers)
     some = powers.T.dot(factors)
-    some[:, 0] += log
+    if log is not None:
+        some[:, 0] += log
     half = half[close]
     zeta = apart[close] / half
     if turned is None:
         exact = potential_moments(zeta, half, order)
     else:
         exact = normal_field_moments(zeta, half, turned[close], order)
-    some[close] = view.sign * exact.T
-    out.reshape(-1, order)[at] += some
+    some[close] = (sign[close] * exact).T
+    flat = out.reshape(-1, order)
+    for k in range(len(seen.targets)):  # a pair may be near in several views, and counts once in each
+        flat[at[image == k]] += some[image == k]
 
 
 def _series(
-    x: Real,
-    y: Real,
-    normal: Complex | None,
-    half: Complex,
-    *,
-    scale: float,
-    least: Real,
-    powers: Real,
-    log: Real,
-) -> NDArray[np.intp]:
-    """Fill `powers`, (count, *x.shape), and add to `log` the logarithm of P_0 where there is no normal.
+    x: Real, y: Real, normal: Complex | None, half: Complex, *, scale: Real, least: Real, powers: Real
+) -> tuple[NDArray[np.intp], Real | None]:
+    """Fill `powers`, (count, *x.shape), and overwrite x and y.
 
-    Return the flat numbers of pairs closer than `least` (squared distance), whose powers and logarithm are 0.
+    Return the flat numbers of pairs closer than `least` (squared distance), whose powers and logarithm are 0; and where
+    there is no normal the logarithm of P_0.
     """
     a, b = half.real.copy(), half.imag.copy()
     distance = x * x
@@ -185,11 +195,11 @@ def _series(
     real = a * x
     real += b * y
     real *= inverse
+    log = None
     if normal is None:
         each = length * (scale / (-2.0 * np.pi))
-        np.log(distance, out=distance)
-        distance *= each
-        log += distance
+        log = np.log(distance, out=distance)
+        log *= each
         powers[0] = each
         np.multiply(each, real, out=powers[1])
     else:
@@ -202,7 +212,7 @@ def _series(
         np.multiply(x, length * (scale / np.pi), out=powers[1])
     inverse *= square
     _recur(powers, real, inverse)
-    return close
+    return close, log
 
 
 def _recur(powers: Real, real: Real, square: Real) -> None:

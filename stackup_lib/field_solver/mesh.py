@@ -8,7 +8,7 @@ to the next such point, whether that point is on the same face or across a diele
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,11 +69,11 @@ def build_mesh(parts: Sequence[BoundaryPiece], resolution: Resolution, scale_mm:
     # logistic samples; their distance to each corner is taken from the nearer end to keep its digits
     offset = np.abs(along)[:, None] * np.exp(-np.abs(u)) / (1.0 + np.exp(-np.abs(u)))
     sample = start[:, None] + along[:, None] * fraction
-    distance = np.abs(sample[:, :, None] - corner)
-    ends = np.where(u < 0, start[:, None], start[:, None] + along[:, None])
-    at_end = np.abs(ends[:, :, None] - corner) <= 1e-9 * scale_mm
-    distance = np.where(at_end, offset[:, :, None], distance)
-    length = resolution.growth * (distance + smallest).min(axis=2)
+    near = 1e-9 * scale_mm
+    at_start, at_end = (np.abs(end - corner[:, None]) <= near for end in (start, start + along))
+    at_corner = np.where(u < 0, at_start[:, :, None], at_end[:, :, None])
+    distance = np.where(at_corner, offset, _distance(sample, corner[:, None, None]))
+    length = resolution.growth * (distance + smallest[:, None, None]).min(axis=0)
     length = np.minimum(length, FACING * _facing(parts, start, along, sample))
     length *= np.sqrt(1.0 + np.abs(sample) / (FAR * scale_mm))
     step = np.abs(along)[:, None] * fraction * (1.0 - fraction) / length  # elements per unit of u
@@ -85,13 +85,21 @@ def build_mesh(parts: Sequence[BoundaryPiece], resolution: Resolution, scale_mm:
     a, b, owner = [], [], []
     for k in range(len(parts)):
         number = max(1, math.ceil(count[k, -1] - 0.1))
-        inner = np.interp(np.arange(1, number) * (count[k, -1] / number), count[k], u)
-        cuts = start[k] + along[k] / (1.0 + np.exp(-inner))
+        cuts: Iterable[complex] = ()
+        if number > 1:
+            inner = np.interp(np.arange(1, number) * (count[k, -1] / number), count[k], u)
+            cuts = (start[k] + along[k] / (1.0 + np.exp(-inner))).tolist()
         a += [start[k], *cuts]
         b += [*cuts, start[k] + along[k]]
         owner += [k] * number
     first, last = np.array(a), np.array(b)
     return Mesh((first + last) / 2, (last - first) / 2, np.array(owner))
+
+
+def _distance(one: NDArray[np.complex128], other: NDArray[np.complex128]) -> NDArray[np.float64]:
+    """Distance in mm between points; three times as fast as the modulus of complex numbers, which minds overflow."""
+    apart = one - other
+    return np.asarray(np.sqrt(apart.real**2 + apart.imag**2))
 
 
 MOST_ELEMENTS = 10_000
@@ -110,12 +118,12 @@ def _facing(
     """Distance from samples, (pieces, samples), to the nearest face of a trace that does not meet their own piece."""
     ends = np.stack([start, start + along], axis=1)
     near = 1e-9 * np.abs(along).min()
-    touches = (np.abs(ends[:, None, :, None] - ends[None, :, None, :]) < near).any(axis=(2, 3))
-    share = ((sample[:, :, None] - start) * along.conj()).real / np.abs(along) ** 2
-    foot = start + along * np.clip(share, 0.0, 1.0)
-    across = np.abs(sample[:, :, None] - foot)
     trace = np.array([p.conductor is not None and p.conductor >= 0 for p in parts])
-    return np.asarray(np.where(touches[:, None, :] | ~trace, np.inf, across).min(axis=2))
+    touches = (np.abs(ends[trace, None, :, None] - ends[None, :, None, :]) < near).any(axis=(2, 3))
+    start, along = start[trace, None, None], along[trace, None, None]
+    share = ((sample - start) * along.conj()).real / np.abs(along) ** 2
+    foot = start + along * np.clip(share, 0.0, 1.0)
+    return np.asarray(np.where(touches[:, :, None], np.inf, _distance(sample, foot)).min(axis=0))
 
 
 FAR = 10.0

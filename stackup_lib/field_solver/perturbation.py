@@ -33,7 +33,7 @@ from stackup_lib.field_solver.interactions import View, effect
 from stackup_lib.field_solver.kernels import Real
 from stackup_lib.field_solver.mesh import Resolution
 from stackup_lib.field_solver.sections import GeometryError, Section, Strip
-from stackup_lib.field_solver.solver import LADDER, System, assemble
+from stackup_lib.field_solver.solver import LADDER, System, assemble, gauss
 
 Mode = Literal["single", "odd", "even"]
 
@@ -149,7 +149,7 @@ def _error(finer: Perturbation, coarser: Perturbation) -> float:
 def _perturb_once(section: Section, mode: Mode, resolution: Resolution) -> Perturbation:
     media = _Media(section)
     system = assemble(media.marked, resolution)
-    if mode != "single" and not (system.symmetric and section.strips[0].centre_mm):
+    if mode != "single" and not system.has_modes:
         what = "the modes of a pair that is not its own mirror image"
         raise GeometryError(what, "give two equal traces side by side")
     parts = pieces(media.marked)
@@ -319,7 +319,7 @@ def _plane_points(system: System) -> tuple[Real, Real]:
 
 def _panels(length: float, longest: float) -> tuple[Real, Real]:
     """Return points and weights on 0 ... length in equal panels of at most so long."""
-    points, weights = np.polynomial.legendre.leggauss(PANEL_POINTS)
+    points, weights = gauss(PANEL_POINTS)
     half = length / math.ceil(length / longest) / 2
     middles = np.arange(half, length, 2 * half)
     return (middles[:, None] + half * points).ravel(), np.tile(half * weights, len(middles))

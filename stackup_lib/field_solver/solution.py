@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -96,6 +97,8 @@ class LineSolution:
     @property
     def z_diff_ohm(self) -> float:
         """Differential impedance of a pair: opposite currents."""
+        if odd := self._mode(-1.0):
+            return 2 * VACUUM_IMPEDANCE_OHM / math.sqrt(odd[0] * odd[1])
         z = self._impedance_matrix("z_diff_ohm")
         return float(z[0, 0] + z[1, 1] - 2 * z[0, 1])
 
@@ -107,6 +110,8 @@ class LineSolution:
     @property
     def z_common_ohm(self) -> float:
         """Common-mode impedance of a pair: equal voltages, both traces in parallel."""
+        if even := self._mode(1.0):
+            return VACUUM_IMPEDANCE_OHM / math.sqrt(even[0] * even[1]) / 2
         z = self._impedance_matrix("z_common_ohm")
         return float((z[0, 0] * z[1, 1] - z[0, 1] * z[1, 0]) / (z[0, 0] + z[1, 1] - 2 * z[0, 1]))
 
@@ -162,6 +167,14 @@ class LineSolution:
         """The same solution with its error estimate."""
         return replace(self, error_estimate=error_estimate)
 
+    def _mode(self, sign: float) -> tuple[float, float] | None:
+        """Capacitances of a trace of a pair in its odd (-1) or even (1) mode, and in air; None of unequal traces."""
+        if not self.is_pair:
+            return None
+        (a, b), (_, d) = self.relative_capacitance.tolist()
+        (a0, b0), (_, d0) = self.relative_air_capacitance.tolist()
+        return (a + sign * b, a0 + sign * b0) if a == d and a0 == d0 else None
+
     def _impedance_matrix(self, wanted: str) -> Matrix:
         """Zc = sqrt(L C) C^-1, with the square root of a 2x2 matrix in closed form."""
         self._need(2, wanted)
@@ -174,6 +187,8 @@ class LineSolution:
     def _mode_permittivities(self) -> tuple[float, float]:
         """(odd, even): eigenvalues of C0^-1 C, distinguished by the quotients of the symmetric modes."""
         self._need(2, "eps_eff_odd")
+        if (odd_mode := self._mode(-1.0)) and (even_mode := self._mode(1.0)):
+            return odd_mode[0] / odd_mode[1], even_mode[0] / even_mode[1]
         c, c0 = self.relative_capacitance, self.relative_air_capacitance
         lc = np.linalg.solve(c0, c)
         mean, det = np.trace(lc) / 2, np.linalg.det(lc)

@@ -13,7 +13,7 @@ bounds the error of the coarser rung; that of the finer one, which is returned, 
 
 from __future__ import annotations
 
-import dataclasses
+import math
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from stackup_lib.field_solver.interactions import View, effect
 from stackup_lib.field_solver.kernels import Complex, Real
 from stackup_lib.field_solver.mesh import Mesh, Resolution, build_mesh
 from stackup_lib.field_solver.sections import GeometryError, Section
-from stackup_lib.field_solver.solution import LineSolution, ReturnShares
+from stackup_lib.field_solver.solution import VACUUM_IMPEDANCE_OHM, LineSolution, ReturnShares
 
 LADDER = (
     Resolution(1, 3, 1.6),
@@ -84,21 +84,36 @@ def solve(section: Section, tolerance: float = TOLERANCE) -> LineSolution:
 
 def solve_once(section: Section, resolution: Resolution) -> LineSolution:
     """Solve at one resolution; the error estimate stays unknown (nan)."""
-    system = assemble(section, resolution)
-    pair = len(section.strips) == 2
-    if system.symmetric and pair and section.strips[0].centre_mm:
+    return _solution_of(assemble(section, resolution))
+
+
+def _solution_of(system: System) -> LineSolution:
+    if system.has_modes:
         even, odd = system.with_image(1.0), system.with_image(-1.0)
         q_even, q_odd = even.charges([(0, 1)]), odd.charges([(0, 1)])
         air_even, air_odd = even.air_charges([(0, 1)]), odd.air_charges([(0, 1)])
         c = _of_modes(float(q_even[0].sum()), float(q_odd[0].sum()))
         c0 = _of_modes(float(air_even.on_signals[0].sum()), float(air_odd.on_signals[0].sum()))
         return _solution(system, c, c0, air_even.shares(), air_odd.shares())
-    drives = [(k,) for k in range(len(section.strips))]
+    drives = [(k,) for k in range(len(system.section.strips))]
     whole = system.with_image(1.0)
     both = 2.0 if system.symmetric else 1.0
     c = both * whole.charges(drives)
     air = whole.air_charges(drives)
     return _solution(system, c, both * air.on_signals, air.shares(), None)
+
+
+def impedance_once(section: Section, resolution: Resolution) -> float:
+    """Return Z0 of a single line or Zdiff of a pair at one resolution; of equal traces the odd mode alone is solved."""
+    system = assemble(section, resolution)
+    if not system.has_modes:
+        return _solution_of(system).impedance_ohm
+    odd = system.with_image(-1.0)
+    c = float(odd.charges([(0, 1)]).sum())
+    c0 = float(odd.air_charges([(0, 1)]).on_signals.sum())
+    if c <= 0 or c0 <= 0:
+        raise _no_answer()
+    return 2 * VACUUM_IMPEDANCE_OHM / math.sqrt(c * c0)
 
 
 def _of_modes(even: float, odd: float) -> Real:
@@ -108,8 +123,16 @@ def _of_modes(even: float, odd: float) -> Real:
 def _solution(system: System, c: Real, c0: Real, shares: ReturnShares, odd_shares: ReturnShares | None) -> LineSolution:
     c, c0 = (c + c.T) / 2, (c0 + c0.T) / 2
     if not (np.all(np.linalg.eigvalsh(c) > 0) and np.all(np.linalg.eigvalsh(c0) > 0)):
-        raise GeometryError("the field has no solution to working accuracy", "check for extreme ratios of dimensions")
+        raise _no_answer()
     return LineSolution(c, c0, shares, odd_shares, system.unknowns)
+
+
+def _no_answer() -> GeometryError:
+    return GeometryError("the field has no solution to working accuracy", "check for extreme ratios of dimensions")
+
+
+InAir = dict[tuple[float, tuple[tuple[int, ...], ...]], Real]
+"""Charges on copper with every permittivity 1, by the sign of the mirror images and the drives."""
 
 
 @record
@@ -126,6 +149,13 @@ class System:
     potential: tuple[Real, Real | None]  # rows of copper
     field: tuple[Real, Real | None]  # rows of interfaces and of thin strips between two dielectrics
     field_elements: NDArray[np.intp]
+    in_air: InAir
+
+    @property
+    def has_modes(self) -> bool:
+        """True for a pair of equal traces: an even and an odd mode, each solved on one half."""
+        strips = self.section.strips
+        return self.symmetric and len(strips) == 2 and bool(strips[0].centre_mm)
 
     @property
     def unknowns(self) -> int:
@@ -143,10 +173,16 @@ class System:
 
 
 @cache
-def _gauss(order: int) -> tuple[Real, Real]:
+def gauss(order: int) -> tuple[Real, Real]:
     """Return Gauss-Legendre points and weights."""
     points, weights = np.polynomial.legendre.leggauss(order)
     return points, weights
+
+
+@cache
+def _legendre(order: int) -> Real:
+    """Return Legendre polynomials (columns) at the Gauss points."""
+    return np.asarray(np.polynomial.legendre.legvander(gauss(order)[0], order - 1), dtype=np.float64)
 
 
 def _join(parts: tuple[Real, Real | None], sign: float, rows: slice | NDArray[np.bool_], out: Real) -> Real:
@@ -173,6 +209,7 @@ class _Kernels(NamedTuple):
     potential: tuple[Real, Real | None]
     field: tuple[Real, Real | None]
     field_elements: NDArray[np.intp]
+    in_air: InAir
 
 
 def assemble(section: Section, resolution: Resolution) -> System:
@@ -198,7 +235,7 @@ def _kernels(
     conductor = np.array([np.nan if p.conductor is None else p.conductor for p in parts])[mesh.piece]
     copper = ~np.isnan(conductor)
     with_field = ~copper | np.array([p.eps_minus != p.eps_plus for p in parts])[mesh.piece]
-    targets = mesh.centre[:, None] + mesh.half[:, None] * _gauss(resolution.order)[0]
+    targets = mesh.centre[:, None] + mesh.half[:, None] * gauss(resolution.order)[0]
     normals = np.repeat(1j * mesh.half / np.abs(mesh.half), resolution.order).reshape(targets.shape)
     rows = np.nonzero(with_field)[0]
 
@@ -207,21 +244,22 @@ def _kernels(
 
         An image's effect at a target is that of the charge itself at the mirrored target.
         """
-        direct = with_plane(z, n, own)
-        return direct, with_plane(-z.conj(), None if n is None else -n.conj()) if symmetric else None
-
-    def with_plane(z: Complex, n: Complex | None, own: NDArray[np.intp] | None = None) -> Real:
+        count = len(z)
+        if symmetric:
+            z = np.concatenate([z, -z.conj()])
+            n = None if n is None else np.concatenate([n, -n.conj()])
+            own = None if own is None else np.concatenate([own, np.full(count, -1)])
         views = [View(z, n, own=own)]  # on itself a straight element has no normal field but the jump, added apart
         if plane_below:
             views.append(View(z.conj(), None if n is None else n.conj(), -1.0))
         out = effect(views, centre=mesh.centre, half=mesh.half, order=resolution.order)
         out = out.reshape(len(z), len(mesh.centre) * resolution.order)
         out.flags.writeable = False
-        return out
+        return out[:count], out[count:] if symmetric else None
 
     potential = with_images(targets[copper].ravel(), None)
     field = with_images(targets[rows].ravel(), normals[rows].ravel(), np.repeat(rows, resolution.order))
-    return _Kernels(mesh, conductor, potential, field, rows)
+    return _Kernels(mesh, conductor, potential, field, rows, {})
 
 
 @record
@@ -245,7 +283,6 @@ class _Mode:
 
     system: System
     sign: float
-    _in_air: dict[tuple[tuple[int, ...], ...], Real] = dataclasses.field(default_factory=dict)
 
     @property
     def odd(self) -> bool:
@@ -272,7 +309,7 @@ class _Mode:
             field = _join(s.field, self.sign, np.repeat(~interface, p), np.empty((len(thin) * p, s.unknowns)))
             normal_field = (density @ field.T).reshape(len(drives), -1, p)
             jump = (s.eps_plus - s.eps_minus)[thin] * np.abs(s.mesh.half[thin])
-            free[:, thin] += jump * (normal_field @ _gauss(p)[1])
+            free[:, thin] += jump * (normal_field @ gauss(p)[1])
         return self._per_signal(free, s.conductor)
 
     def slopes(self, drive: tuple[int, ...]) -> tuple[float, Real, Real]:
@@ -311,8 +348,7 @@ class _Mode:
         contrast = (s.eps_minus - s.eps_plus)[elements] / (s.eps_minus + s.eps_plus)[elements]
         matrix[copper:] *= -np.repeat(contrast, p)[:, None]
         rows = (elements[:, None] * p + np.arange(p))[:, :, None]
-        values = np.polynomial.legendre.legvander(_gauss(p)[0], p - 1)
-        matrix[rows, rows.transpose(0, 2, 1)] += 0.5 * values
+        matrix[rows, rows.transpose(0, 2, 1)] += 0.5 * _legendre(p)
         return matrix
 
     def air_charges(self, drives: Sequence[tuple[int, ...]]) -> _AirCharges:
@@ -336,22 +372,21 @@ class _Mode:
 
     def air_density(self, drives: Sequence[tuple[int, ...]]) -> Real:
         """Charge over eps0 on copper with every permittivity 1: Legendre terms, (drives, copper elements, order)."""
-        known = self._in_air.get(tuple(drives))
-        if known is not None:
-            return known
         s = self.system
-        copper = ~np.isnan(s.conductor)
-        matrix = _join(s.potential, self.sign, slice(None), np.empty((s.copper_unknowns, s.copper_unknowns)))
-        density = self._solve(matrix, np.repeat(s.conductor[copper], s.order), drives)
-        self._in_air[tuple(drives)] = density.reshape(len(drives), -1, s.order)
-        return self._in_air[tuple(drives)]
+        key = self.sign, tuple(drives)
+        if key not in s.in_air:
+            copper = ~np.isnan(s.conductor)
+            matrix = _join(s.potential, self.sign, slice(None), np.empty((s.copper_unknowns, s.copper_unknowns)))
+            density = self._solve(matrix, np.repeat(s.conductor[copper], s.order), drives)
+            s.in_air[key] = density.reshape(len(drives), -1, s.order)
+        return s.in_air[key]
 
     def _below_one_trace(self, density: Real, copper: Real) -> float:
         """Charge on the half x > 0 of the plane below, odd image: q at (a, h) puts -q (2/pi) atan(a/h) there."""
         s = self.system
-        points, weights = _gauss(s.order)
+        points, weights = gauss(s.order)
         at = s.mesh.centre[copper][:, None] + s.mesh.half[copper][:, None] * points
-        local = density @ np.polynomial.legendre.legvander(points, s.order - 1).T
+        local = density @ _legendre(s.order).T
         share = (2 / np.pi) * np.arctan2(at.real, at.imag)
         return float(np.sum(np.abs(s.mesh.half[copper])[:, None] * weights * local * share))
 

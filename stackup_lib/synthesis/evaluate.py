@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from stackup_lib.core.errors import StackwrightError, answer_once
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Section
-from stackup_lib.field_solver.solver import LADDER, solve, solve_once
+from stackup_lib.field_solver.solver import LADDER, impedance_once, solve
 from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
@@ -111,6 +112,11 @@ class Evaluator:
     tolerance: float = FINE
     solutions: Solutions = field(default_factory=Solutions)
 
+    def __post_init__(self) -> None:
+        g = self.goals
+        self.limits = WidthLimits(min_width_mm=g.least_width_mm, max_width_mm=g.max_width_mm, min_gap_mm=g.least_gap_mm)
+        self.sought = (self.limits, g.gap_per_width, g.pair_pitch_mm)
+
     def evaluate(self, candidate: CandidateStackup, clauses: tuple[Judgement, ...] = ()) -> Evaluated:
         """Solve every line goal on every layer that carries it, and count what the stackup costs."""
         return self.judged(self._with_lines(candidate, self.goals.lines), clauses)
@@ -147,13 +153,14 @@ class Evaluator:
         lines: list[LineResult] = []
         faults: list[str] = []
         copper, sheets = candidate.copper, candidate.dielectrics
+        around = [Around(candidate, copper, sheets, index) for index in range(len(copper))] if goals else []
         for goal in goals:
             indices = _layers_of(goal, candidate)
             if not indices:
                 faults.append(f"{goal.name}: no {'fast' if goal.where == 'stripline' else 'outer'} layer carries it")
             for index in indices:
                 try:
-                    lines.append(self._line(Around(candidate, copper, sheets, index), goal))
+                    lines.append(self._line(around[index], goal))
                 except StackwrightError as error:
                     faults.append(f"{goal.name}: {copper[index].name}: {error.what}")
         faults += [_over_budget(r, self.goals) for r in lines if r.meets_budget is False]
@@ -187,15 +194,11 @@ class Evaluator:
     def _line(self, around: "Around", goal: LineGoal) -> LineResult:
         """Return a line, solved once for all layers with the same neighbours."""
         name = around.copper[around.index].name
-        key = (around.decides, goal, self.tolerance, self._limits(), self.goals.gap_per_width, self.goals.pair_pitch_mm)
+        key = (around.decides, goal, self.tolerance, self.sought)
         found = answer_once(
             self.solutions.results, key, lambda: self._solved_line(around.candidate, around.index, goal)
         )
         return found if found.layer == name else found.model_copy(update={"layer": name})
-
-    def _limits(self) -> WidthLimits:
-        g = self.goals
-        return WidthLimits(min_width_mm=g.least_width_mm, max_width_mm=g.max_width_mm, min_gap_mm=g.least_gap_mm)
 
     def _solved_line(self, candidate: CandidateStackup, index: int, goal: LineGoal) -> LineResult:
         site = candidate.site(index)
@@ -227,16 +230,13 @@ class Evaluator:
         )
 
     def _solve(self, site: TraceEnvironment, goal: LineGoal) -> Solved:
-        limits = self._limits()
-        g = self.goals
-        key = (site.canonical(), goal.target, limits, g.gap_per_width, g.pair_pitch_mm)
+        key = (site.canonical(), goal.target, self.sought)
         coarse = self.solutions.widths.get((*key, COARSE))
         start = coarse if isinstance(coarse, Solved) and self.tolerance < COARSE else None
-        return answer_once(
-            self.solutions.widths, (*key, self.tolerance), lambda: self._width(site, goal, limits, start)
-        )
+        return answer_once(self.solutions.widths, (*key, self.tolerance), lambda: self._width(site, goal, start))
 
-    def _width(self, site: TraceEnvironment, goal: LineGoal, limits: WidthLimits, start: Solved | None) -> Solved:
+    def _width(self, site: TraceEnvironment, goal: LineGoal, start: Solved | None) -> Solved:
+        limits = self.limits
         if goal.target.kind == "single":
             return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance, start=start)
         how = self._pair_rule(site, goal.target, limits)
@@ -285,7 +285,7 @@ class Around:
     sheets: tuple[CandidateRow, ...]
     index: int
 
-    @property
+    @cached_property
     def decides(self) -> tuple[object, ...]:
         """Equal for layers whose lines are equal: copper, sheets and planes next to it, seen from the surface."""
         copper, sheets = self.copper, self.sheets
@@ -319,7 +319,7 @@ def _refuse_too_wide(site: TraceEnvironment, target: Target, limits: WidthLimits
 
 def _exceeds(section: Section, differential_ohm: float) -> bool:
     """Tell whether a pair's impedance is above a target; the coarsest solution decides where it is far off."""
-    rough = solve_once(section, LADDER[0]).z_diff_ohm
+    rough = impedance_once(section, LADDER[0])
     far = abs(rough / differential_ohm - 1) > ROUGH_ERROR
     return (rough if far else solve(section, COARSE).z_diff_ohm) > differential_ohm
 

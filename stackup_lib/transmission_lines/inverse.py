@@ -11,16 +11,17 @@ hundredths of a percent; what is left is found at the required accuracy.
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Literal
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import SMALLEST_MM, GeometryError
 from stackup_lib.field_solver.solution import LineSolution
-from stackup_lib.field_solver.solver import LADDER, TOLERANCE, solve, solve_once
+from stackup_lib.field_solver.solver import LADDER, TOLERANCE, impedance_once, solve
 from stackup_lib.transmission_lines.remedy import Remedy, remedy_for
 from stackup_lib.transmission_lines.site import TraceEnvironment
-from stackup_lib.transmission_lines.starting import rough_impedance_ohm
+from stackup_lib.transmission_lines.starting import rough_line
 from stackup_lib.transmission_lines.width_request import GapPerWidth, KeepGap, KeepPitch, PairRule, Target, WidthLimits
 
 COARSE_MATCH = 2e-4
@@ -115,6 +116,11 @@ class _Search:
     coplanar_gap_mm: float | None
     widest_gap_mm: float
 
+    @cached_property
+    def rough_ohm(self) -> Callable[[float, float | None], float]:
+        """Return the closed form: (width, gap) -> Z."""
+        return rough_line(self.site)
+
     @property
     def goal(self) -> float:
         """Return ln Z of the target."""
@@ -122,12 +128,15 @@ class _Search:
 
     def rough(self, x: float) -> float:
         """Return ln Z by the closed form."""
-        return math.log(rough_impedance_ohm(self.site, *self.sizes(x)))
+        return math.log(self.rough_ohm(*self.sizes(x)))
 
-    def solution(self, x: float, tolerance: float | None) -> LineSolution:
-        """Solve at x; on the coarsest rung without a tolerance."""
-        section = self.site.section(*self.sizes(x), self.coplanar_gap_mm)
-        return solve_once(section, LADDER[0]) if tolerance is None else solve(section, tolerance)
+    def solution(self, x: float, tolerance: float) -> LineSolution:
+        """Solve at x."""
+        return solve(self.site.section(*self.sizes(x), self.coplanar_gap_mm), tolerance)
+
+    def coarse_ohm(self, x: float) -> float:
+        """Return the impedance at x on the coarsest rung."""
+        return impedance_once(self.site.section(*self.sizes(x), self.coplanar_gap_mm), LADDER[0])
 
     def has_to_grow(self, miss: float) -> bool:
         """Tell whether x has to grow where ln Z exceeds the goal by `miss`."""
@@ -279,7 +288,7 @@ def _seek(search: _Search, match: float) -> tuple[float, float, int]:
     x, slope = search.where_rough_is(search.goal, low, high), 1.0
     last: _Trial | None = None
     for solves in range(1, MOST_SOLVES):
-        at = _Trial(x, search.rough(x), math.log(search.solution(x, None).impedance_ohm))
+        at = _Trial(x, search.rough(x), math.log(search.coarse_ohm(x)))
         if last is not None and abs(at.rough - last.rough) > COARSE_ERROR:
             slope = min(max((at.log_ohm - last.log_ohm) / (at.rough - last.rough), 0.2), 5.0)
         miss = at.log_ohm - search.goal
@@ -339,7 +348,7 @@ def _peak(search: _Search) -> float:
     from scipy.optimize import minimize_scalar  # noqa: PLC0415 - heavy, and only this function needs it
 
     found = minimize_scalar(
-        lambda log_x: -search.solution(math.exp(log_x), None).impedance_ohm,
+        lambda log_x: -search.coarse_ohm(math.exp(log_x)),
         bounds=(math.log(search.low), math.log(search.high)),
         method="bounded",
         options={"xatol": PEAK_WIDTH},

@@ -7,7 +7,7 @@ from typing import Literal
 
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import GeometryError
-from stackup_lib.field_solver.solver import LADDER, solve_once
+from stackup_lib.field_solver.solver import LADDER, impedance_once
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 MOST_CHANGE = 5.0
@@ -81,7 +81,7 @@ def gap_for(
     width, gap, coplanar = sizes
 
     def miss(other_mm: float) -> float:
-        return math.log(solve_once(site.section(width, other_mm, coplanar), LADDER[1]).impedance_ohm / ohm)
+        return math.log(impedance_once(site.section(width, other_mm, coplanar), LADDER[1]) / ohm)
 
     if gap is None or gap >= widest_gap_mm or miss(gap) >= 0 or miss(widest_gap_mm) <= 0:
         return None
@@ -137,7 +137,7 @@ def _factor(
             for side in sides
         }
         section = site.model_copy(update=update).section(*sizes)
-        return math.log(solve_once(section, LADDER[1]).impedance_ohm / ohm)
+        return math.log(impedance_once(section, LADDER[1]) / ohm)
 
     here = miss(0.0)
     far = math.log(MOST_CHANGE) * (1 if here < 0 else -1)

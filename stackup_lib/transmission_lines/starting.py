@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solution import VACUUM_IMPEDANCE_OHM
@@ -10,23 +11,33 @@ from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironmen
 
 
 def rough_impedance_ohm(site: TraceEnvironment, width_mm: float, gap_mm: float | None = None) -> float:
-    """Return Z0 of a trace, or Zdiff of a pair with `gap_mm`, to ten percent or so; mask and coplanar ground left out.
+    """Return what `rough_line` makes of a trace, or of a pair with `gap_mm`."""
+    return rough_line(site)(width_mm, gap_mm)
+
+
+def rough_line(site: TraceEnvironment) -> Callable[[float, float | None], float]:
+    """Return (width, gap) -> Z0, or Zdiff of a pair, to ten percent or so; mask and coplanar ground left out.
 
     Over one plane by Hammerstad and Jensen (1980), eq. 1 and 2, with Hammerstad's permittivity (1975). Between two by
     Wheeler (1978), each side as half of a symmetric line. Pairs: 2 Z0 (1 - 0.48 exp(-0.96 s/h)), between planes 2 Z0
     (1 - 0.347 exp(-2.9 s/b)) (IPC-2141). Lengths in mm.
     """
+    t = site.copper_mm
     below, dk_below = height_and_dk(site.below)
-    width, t = width_mm - site.taper_mm / 2, site.copper_mm
-    if site.reference_above is None:
-        single = _microstrip_ohm(width, below, t, dk_below)
-        coupling = 0.48 * math.exp(-0.96 * (gap_mm or 0.0) / below)
-    else:
-        above, dk_above = height_and_dk(site.above)
-        sides = _stripline_ohm(width, below, t, dk_below), _stripline_ohm(width, above, t, dk_above)
-        single = 2 / (1 / sides[0] + 1 / sides[1])
-        coupling = 0.347 * math.exp(-2.9 * (gap_mm or 0.0) / (below + above + t))
-    return single if gap_mm is None else 2 * single * (1 - coupling)
+    above, dk_above = (0.0, 1.0) if site.reference_above is None else height_and_dk(site.above)
+
+    def ohm(width_mm: float, gap_mm: float | None) -> float:
+        width = width_mm - site.taper_mm / 2
+        if site.reference_above is None:
+            single = _microstrip_ohm(width, below, t, dk_below)
+            coupling = 0.48 * math.exp(-0.96 * (gap_mm or 0.0) / below)
+        else:
+            sides = _stripline_ohm(width, below, t, dk_below), _stripline_ohm(width, above, t, dk_above)
+            single = 2 / (1 / sides[0] + 1 / sides[1])
+            coupling = 0.347 * math.exp(-2.9 * (gap_mm or 0.0) / (below + above + t))
+        return single if gap_mm is None else 2 * single * (1 - coupling)
+
+    return ohm
 
 
 def height_and_dk(sheets: tuple[DielectricSheet, ...]) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import GeometryError, Section
-from stackup_lib.field_solver.solver import LADDER, TOLERANCE, solve, solve_once
+from stackup_lib.field_solver.solver import LADDER, TOLERANCE, impedance_once, solve
 from stackup_lib.transmission_lines.normal_quadratic import NormalQuadratic, Real
 from stackup_lib.transmission_lines.process import Process, ProcessError
 from stackup_lib.transmission_lines.site import TraceEnvironment
@@ -238,7 +238,7 @@ def sensitivities(
 
 def _log_ohm(section: Section) -> float:
     """Return ln Z on the third rung: good to the fourth digit of a derivative."""
-    return math.log(solve_once(section, LADDER[2]).impedance_ohm)
+    return math.log(impedance_once(section, LADDER[2]))
 
 
 class _Evaluations:
@@ -257,7 +257,7 @@ class _Evaluations:
             off = ", ".join(f"{name} by {100 * share:+.3g} %" for name, share in shares.items())
             what = f"off by a few standard deviations ({off}) the line cannot exist: {error.what}"
             raise ProcessError(what, "tighten the process or change the line") from error
-        return math.log(solve_once(section, LADDER[0]).impedance_ohm) - self.nominal
+        return math.log(impedance_once(section, LADDER[0])) - self.nominal
 
 
 def respond(line: VariedLine) -> Response:

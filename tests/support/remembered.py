@@ -19,15 +19,20 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.settings.config import Config
 from stackup_lib.field_solver import perturbation, solver
+from stackup_lib.synthesis import evaluate
 from stackup_lib.transmission_lines import inverse, pair_crosstalk, remedy, tolerance
 from stackwright.commands.check import command as check_command
 from stackwright.commands.diff import command as diff_command
 from tests.support.boards import board_file
 
-SOLVING = (solver, inverse, pair_crosstalk, remedy, tolerance, uncertainty)
+SOLVING = (solver, pair_crosstalk)
 """Modules that call `solve_once` by that name."""
 
+SEEKING = (inverse, evaluate, remedy, tolerance, uncertainty)
+"""Modules that call `impedance_once` by that name."""
+
 solve_once = functools.cache(solver.solve_once)
+impedance_once = functools.cache(solver.impedance_once)
 perturb = functools.cache(perturbation.perturb)
 answers: dict[object, CheckUp] = {}
 
@@ -38,6 +43,8 @@ def equal_sections_solved_once() -> Iterator[None]:
     with ExitStack() as stack:
         for module in SOLVING:
             stack.enter_context(patch.object(module, "solve_once", solve_once))
+        for module in SEEKING:
+            stack.enter_context(patch.object(module, "impedance_once", impedance_once))
         stack.enter_context(patch.object(perturbation, "perturb", perturb))
         yield
 

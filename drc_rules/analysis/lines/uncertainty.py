@@ -20,7 +20,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask
-from stackup_lib.field_solver.solver import LADDER, solve_once
+from stackup_lib.field_solver.solver import LADDER, impedance_once
 from stackup_lib.power.rail_drop.spread import OUTER_PLATING_UM
 from stackup_lib.transmission_lines.finish import USUAL_MASK
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
@@ -195,7 +195,7 @@ class Uncertainties:
         """Return ln Z on the solver's coarsest rung, whose error hardly moves over a few percent of geometry."""
         key = site.canonical(), shape
         if key not in self._logs:
-            self._logs[key] = math.log(solve_once(key[0].section(*shape), LADDER[0]).impedance_ohm)
+            self._logs[key] = math.log(impedance_once(key[0].section(*shape), LADDER[0]))
         return self._logs[key]
 
 

@@ -16,7 +16,7 @@ from stackup_lib.field_solver.interactions import View, effect
 from stackup_lib.field_solver.kernels import normal_field_moments, potential_moments
 from stackup_lib.field_solver.sections import GeometryError, Layer, Mask, Section, Strip
 from stackup_lib.field_solver.solution import LineSolution
-from stackup_lib.field_solver.solver import LADDER, TOLERANCE, solve, solve_once
+from stackup_lib.field_solver.solver import LADDER, TOLERANCE, impedance_once, solve, solve_once
 from stackup_lib.validation.cases import QUANTITIES, section_of_case
 
 CASES: list[dict[str, Any]] = tomllib.loads(
@@ -313,3 +313,60 @@ def test_views_add_up_and_a_target_on_an_element_feels_no_normal_field_of_it(*, 
     for k in (0, 1):  # the two that lie on their elements
         expected[k, own[k]] = other[k, own[k]]
     assert without[:2] == pytest.approx(expected[:2], rel=1e-12, abs=1e-12)
+
+
+def _stripline(*centres_mm: float, widths_mm: tuple[float, float] = (0.15, 0.15), above: bool = True) -> Section:
+    """Traces side by side in two dielectrics."""
+    strips = tuple(
+        Strip(base_width_mm=width, top_width_mm=width - 0.01, thickness_mm=0.015, bottom_mm=0.12, centre_mm=centre)
+        for centre, width in zip(centres_mm, widths_mm, strict=False)
+    )
+    layers = (Layer(thickness_mm=0.12, er=3.1), Layer(thickness_mm=0.115, er=3.7))
+    return Section(layers=layers, strips=strips, plane_above=above)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        _stripline(-0.13, 0.13),
+        _stripline(-0.13, 0.13, above=False),
+        _stripline(-0.13, 0.13, widths_mm=(0.15, 0.2)),
+        _stripline(0.0),
+        _stripline(0.3),
+    ],
+    ids=["pair", "pair under air", "unequal traces", "single", "single, off the middle"],
+)
+def test_the_impedance_alone_is_that_of_the_whole_solution(section: Section) -> None:
+    """The odd mode alone gives the differential impedance; sections without one are solved whole."""
+    for resolution in LADDER[:3]:
+        expected = solve_once(section, resolution).impedance_ohm
+        assert impedance_once(section, resolution) == pytest.approx(expected, rel=1e-12)
+
+
+def test_modes_of_equal_traces_are_those_of_any_two() -> None:
+    """The closed form of equal traces agrees with that of two traces, here of a pair that differs in the 13th digit."""
+    equal = solve_once(_stripline(-0.13, 0.13), LADDER[1])
+    unequal = LineSolution(
+        equal.relative_capacitance * np.array([[1.0, 1.0], [1.0, 1.0 + 1e-13]]),
+        equal.relative_air_capacitance,
+        equal.shares,
+        equal.odd_shares,
+        equal.unknowns,
+    )
+    assert equal.values() == pytest.approx(unequal.values(), rel=1e-9)
+
+
+def test_views_add_up_and_no_targets_have_no_effect() -> None:
+    """Pairs that are near in two views count in both."""
+    rng = np.random.default_rng(1)
+    half = np.exp(2j * np.pi * rng.random(6)) * 0.5
+    centre = rng.normal(size=6) + 1j * rng.normal(size=6)
+    points = rng.normal(size=40) * 4 + 1j * rng.normal(size=40) * 4
+    normals = np.exp(2j * np.pi * rng.random(40))
+    for turned in (None, normals):
+        views = [View(points, turned), View(points.conj(), turned, -1.0), View(-points, turned)]
+        apart = [effect([view], centre=centre, half=half, order=3) for view in views]
+        together = effect(views, centre=centre, half=half, order=3)
+        assert np.abs(together - sum(apart)).max() < 1e-13
+        nothing = [View(points[:0], None if turned is None else turned[:0])]
+        assert effect(nothing, centre=centre, half=half, order=3).shape == (0, 6, 3)
