@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import shapely
 
 from drc_rules.analysis.thermal.hot_parts import (
     HotPartOnBoard,
@@ -16,6 +17,7 @@ from drc_rules.analysis.thermal.hot_parts import (
     fill_notes,
     holes_near,
     hot_parts,
+    inside_pad,
     required_hot_parts,
 )
 from drc_rules.facts.context import Context
@@ -24,6 +26,7 @@ from drc_rules.rules.thermal._thermal_path import connected_layers, describe, he
 from drc_rules.settings.config import parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.power.rail_drop.net_copper import pad_area
 from stackup_lib.thermal.via_array import (
     ThermalBarrel,
     array_k_per_w,
@@ -151,6 +154,23 @@ def test_a_turned_pad_holds_the_vias_that_lie_in_it(tmp_path: Path) -> None:
 
     assert sorted(round(hole.x_mm - holes[0].x_mm, 3) for hole in holes) == [0, 0, 0]
     assert len({round(hole.y_mm, 3) for hole in holes}) == 3
+
+
+def test_a_pad_turned_by_30_degrees_turns_as_kicad_turns(tmp_path: Path) -> None:
+    """Counter-clockwise with y down: its long axis runs from the lower left to the upper right."""
+    board = context(tmp_path).board
+    row = only(context(tmp_path)).pads[0].row
+    size_y, turned = board.pads.size_y_mm.copy(), board.pads.rotation_deg.copy()
+    size_y[row], turned[row] = 0.5, 30.0
+    other = replace(board, pads=replace(board.pads, size_y_mm=size_y, rotation_deg=turned))
+    x, y = float(board.pads.x_mm[row]), float(board.pads.y_mm[row])
+    up, down = y - 1.5 * math.sin(math.radians(30)), y + 1.5 * math.sin(math.radians(30))
+    right = x + 1.5 * math.cos(math.radians(30))
+
+    inside = inside_pad(other, row, np.array([right, right]), np.array([up, down]))
+
+    assert inside.tolist() == [True, False]
+    assert shapely.contains_xy(pad_area(other, row), [right, right], [up, down]).tolist() == [True, False]
 
 
 def test_fill_comes_from_the_settings_then_the_via_then_the_board(tmp_path: Path) -> None:

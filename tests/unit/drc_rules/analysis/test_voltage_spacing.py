@@ -33,6 +33,27 @@ def test_the_distance_is_that_of_the_table(volts: float, kind: str, least_mm: fl
     assert spacing_mm(volts, kind) == pytest.approx(least_mm)
 
 
+TABLE = {
+    INNER: (0.1, 0.1, 0.2, 0.2, 0.2, 0.2, 0.25),
+    BARE: (0.6, 0.6, 0.6, 1.25, 1.25, 1.25, 2.5),
+    MASKED: (0.13, 0.13, 0.4, 0.4, 0.4, 0.4, 0.8),
+    LEADS: (0.4, 0.5, 0.8, 0.8, 0.8, 0.8, 1.5),
+}
+UPPER_V = (50, 100, 150, 170, 250, 300, 500)
+MORE = {INNER: 0.0025, BARE: 0.005, MASKED: 0.00305, LEADS: 0.00305}
+
+
+@pytest.mark.parametrize("kind", TABLE)
+def test_every_row_of_the_table_is_there(kind: str) -> None:
+    """Each row holds up to its voltage and no longer; above 500 V each class adds its own share per volt."""
+    rows = [spacing_mm(volts, kind) for volts in UPPER_V]
+    after = [spacing_mm(volts + 0.5, kind) for volts in UPPER_V[:-1]]
+
+    assert rows == pytest.approx(TABLE[kind])
+    assert after == pytest.approx(TABLE[kind][1:])
+    assert spacing_mm(700, kind) == pytest.approx(TABLE[kind][-1] + 200 * MORE[kind])
+
+
 @pytest.mark.parametrize(("volts", "least_mm"), [(54.0, 0.0), (99.9, 0.0), (100.0, 1.1), (400.0, 2.6), (1000.0, 5.6)])
 def test_converters_want_more(volts: float, least_mm: float) -> None:
     """400, 800 and 1000 V as a note of TI (SLUP421) tabulates IPC-9592B, 100 V by the formula."""

@@ -21,6 +21,11 @@ def test_copper_at_100_degrees_resists_by_31_per_cent_more() -> None:
     assert sheet_resistance_ohm(0.035, 100) / sheet_resistance_ohm(0.035) == pytest.approx(1.3144)
 
 
+def test_a_barrel_at_100_degrees_resists_by_31_per_cent_more() -> None:
+    """As the sheets that it joins."""
+    assert barrel_resistance_ohm(0.3, 0.025, 1.6, 100) / barrel_resistance_ohm(0.3, 0.025, 1.6) == pytest.approx(1.3144)
+
+
 def test_a_barrel_is_a_tube_of_copper() -> None:
     """0.3 mm hole, 25 um plating, 1.6 mm long: 1.6/58000/(pi 0.025 0.325) = 1.081 milliohm."""
     assert barrel_resistance_ohm(0.3, 0.025, 1.6) * 1e3 == pytest.approx(1.081, rel=1e-3)
