@@ -11,13 +11,13 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.coupling import TrackPieces, piece_counts
-from stackup_lib.copper.fill_edges import FillEdges, fill_edges, rows_inside
+from stackup_lib.copper.fill_edges import FillEdges, fill_edges, rows_in_fills
 from stackup_lib.copper.floating_fills import floating_fills
 from stackup_lib.copper.stale_fills import OtherNetItems, other_net_in_fills
 from stackup_lib.core.arrays import distinct
 
 if TYPE_CHECKING:
-    from shapely import Polygon
+    from shapely import Point, Polygon
 
 UNASKED = -2
 """Marks what is not looked up yet."""
@@ -69,8 +69,9 @@ class CopperMap:
     def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:
         """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none."""
         found = np.full(len(x_mm), NO_COPPER, dtype=np.int64)
-        for net, polygon in self.fills(layer):
-            found[rows_inside(polygon, x_mm, y_mm)] = net
+        fills = self.fills(layer)
+        for k, rows in rows_in_fills(fills, x_mm, y_mm):
+            found[rows] = fills[k][0]
         return found
 
     def floating(self, layer: int) -> list[Polygon]:
@@ -86,8 +87,20 @@ class CopperMap:
         import shapely  # noqa: PLC0415 - heavy, and only a board with backdrills needs it here
 
         point = shapely.Point(x_mm, y_mm)
-        near = [(net, polygon) for net, polygon in self.fills(layer) if shapely.dwithin(polygon, point, reach_mm)]
-        return [(float(shapely.distance(polygon, point)), net) for net, polygon in near]
+        return [(float(shapely.distance(fill, point)), net) for net, fill in self._near(layer, point, reach_mm)]
+
+    def nets_at(self, layer: int, x_mm: float, y_mm: float, reach_mm: float) -> frozenset[int]:
+        """Return the nets of the fills of a layer that come within reach of a point; cheaper than their distances."""
+        import shapely  # noqa: PLC0415 - heavy, and only a board with fills needs it
+
+        return frozenset(net for net, _ in self._near(layer, shapely.Point(x_mm, y_mm), reach_mm))
+
+    def _near(self, layer: int, point: Point, reach_mm: float) -> list[tuple[int, Polygon]]:
+        import shapely  # noqa: PLC0415
+
+        fills = self.fills(layer)
+        is_near = shapely.dwithin([fill for _, fill in fills], point, reach_mm)
+        return [one for one, near in zip(fills, is_near.tolist(), strict=True) if near]
 
     def is_filled(self, layer: int) -> bool:
         """Tell whether any fill is stored on a layer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,12 +68,39 @@ def diagonals(boxes: tuple[Floats, Floats, Floats, Floats]) -> NDArray[np.object
 
 def rows_inside(fill: Polygon, x_mm: Floats, y_mm: Floats) -> Ints:
     """Return which points lie in a prepared fill, ascending."""
-    import shapely  # noqa: PLC0415
-
     left, low, right, high = fill.bounds
     near = np.flatnonzero((x_mm >= left) & (x_mm <= right) & (y_mm >= low) & (y_mm <= high))
     if not len(near):
         return near
+    return _inside(fill, near, x_mm, y_mm)
+
+
+def rows_in_fills(
+    fills: Sequence[tuple[int, Polygon]], x_mm: Floats, y_mm: Floats, own_net: Ints | None = None
+) -> Iterator[tuple[int, Ints]]:
+    """Yield the row of each prepared fill that points may lie in, and which points do, ascending.
+
+    With `own_net` points are not looked for in fills of their own net.
+    """
+    import shapely  # noqa: PLC0415
+
+    left, low, right, high = shapely.bounds([fill for _, fill in fills]).reshape(-1, 4).T
+    order = np.argsort(x_mm)
+    first = np.searchsorted(x_mm, left, sorter=order)
+    last = np.searchsorted(x_mm, right, side="right", sorter=order)
+    for k in np.flatnonzero(first < last).tolist():
+        net, fill = fills[k]
+        near = order[first[k] : last[k]]
+        near = near[(y_mm[near] >= low[k]) & (y_mm[near] <= high[k])]
+        if own_net is not None:
+            near = near[own_net[near] != net]
+        if len(near):
+            yield k, _inside(fill, near, x_mm, y_mm)
+
+
+def _inside(fill: Polygon, near: Ints, x_mm: Floats, y_mm: Floats) -> Ints:
+    import shapely  # noqa: PLC0415
+
     near = near[np.argsort(y_mm[near])]  # those of one height after another meet the same edges: twice as fast
     return np.sort(near[shapely.contains_xy(fill, x_mm[near], y_mm[near])])
 

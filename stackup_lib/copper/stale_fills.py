@@ -17,7 +17,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.fill_edges import rows_inside
+from stackup_lib.copper.fill_edges import rows_in_fills, rows_inside
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, copper_pads, pad_pieces
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
@@ -168,12 +168,9 @@ def _points_in(fills: Sequence[tuple[int, Polygon]], parts: Sequence[OtherNetIte
         return _nothing()
     points, part = OtherNetItems.joined(parts), np.repeat(np.arange(len(parts)), [len(one) for one in parts])
     rows, nets = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    x, y = points.x_mm, points.y_mm
-    for net, fill in fills:
-        others = np.flatnonzero(points.net != net)
-        inside = others[rows_inside(fill, x[others], y[others])]
+    for k, inside in rows_in_fills(fills, points.x_mm, points.y_mm, points.net):
         rows.append(inside)
-        nets.append(np.full(len(inside), net))
+        nets.append(np.full(len(inside), fills[k][0]))
     found, fill_net = np.concatenate(rows), np.concatenate(nets)
     order = np.argsort(part[found], kind="stable")
     return replace(points.where(found[order]), fill_net=fill_net[order])
@@ -195,8 +192,8 @@ def _edges_in(fills: Sequence[tuple[int, Polygon]], layer: int, edges: tuple[Int
     """Lines of the outline in fills, once for each net of a fill."""
     line, x, y = edges
     found = []
-    for net, fill in fills:
-        inside = rows_inside(fill, x, y)
+    for k, near in rows_in_fills(fills, x, y):
+        inside, (net, fill) = near, fills[k]
         for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             if not len(inside):
                 break

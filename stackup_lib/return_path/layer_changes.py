@@ -188,6 +188,5 @@ class _Holes:
         """Return the nets of the fills that a hole's copper touches on a plane."""
         if (row, plane) not in self._known:
             reach = float(self.reach_mm[plane][row]) + TOUCH_MM
-            near = self.copper.gaps_at(plane, float(self.x_mm[row]), float(self.y_mm[row]), reach)
-            self._known[row, plane] = frozenset(net for _, net in near)
+            self._known[row, plane] = self.copper.nets_at(plane, float(self.x_mm[row]), float(self.y_mm[row]), reach)
         return self._known[row, plane]

@@ -13,7 +13,7 @@ from stackup_lib.board.board import Floats, Ints
 from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes, rows_inside
+from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes, rows_in_fills
 from stackup_lib.copper.stale_fills import REFILL, need_true_fills
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import entity, record
@@ -154,8 +154,8 @@ class PlaneEdges:
     def _fills_at(self, lines: PlaneLines, line: Ints, across_mm: Floats, along_mm: Floats) -> Ints:
         at = lines.start[line] + lines.direction[line] * (along_mm + 1j * (across_mm + NEAR_MM))
         found = np.zeros(len(line), dtype=np.int64)
-        for _, fill in self.copper.fills(self.layer):
-            found[rows_inside(fill, at.real, at.imag)] += 1
+        for _, rows in rows_in_fills(self.copper.fills(self.layer), at.real, at.imag):
+            found[rows] += 1
         return found
 
 

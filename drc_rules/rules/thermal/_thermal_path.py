@@ -120,7 +120,7 @@ def connected_layers(ctx: Context, part: HotPartOnBoard) -> tuple[int, ...]:
 
     def touches(hole: PadHole, layer: int) -> bool:
         reach = hole.drill_mm / 2 + RELIEF_MM
-        return any(net == hole.net for _, net in ctx.copper.gaps_at(layer, hole.x_mm, hole.y_mm, reach))
+        return hole.net in ctx.copper.nets_at(layer, hole.x_mm, hole.y_mm, reach)
 
     layers = [layer for layer in range(ctx.board.layer_count) if layer != part.layer and ctx.copper.is_filled(layer)]
     return tuple(k for k in layers if any(_reaches(part, hole, k) and touches(hole, k) for hole in part.holes))
