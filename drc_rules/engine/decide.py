@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.engine.one_finding import Left, Tiered, left_over, once_per_defect, tiered, yielded
@@ -19,6 +19,7 @@ from drc_rules.rules.rule import DraftFinding, Rule
 from stackup_lib.core.background_process import BackgroundTask, WorkQueue, may_copy
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interrupts import raise_if_interrupted
+from stackup_lib.core.record import workpiece
 from stackup_lib.core.stopwatch import span
 from stackup_lib.core.words import count
 
@@ -32,7 +33,7 @@ FILLS_UP_TO_DATE = "fills_up_to_date"
 """Kind of the clause without which no verdict rests on stored fills."""
 
 
-@dataclass
+@workpiece
 class Outcome:
     """What came out of all clauses; findings that others may speak for are apart until all of them are there."""
 
@@ -56,7 +57,7 @@ class Outcome:
         self.crashes += other.crashes
 
 
-@dataclass
+@workpiece
 class _Tally:
     """Running count over the objects of one clause."""
 

@@ -17,7 +17,7 @@ from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.files.file_names import composed
 
-TABLE = re.compile(r"^[ \t]*\[\[[ \t]*suppress[ \t]*\]\]", re.MULTILINE)
+TABLE = r"(?m)^[ \t]*\[\[[ \t]*suppress[ \t]*\]\]"
 
 
 def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, toml: str = "") -> Report:
@@ -42,7 +42,7 @@ def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, 
     active = [one for _, one in here if one.expires is None or today <= one.expires]
     accepted = [(finding, by) for finding in report.findings if (by := _first(active, finding)) is not None]
     taken = {id(finding) for finding, _ in accepted}
-    lines = [toml.count("\n", 0, table.start()) + 1 for table in TABLE.finditer(toml)]
+    lines = [toml.count("\n", 0, table.start()) + 1 for table in re.finditer(TABLE, toml)]
     stale = [_stale(one, problem, lines[n:]) for n, one in here if (problem := _problem(one, report, today))]
     return report.model_copy(
         update={

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Concatenate, ParamSpec, TypeVar, cast
@@ -32,6 +32,7 @@ from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.stale_fills import REFILL, fills_out_of_date, need_true_fills
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
+from stackup_lib.core.record import workpiece
 from stackup_lib.materials import FoilGrade, catalogue, find_foil
 from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.vias.plated_holes import copper_faces_mm, copper_heights_mm
@@ -44,7 +45,7 @@ FILL_ZONES = REFILL
 NO_PLANE = f"no filled copper is above or below it: add a plane there, then {FILL_ZONES}"
 
 
-@dataclass
+@workpiece
 class Context:
     """Everything a rule may ask; rules take facts through `need`, which records how far they are to be trusted.
 

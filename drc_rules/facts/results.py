@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from drc_rules.facts.used import Used
-from stackup_lib.core.record import record
+from stackup_lib.core.record import record, workpiece
 
 Key = tuple[Callable[..., object], tuple[object, ...]]
 """An analysis and what it was computed for."""
@@ -24,7 +24,7 @@ class Kept:
         return all(_is_same(value, choices[name]) for name, value in self.used.choices.items())
 
 
-@dataclass
+@workpiece
 class Results:
     """The results for one board with one settings file; contexts that differ in their choices share it."""
 

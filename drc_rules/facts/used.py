@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from stackup_lib.core.facts import Confidence, MissingFact, least
+from stackup_lib.core.record import workpiece
 
 
-@dataclass
+@workpiece
 class Used:
     """What an answer rests on.
 

@@ -28,9 +28,9 @@ from stackup_lib.core.record import record
 Value = float | Interval
 """A number of a formula: plain, or with the range that is not known."""
 
-_SYMBOL = re.compile(r"^(\w+): (.*?)(?: \[([^\]]*)\])?$")
-_WORD = re.compile(r"[^\W\d]\w*")
-_COMPARES = re.compile(r"[≤≥<>]")
+_SYMBOL = r"^(\w+): (.*?)(?: \[([^\]]*)\])?$"
+_WORD = r"[^\W\d]\w*"
+_COMPARES = r"[≤≥<>]"
 _WRITTEN = (("·", "*"), ("√", "sqrt"), ("²", "**2"), ("^", "**"), ("≤", "<="), ("≥", ">="))
 _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "sqrt": math.sqrt,
@@ -77,13 +77,13 @@ class Formula:
     @property
     def definitions(self) -> tuple[tuple[str, str], ...]:
         """Symbol and expression of every line with a closed form."""
-        found = (line.partition(" = ") for line in self.lines if not _COMPARES.search(line))
-        return tuple((left, right) for left, sign, right in found if sign and _WORD.fullmatch(left))
+        found = (line.partition(" = ") for line in self.lines if not re.search(_COMPARES, line))
+        return tuple((left, right) for left, sign, right in found if sign and re.fullmatch(_WORD, left))
 
     @property
     def criteria(self) -> tuple[str, ...]:
         """What passes: all of them must hold."""
-        return tuple(line for line in self.lines if _COMPARES.search(line) and not line.startswith(_FAILS))
+        return tuple(line for line in self.lines if re.search(_COMPARES, line) and not line.startswith(_FAILS))
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class Formula:
         values, least = self.complete(given), math.inf
         for criterion in self.criteria:
             left, sign, right = re.split(r"([≤≥<>])", criterion, maxsplit=1)
-            if needed(criterion) <= values.keys() and not _COMPARES.search(right):
+            if needed(criterion) <= values.keys() and not re.search(_COMPARES, right):
                 small, large = (left, right) if sign in "≤<" else (right, left)
                 low, high = evaluate(small, values), evaluate(large, values)
                 scale = max(abs(low), abs(high)) or 1.0
@@ -126,7 +126,7 @@ def read_formula(text: str) -> Formula:
     shown, _, explained = text.strip().partition("\n\n")
     symbols = []
     for line in filter(None, map(str.strip, explained.splitlines())):
-        match = _SYMBOL.match(line)
+        match = re.match(_SYMBOL, line)
         if match is None:
             raise ValueError(f"no symbol: {line}")
         symbols.append(Symbol(match[1], match[2], match[3] or ""))
@@ -135,12 +135,12 @@ def read_formula(text: str) -> Formula:
 
 def needed(expression: str) -> set[str]:
     """Return the symbols in an expression."""
-    return {word for word in _WORD.findall(expression) if word not in (*_FUNCTIONS, "π", "or")}
+    return {word for word in re.findall(_WORD, expression) if word not in (*_FUNCTIONS, "π", "or")}
 
 
 def substituted(expression: str, values: Mapping[str, Value]) -> str:
     """Return an expression with numbers in place of its symbols."""
-    return _WORD.sub(lambda m: number(nominal(values[m[0]])) if m[0] in values else m[0], expression)
+    return re.sub(_WORD, lambda m: number(nominal(values[m[0]])) if m[0] in values else m[0], expression)
 
 
 def nominal(value: Value) -> float:

@@ -20,7 +20,7 @@ from stackup_lib.board.project import NetClass, Project, TuningLayer, TuningProf
 from stackup_lib.board.stackup import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
 from stackup_lib.core.files.line_numbers import LineNumbers
 from stackup_lib.core.kicad_text import as_kicad_shows
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 
 __all__ = [
     "NO_LAYER",
@@ -252,7 +252,7 @@ class Zones:
         return len(self.net)
 
 
-@record
+@entity
 class Outline:
     """Graphics on Edge.Cuts as polylines (arcs and circles in chords); polyline k is `x_mm[start[k]:start[k + 1]]`."""
 

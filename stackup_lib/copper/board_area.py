@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ SAME_SHARE = 0.02
 """Two rings that differ by less than this share of their area are one outline, drawn twice."""
 
 
+@lru_cache(maxsize=4)
 def board_area(outline: Outline) -> Geometry | None:
     """Return what the closed chains of an outline enclose: rings in a ring are cut out, rings in those are board again.
 

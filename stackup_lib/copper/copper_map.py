@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from stackup_lib.copper.fill_edges import FillEdges, fill_edges, rows_in_fills
 from stackup_lib.copper.floating_fills import floating_fills
 from stackup_lib.copper.stale_fills import OtherNetItems, other_net_in_fills
 from stackup_lib.core.arrays import distinct
+from stackup_lib.core.record import workpiece
 
 if TYPE_CHECKING:
     from shapely import Point, Polygon
@@ -29,7 +30,7 @@ FLOATING = -3
 """Stands there for a fill that nothing joins to the rest of its net."""
 
 
-@dataclass(eq=False)
+@workpiece
 class CopperMap:
     """The fills of a board's zones as they are stored, looked up by point; each layer is indexed on first use."""
 

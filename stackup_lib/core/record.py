@@ -50,6 +50,12 @@ def entity(cls: type[T]) -> type[T]:
     return cls
 
 
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def workpiece(cls: type[T]) -> type[T]:
+    """Make a class an entity whose fields change while it is worked on."""
+    return entity(cls)
+
+
 def _with_fields(cls: type) -> Any:  # noqa: ANN401 - a class whose methods are set
     """Make a class a dataclass without any method but an `__init__` that is written when it is first called."""
     cls.__doc__ = cls.__doc__ or cls.__name__  # in place of the signature that `dataclass` would write

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import wraps
 from time import perf_counter
 from typing import ParamSpec, TypeVar
+
+from stackup_lib.core.record import workpiece
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,7 +21,7 @@ R = TypeVar("R")
 OTHER = "other"
 
 
-@dataclass
+@workpiece
 class Stopwatch:
     """Seconds by name; what runs inside another span counts for itself alone.
 

@@ -157,8 +157,8 @@ def _by_key() -> dict[str, Foil]:
     return {key_of(alias): foil for foil in foils() for alias in foil.aliases}
 
 
-_RZ = re.compile(r"\brz\s*(?:jis|iso)?\s*[<≤=:]*\s*(\d+(?:\.\d+)?)\s*(?:um|µm|μm)?")
-_FILLER = re.compile(r"\b(?:foil|copper|cu|grade|oz|type)\b|\b\d+(?:[./]\d+)?\s*(?:oz|um|µm|μm)\b")
+_RZ = r"\brz\s*(?:jis|iso)?\s*[<≤=:]*\s*(\d+(?:\.\d+)?)\s*(?:um|µm|μm)?"
+_FILLER = r"\b(?:foil|copper|cu|grade|oz|type)\b|\b\d+(?:[./]\d+)?\s*(?:oz|um|µm|μm)\b"
 
 
 def find_foil(text: str) -> FoilMatch:
@@ -167,9 +167,9 @@ def find_foil(text: str) -> FoilMatch:
     A declared grade decides; a bare roughness gives the grade of its band.
     """
     bare = plain(text[:200])
-    rough = _RZ.search(bare)
-    name = key_of(_FILLER.sub(" ", _RZ.sub(" ", bare))) or key_of(_RZ.sub(" ", bare))
-    foil = _by_key().get(key_of(_RZ.sub(" ", bare))) or _by_key().get(name)
+    rough = re.search(_RZ, bare)
+    name = key_of(re.sub(_FILLER, " ", re.sub(_RZ, " ", bare))) or key_of(re.sub(_RZ, " ", bare))
+    foil = _by_key().get(key_of(re.sub(_RZ, " ", bare))) or _by_key().get(name)
     rz = float(rough[1]) if rough else None
     if foil is None and rz:
         return _by_roughness(text, rz, name)

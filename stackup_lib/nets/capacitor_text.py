@@ -11,11 +11,11 @@ from stackup_lib.core.record import record
 _T = TypeVar("_T")
 
 _POWERS = {"p": -12, "n": -9, "u": -6, "µ": -6, "μ": -6}
-_VALUE = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s*([pnuµμ])F?(\d*)(?![\w])", re.IGNORECASE)
-_VOLTS = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s*V(\d*)(?:DC)?(?![\w])", re.IGNORECASE)
-_DIELECTRIC = re.compile(r"(?<![A-Za-z0-9])(C0G|COG|NP0|NPO|X[5-8][RSTL]|Y5V|Z5U)(?![A-Za-z0-9])", re.IGNORECASE)
-_SIZE = re.compile(r"(?<!\d)(01005|0201|0402|0603|0805|1206|1210|1812|2220)(?!\d)")
-_METRIC = re.compile(r"\d{4,5}\s*_?Metric", re.IGNORECASE)
+_VALUE = r"(?i)(?<![\w.])(\d+(?:[.,]\d+)?)\s*([pnuµμ])F?(\d*)(?![\w])"
+_VOLTS = r"(?i)(?<![\w.])(\d+(?:[.,]\d+)?)\s*V(\d*)(?:DC)?(?![\w])"
+_DIELECTRIC = r"(?i)(?<![A-Za-z0-9])(C0G|COG|NP0|NPO|X[5-8][RSTL]|Y5V|Z5U)(?![A-Za-z0-9])"
+_SIZE = r"(?<!\d)(01005|0201|0402|0603|0805|1206|1210|1812|2220)(?!\d)"
+_METRIC = r"(?i)\d{4,5}\s*_?Metric"
 
 
 @record
@@ -35,10 +35,10 @@ def read_capacitor(value: str, footprint: str = "") -> CapacitorText:
     A code of three digits is no value: 104 may be 100 nF or a part number. A size is read from the footprint first.
     """
     text = value.replace("_", " ").replace("/", " ").replace(",", ".").strip()
-    farads = {_number(m[1], m[3]) * 10.0 ** _POWERS[m[2].lower()] for m in _VALUE.finditer(text)} - {0.0}
-    volts = {_number(m[1], m[2]) for m in _VOLTS.finditer(text)}
-    kinds = {_eia(m[1]) for m in _DIELECTRIC.finditer(text)}
-    sizes = set(_SIZE.findall(_METRIC.sub("", footprint))) or set(_SIZE.findall(_METRIC.sub("", text)))
+    farads = {_number(m[1], m[3]) * 10.0 ** _POWERS[m[2].lower()] for m in re.finditer(_VALUE, text)} - {0.0}
+    volts = {_number(m[1], m[2]) for m in re.finditer(_VOLTS, text)}
+    kinds = {_eia(m[1]) for m in re.finditer(_DIELECTRIC, text)}
+    sizes = set(re.findall(_SIZE, re.sub(_METRIC, "", footprint))) or set(re.findall(_SIZE, re.sub(_METRIC, "", text)))
     return CapacitorText(_only(farads), _only(volts), _only(kinds), _only(sizes))
 
 

@@ -19,7 +19,7 @@ KINDS = {"via_diameter": "diameter", "hole_size": "hole", "annular_width": "ring
 """Constraints on a via, and what each is about."""
 
 NANOMETRE = 1e-6
-ELSEWHERE = re.compile(r"A\.((inside|intersects|enclosedBy)\w+|memberOf\w*|fromTo|hasComponentClass)")
+ELSEWHERE = r"A\.((inside|intersects|enclosedBy)\w+|memberOf\w*|fromTo|hasComponentClass)"
 """Functions that single out places and parts: what they say does not hold for a class at large."""
 _OF_OTHER_VIAS = frozenset(["A.isMicroVia", "A.isBlindVia", "A.isBuriedVia", "A.isBlindBuriedVia"])
 
@@ -151,7 +151,7 @@ def via_meets(rule: DesignRule, net: str, classes: tuple[str, ...], *, in_pair: 
 def _never_holds(leaf: Leaf) -> bool:
     """Layers and second objects do not compare with a lone through via at all, be it with == or with !=."""
     if isinstance(leaf, Call):
-        return bool(ELSEWHERE.fullmatch(leaf.word)) or leaf.word in _OF_OTHER_VIAS
+        return bool(re.fullmatch(ELSEWHERE, leaf.word)) or leaf.word in _OF_OTHER_VIAS
     return leaf.word == "A.Layer" or leaf.word.startswith("B.")
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
-from stackup_lib.core.record import record
+from stackup_lib.core.record import record, workpiece
 
 
 class NodeKind(IntEnum):
@@ -47,7 +47,7 @@ class Edge:
         return self.second if node == self.first else self.first
 
 
-@dataclass
+@workpiece
 class Graph:
     """Nodes, edges, the nodes that are pads (in the order of the file), and the length of all tracks of the net."""
 

@@ -23,9 +23,9 @@ from stackup_lib.nets.links import Link
 
 BITS = 8
 
-_DATA = re.compile(r"(?P<head>.*?)(?<![A-Z])(?!ADD)(?P<kind>[A-Z]*?D(?:Q|ATA)?)_?(?P<bit>\d+)(?P<tail>(?:_[A-D])?)")
-_STROBE = re.compile(r"(?P<head>.*?)(?<![A-Z])[A-Z]*?DQS_?[PT]?_?(?P<lane>\d+)(?:[PT+]|_[PT])?(?P<tail>(?:_[A-D])?)")
-_LANE = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?D_?\d")
+_DATA = r"(?P<head>.*?)(?<![A-Z])(?!ADD)(?P<kind>[A-Z]*?D(?:Q|ATA)?)_?(?P<bit>\d+)(?P<tail>(?:_[A-D])?)"
+_STROBE = r"(?P<head>.*?)(?<![A-Z])[A-Z]*?DQS_?[PT]?_?(?P<lane>\d+)(?:[PT+]|_[PT])?(?P<tail>(?:_[A-D])?)"
+_LANE = r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?D_?\d"
 _MEMORIES = ("ddr", "gddr")
 _PARALLEL = "rgmii"
 
@@ -74,10 +74,10 @@ def _bytes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, int, tuple[int,
     strobes: dict[tuple[str, str, int], int] = {}
     for net in nets:
         path, name = ctx.board.nets[net].rpartition("/")[0], normalise(ctx.board.nets[net])
-        if bit := _DATA.fullmatch(name):
+        if bit := re.fullmatch(_DATA, name):
             key = f"{path}/{bit['head']}", bit["tail"], int(bit["bit"]) // BITS
             data.setdefault(key, {})[int(bit["bit"])] = net
-        elif read := _STROBE.fullmatch(name):
+        elif read := re.fullmatch(_STROBE, name):
             strobes.setdefault((f"{path}/{read['head']}", read["tail"], int(read["lane"])), net)
     if len(data) != len(strobes):
         return
@@ -92,7 +92,7 @@ def _lanes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, None, tuple[int
     found: dict[str, list[int]] = {}
     for net in nets:
         path, name = ctx.board.nets[net].rpartition("/")[0], normalise(ctx.board.nets[net])
-        if read := _LANE.fullmatch(name):
+        if read := re.fullmatch(_LANE, name):
             found.setdefault(f"{path}/{read['head']}{read['way']}XD".lstrip("/"), []).append(net)
     yield from ((name, None, tuple(data)) for name, data in found.items() if len(data) > 1)
 

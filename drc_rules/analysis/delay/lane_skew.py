@@ -25,7 +25,7 @@ _LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,4}\d*)")
 _WAY = re.compile(r"(?P<port>.*?(?:[._\-/]|PE)[TR]X?)[._\-]?(?P<lane>\d+)", re.IGNORECASE)
 """Of families whose directions are ports of their own."""
 _BY_WAY = ("pcie",)
-_CAPACITOR = re.compile(r"(?<=[._\-/])([A-Za-z]{1,4}\d+)_C\d?$")
+_CAPACITOR = r"(?<=[._\-/])([A-Za-z]{1,4}\d+)_C\d?$"
 _CLOCK = re.compile(r"(?:C|CK|CLK|TXC|CLOCK)\d?", re.IGNORECASE)
 
 
@@ -94,7 +94,7 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
                 continue
             done |= {link.index, complement.index}
             by_way = role.family in _BY_WAY
-            name = _CAPACITOR.sub(r"\1", pair_name(ctx, link))
+            name = re.sub(_CAPACITOR, r"\1", pair_name(ctx, link))
             if (lane := (_WAY if by_way else _LANE).fullmatch(name)) and link.length_mm and complement.length_mm:
                 ends = frozenset(pad.reference for pad in link.ends) if by_way else frozenset[str]()
                 key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net), ends

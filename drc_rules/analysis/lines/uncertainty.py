@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from drc_rules.analysis.lines.sites import BoardSite
@@ -18,7 +18,7 @@ from drc_rules.facts.board_process import BoardProcess, MaskNumbers
 from drc_rules.facts.dielectrics import DielectricPly
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
-from stackup_lib.core.record import record
+from stackup_lib.core.record import record, workpiece
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.field_solver.solver import LADDER, impedance_once
 from stackup_lib.power.rail_drop.spread import OUTER_PLATING_UM
@@ -145,7 +145,7 @@ Shape = tuple[float, float | None, float | None]
 """Width, gap and gap to coplanar ground."""
 
 
-@dataclass
+@workpiece
 class Uncertainties:
     """Works out uncertainties; equal cross sections, mirror images too, are solved once."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
@@ -14,6 +14,7 @@ from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
+from stackup_lib.core.record import workpiece
 from stackup_lib.nets.routes import Route
 from stackup_lib.vias.plated_holes import PlatedHole
 from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, stub_loss_interval_db, via_ohm
@@ -36,7 +37,7 @@ def barrel_loss_db(frequency_ghz: float, length_mm: float, dk: float, line_ohm: 
     return 10 * math.log10(1 + (step * math.sin(angle)) ** 2)
 
 
-@dataclass
+@workpiece
 class HoleLosses:
     """Losses of the holes of one interface, each kind of hole computed once."""
 

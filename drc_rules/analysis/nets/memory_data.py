@@ -23,7 +23,7 @@ LEAST_SHARE = 0.5
 """A data net lies on the inner layer that has this share of its length."""
 
 _DATA = re.compile(r"(?<![A-Z])(?:[LU]?(?:DQS?|DMI?|DBI)|RDQS|WCK|EDC)(?![A-Z]{2})")
-_BIT = re.compile(r"(?P<head>.*?)(?<![A-Z])DQ_?(?P<bit>\d+)(?P<tail>(?:_[A-Z])?)")
+_BIT = r"(?P<head>.*?)(?<![A-Z])DQ_?(?P<bit>\d+)(?P<tail>(?:_[A-Z])?)"
 
 
 @record
@@ -98,7 +98,7 @@ def bytes_of(ctx: Context, bus: MemoryBus) -> Mapping[str, tuple[int, ...]]:
     """Return the bytes of a bus whose eight bits are all there, by a name like `DQ8..15`."""
     found: dict[tuple[str, str, int], dict[int, int]] = {}
     for net in bus.nets:
-        if bit := _BIT.fullmatch(normalise(ctx.board.nets[net])):
+        if bit := re.fullmatch(_BIT, normalise(ctx.board.nets[net])):
             number = int(bit["bit"])
             found.setdefault((bit["head"], bit["tail"], number // 8), {})[number] = net
     return {

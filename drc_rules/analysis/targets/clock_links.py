@@ -16,7 +16,7 @@ from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import Pairs
 
 CLOCK = "reference-clock"
-_ANY_LANE = re.compile(r"SERDES|XCVR|UPHY|MGT[A-Z]*|GT[HYMXP]")
+_ANY_LANE = r"SERDES|XCVR|UPHY|MGT[A-Z]*|GT[HYMXP]"
 """Words of transceivers, which serve lanes of any family."""
 
 
@@ -28,7 +28,7 @@ def _names_of_families() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 def family_named(net: str) -> str | None:
     """Return the high-speed family that a clock's name or sheet gives, e.g. `/M2_A/PCIE_REFCLK_P`, or None."""
-    text = _ANY_LANE.sub("", net.upper()[-160:])
+    text = re.sub(_ANY_LANE, "", net.upper()[-160:])
     found = {of for of, words in _names_of_families() if words.search(text)}
     return found.pop() if len(found) == 1 else None
 

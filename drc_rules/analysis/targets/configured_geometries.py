@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.record import record
+from stackup_lib.core.record import record, workpiece
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
 from stackup_lib.nets.design_widths import ConfiguredGeometry, asks_by_name, configured_geometry
 
@@ -122,7 +121,7 @@ def configured_geometries(ctx: Context) -> tuple[Intent, ...]:
     return tuple(sorted(merged.values(), key=lambda i: i.index))
 
 
-@dataclass
+@workpiece
 class _Configured:
     """Intended geometries by net; nets of the same classes share one where no rule tests names."""
 

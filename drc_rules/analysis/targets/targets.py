@@ -43,8 +43,8 @@ _OHM = re.compile(
     r"|(?<![A-Z0-9])(?:ZDIFF|ZSE|ZD|Z0_|Z|DIFF|SE)[ _-]?(?P<prefixed>\d{2,3}(?:\.\d+)?)(?![A-Z0-9.])"
     r"|(?<![A-Z0-9.])(?P<suffixed>\d{2,3}(?:\.\d+)?)[ _-]?(?:DIFF|SE|SINGLE)(?![A-Z0-9])"
 )
-_DIFFERENTIAL = re.compile(r"(?<![A-Z])(?:DIFF|DIFFERENTIAL|ZDIFF|ZD|DP|PAIR|DPAIR)(?![A-Z])")
-_SINGLE = re.compile(r"(?<![A-Z])(?:SE|ZSE|SINGLE|SINGLE[ _-]?ENDED)(?![A-Z])")
+_DIFFERENTIAL = r"(?<![A-Z])(?:DIFF|DIFFERENTIAL|ZDIFF|ZD|DP|PAIR|DPAIR)(?![A-Z])"
+_SINGLE = r"(?<![A-Z])(?:SE|ZSE|SINGLE|SINGLE[ _-]?ENDED)(?![A-Z])"
 
 
 class NamedImpedance(NamedTuple):
@@ -91,7 +91,7 @@ def target_of_name(name: str) -> NamedImpedance | None:
     usable = [ohm for ohm in found if LEAST_OHM <= ohm <= MOST_OHM]
     if len(usable) != 1:
         return None
-    differential, single = _DIFFERENTIAL.search(text), _SINGLE.search(text)
+    differential, single = re.search(_DIFFERENTIAL, text), re.search(_SINGLE, text)
     if differential and single:
         return None
     return NamedImpedance(usable[0], "differential" if differential else "single" if single else None)

@@ -259,7 +259,7 @@ class Family(Frozen):
 
     def claims(self, normalised: str) -> bool:
         """Return True for a normalised net name that reads as one of the family's."""
-        return not self.excludes(normalised) and any(pattern.matches(normalised) for pattern in self.pattern)
+        return any(pattern.matches(normalised) for pattern in self.pattern) and not self.excludes(normalised)
 
     def claims_loosely(self, normalised: str) -> bool:
         """Return True for a name that only generic patterns match."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import StringIO
 
 from rich.cells import cell_len
@@ -13,6 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from stackup_lib.core.record import record, workpiece
 from stackwright.text.widths import GAP, Column, column_widths
 from stackwright.text.words import clean, no_command
 
@@ -29,7 +30,7 @@ def styled(words: str, style: str = "") -> Text:
     return Text(clean(words), style=style)
 
 
-@dataclass(frozen=True)
+@record
 class _Table:
     """Aligned rows, laid out when the width is known."""
 
@@ -68,7 +69,7 @@ class _Table:
         return grid
 
 
-@dataclass
+@workpiece
 class Page:
     """Collects blocks, renders them once."""
 

@@ -11,7 +11,7 @@ class TomlError(ValueError):
     """A text is no TOML, or none that makes sense."""
 
 
-_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_UNSEEN = "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 """Controls, marks of direction and blanks of no width, which an editor or a terminal obeys instead of showing."""
 
 
@@ -34,4 +34,4 @@ def read_toml(text: str) -> dict[str, object]:
 
 def written_out(text: str) -> str:
     """Return TOML or JSON in which characters that are obeyed instead of shown are written as escapes."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_UNSEEN, lambda found: f"\\u{ord(found[0]):04x}", text)

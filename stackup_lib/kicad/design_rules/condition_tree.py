@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from stackup_lib.core.record import record
 
-_TOKEN = re.compile(
+_PIECE = (
     r"\s*(?:(?P<op>\|\||&&|==|!=|<=|>=|[()!<>,])|'(?P<text>[^']*)'|(?P<number>[-+]?\d+\.?\d*[a-zA-Z]*)"
     r"|(?P<word>[A-Za-z_][\w.]*)|(?P<other>[^\s]))"
 )
@@ -55,7 +55,7 @@ Condition: TypeAlias = Comparison | Call | Junction
 @lru_cache(maxsize=1024)
 def parse_condition(text: str) -> Condition | None:
     """Return the tree of a condition; None where it is empty or not one that we can follow."""
-    tokens = tuple((m.lastgroup or "other", m[m.lastgroup or "other"]) for m in _TOKEN.finditer(text))
+    tokens = tuple((m.lastgroup or "other", m[m.lastgroup or "other"]) for m in re.finditer(_PIECE, text))
     if not tokens or len(tokens) > MOST_TOKENS or any(kind == "other" for kind, _ in tokens):
         return None
     parser = _Parser(tokens)

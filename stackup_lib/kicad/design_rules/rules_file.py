@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
 from stackup_lib.board.design_rules import Constraint, DesignRule, DesignRules, RulesFault
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.plain_file import read_plain
+from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.design_rules.rules_syntax import condition_problem, layer_problem
 from stackup_lib.kicad.design_rules.rules_values import BARE, bare_problem, limit_problem
 
 MOST_DEPTH = 64
 """KiCad's own rules need four levels."""
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()]|[^\s()"]+|"')
+_PIECE = r'"(?:[^"\\\n]|\\.)*"|[()]|[^\s()"]+|"'
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_LENGTH = re.compile(r"(?P<number>[-+]?(?:\d+\.?\d*|\.\d+))(?P<unit>[a-zA-Zµ\"]*)")
+_LENGTH = r"(?P<number>[-+]?(?:\d+\.?\d*|\.\d+))(?P<unit>[a-zA-Zµ\"]*)"
 _MM_PER = {"mm": 1.0, "mil": 0.0254, "in": 25.4}
 _LENGTHS = frozenset(
     [
@@ -71,13 +72,13 @@ _KINDS = _LENGTHS | frozenset(
 _SEVERITIES = frozenset({"error", "warning", "ignore", "exclusion"})
 
 
-@dataclass
+@workpiece
 class _List:
     line: int
     items: list[_Node] = field(default_factory=list)
 
 
-@dataclass
+@workpiece
 class _Word:
     line: int
     text: str
@@ -143,7 +144,7 @@ def _tree(text: str) -> list[_Node]:
     root = _List(1)
     stack = [root]
     line, seen = 1, 0
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_PIECE, text):
         line += text.count("\n", seen, match.start())
         seen = match.start()
         piece = match.group()
@@ -299,7 +300,7 @@ class _Rules:
         problem = limit_problem(kind, head, words)
         if problem is not None:
             self.wrong(row, problem)
-        found = _LENGTH.fullmatch("".join(words))
+        found = re.fullmatch(_LENGTH, "".join(words))
         if kind not in _LENGTHS:
             return
         if found is None:

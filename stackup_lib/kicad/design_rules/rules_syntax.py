@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import tomli
 
-_TOKEN = re.compile(
+_PIECE = (
     r"\s*(?:(?P<op>\|\||&&|==|!=|<=|>=|[()!<>,])|'(?P<text>[^']*)(?:'|$)|(?P<number>\d+(?:\.\d*)?\s*(?P<unit>[A-Za-z]*))"
     r"|(?P<word>[A-Za-z_][\w.]*)|(?P<other>\S))"
 )
@@ -54,7 +54,7 @@ def _layer_names() -> frozenset[str]:
 
 def condition_problem(condition: str) -> Problem | None:
     """Return the first thing in a condition that KiCad rejects, or that was never tried; None for neither."""
-    tokens = [(m.lastgroup if m.lastgroup != "unit" else "number", m) for m in _TOKEN.finditer(condition)]
+    tokens = [(m.lastgroup if m.lastgroup != "unit" else "number", m) for m in re.finditer(_PIECE, condition)]
     if not condition.strip():
         return None
     if len(tokens) > MOST_TOKENS:

@@ -34,9 +34,9 @@ NUMBERS = frozenset(["bridged_mask", "track_angle", "via_count", "via_dangling"]
 
 _TIMED = frozenset(["length", "skew"])
 _LENGTH_UNITS, _TIME_UNITS = ("mm", "mil", "in"), ("ps", "fs")
-_NUMBER = re.compile(r"(?P<number>[-+]?\d+\.?\d*)(?P<unit>[a-zA-Zµ\"]*)")
-_BEGINS_WITH_DOT = re.compile(r"[-+]?\.\d")
-_WHOLE = re.compile(r"-?\d+(?:\.\d*)?")
+_NUMBER = r"(?P<number>[-+]?\d+\.?\d*)(?P<unit>[a-zA-Zµ\"]*)"
+_BEGINS_WITH_DOT = r"[-+]?\.\d"
+_WHOLE = r"-?\d+(?:\.\d*)?"
 
 
 def limit_problem(kind: str, head: str, words: Sequence[str]) -> str | None:
@@ -46,9 +46,9 @@ def limit_problem(kind: str, head: str, words: Sequence[str]) -> str | None:
         return f"({head}) of {kind} without a value"
     if not any(sign.isdigit() for sign in text):
         return f"{shown} without a number"
-    if _BEGINS_WITH_DOT.match(text):
+    if re.match(_BEGINS_WITH_DOT, text):
         return f"{shown} begins with a dot: KiCad needs the 0 before it"
-    found = _NUMBER.fullmatch(text)
+    found = re.fullmatch(_NUMBER, text)
     if found is None:
         return None
     unit = found["unit"]
@@ -75,7 +75,7 @@ def bare_problem(kind: str, words: Sequence[str | None], *, is_quoted: bool) -> 
         return f"parentheses in the constraint {kind}"
     if kind != "disallow" and len(words) != 1:
         return f"{len(words)} values in the constraint {kind}, which takes one"
-    if kind == "min_resolved_spokes" and (is_quoted or not _WHOLE.fullmatch(words[0] or "")):
+    if kind == "min_resolved_spokes" and (is_quoted or not re.fullmatch(_WHOLE, words[0] or "")):
         return f'"{words[0]}" in the constraint {kind}, which takes a number'
     odd = next((word for word in words if kind in WORDS and word not in WORDS[kind]), None)
     return f'"{odd}" in the constraint {kind}' if odd is not None else None

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from stackup_lib.board.board import NetClass, Project, ViaKind, Vias
+from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.read.project import DEFAULT, LAST_PRIORITY, Parts
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.source import BoardText
@@ -48,7 +49,7 @@ _OTHER_TOOLS = (
 )
 
 
-@dataclass
+@workpiece
 class BoardClasses:
     """The `(net_class ...)` blocks of a board, with the drills of their microvias by class."""
 

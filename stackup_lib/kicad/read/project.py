@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
 from stackup_lib.board.board import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.plain_file import read_plain_text
+from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.read.buses import members
 from stackup_lib.kicad.read.patterns import is_literal, matcher
 
@@ -33,7 +34,7 @@ MOST = 1e12
 """No number of a project is larger: sizes, also those in nanometres, and priorities end near 2e9."""
 
 
-@dataclass
+@workpiece
 class Parts:
     """What a project states about its nets, before it is resolved."""
 

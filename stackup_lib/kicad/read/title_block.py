@@ -10,8 +10,8 @@ from stackup_lib.kicad.syntax.tree import unquoted
 HEAD_BYTES = 65_536
 """KiCad writes the title block before the layers, among the first lines."""
 
-_BLOCK = re.compile(r'\(\s*title_block((?:\s*\((?:[^()"]|"(?:[^"\\]|\\.)*")*\))*)\s*\)', re.DOTALL)
-_FIELD = re.compile(r'\(\s*(title|date|rev|company)\s+("(?:[^"\\]|\\.)*"|[^\s()]+)\s*\)', re.DOTALL)
+_BLOCK = r'(?s)\(\s*title_block((?:\s*\((?:[^()"]|"(?:[^"\\]|\\.)*")*\))*)\s*\)'
+_FIELD = r'(?s)\(\s*(title|date|rev|company)\s+("(?:[^"\\]|\\.)*"|[^\s()]+)\s*\)'
 
 
 class TitleBlock(Frozen):
@@ -25,10 +25,10 @@ class TitleBlock(Frozen):
 
 def title_block(text: bytes) -> TitleBlock:
     """Return the title block of a board file's bytes; empty where it has none."""
-    found = _BLOCK.search(text[:HEAD_BYTES].decode("utf-8", "replace"))
+    found = re.search(_BLOCK, text[:HEAD_BYTES].decode("utf-8", "replace"))
     if found is None:
         return TitleBlock()
-    return TitleBlock(**{name: unquoted(value).strip() for name, value in _FIELD.findall(found[1])})
+    return TitleBlock(**{name: unquoted(value).strip() for name, value in re.findall(_FIELD, found[1])})
 
 
 def read_title_block(path: Path) -> TitleBlock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import NO_LAYER, Floats, Ints, Text
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.line_numbers import LineNumbers
+from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.scan import Blocks, heads
 
@@ -21,7 +22,7 @@ TEXT_LIMIT = 200
 REPAIR = "open the board in KiCad and save it again, or restore a backup"
 
 
-@dataclass
+@workpiece
 class Nets:
     """The nets of one board; index 0 is "no net"."""
 
@@ -65,7 +66,7 @@ class Nets:
         return self.of_word(child[1])
 
 
-@dataclass
+@workpiece
 class BoardText:
     """What every reader of a part needs: the bytes, the blocks, the names, and where to put what was odd."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 from stackup_lib.board.board import Board, PadKind
 from stackup_lib.board.layer_masks import layers_of
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import workpiece
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
 from stackup_lib.power.rail_drop.flow import Step, Ways
 from stackup_lib.power.rail_drop.loose_tracks import loose_tracks
@@ -140,7 +141,7 @@ def _checked(board: Board, net: str, source: Terminal, loads: Sequence[Load]) ->
     return number
 
 
-@dataclass
+@workpiece
 class RailPlan:
     """A rail as a network: nodes 0 .. terminals-1 are the terminals, the others contacts of holes."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from stackup_lib.board.board import Flags, Footprints, Ints, PadKind, Pads
+from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.read.items.net_ties import tie_groups
 from stackup_lib.kicad.read.items.shapes import placed
 from stackup_lib.kicad.read.items.vias import DrillingRow, drilling, drilling_columns, unused_pads
@@ -46,7 +46,7 @@ _DNP = re.compile(rb"\sdnp[\s)]")
 _NAME = re.compile(rb"\(\s*(?:footprint|module)\s*" + _WORD)
 
 
-@dataclass
+@workpiece
 class _Places:
     """Where each footprint is, by its row."""
 

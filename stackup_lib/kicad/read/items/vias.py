@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from stackup_lib.board.board import NO_LAYER, Drilling, Floats, ViaKind, Vias
+from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.source import BoardText, flags, floats, ints, small, texts
 from stackup_lib.kicad.syntax.tokens import known
@@ -34,7 +34,7 @@ NO_DRILLING: DrillingRow = (
 )  # fmt: skip
 
 
-@dataclass(slots=True)
+@workpiece
 class _Via:
     place: tuple[float, float, float, float]
     kind: int

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from pydantic_core import from_json
 
 from stackup_lib.board.board import Floats, Ints, Zones
+from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.read.items.footprints import layer_mask
 from stackup_lib.kicad.read.items.legacy_fills import copper_of, pen_mm
 from stackup_lib.kicad.read.items.shapes import points
@@ -25,7 +26,7 @@ ENCLOSING = 3
 _PLAIN = b" \t\r\n()xy0123456789.-+"
 
 
-@dataclass
+@workpiece
 class _Rows:
     name: list[str] = field(default_factory=list)
     net: list[int] = field(default_factory=list)
