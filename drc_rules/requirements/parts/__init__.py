@@ -65,6 +65,11 @@ def known_parts() -> tuple[KnownPart, ...]:
     return tuple(part for path in sorted(FOLDER.glob("*.toml")) for part in read_model(path, _PartFile).part)
 
 
+@cache
+def _tied_parts() -> tuple[KnownPart, ...]:
+    return tuple(part for part in known_parts() if part.tied)
+
+
 @lru_cache(maxsize=65536)
 def known_part(library_id: str, value: str) -> KnownPart | None:
     """Return what a part is by its footprint's name without the library, and its value; None where no row matches."""
@@ -78,8 +83,8 @@ def part_by_ties(net_of_pad: Mapping[str, int]) -> KnownPart | None:
     Args:
         net_of_pad: net index by pad number; pads without a net are left out.
     """
-    for part in known_parts():
+    for part in _tied_parts():
         nets = [{net_of_pad.get(number) for number in two} for two in part.tied]
-        if nets and all(len(two) == 1 and None not in two for two in nets) and len(set.union(*nets)) == len(nets):
+        if all(len(two) == 1 and None not in two for two in nets) and len(set.union(*nets)) == len(nets):
             return part
     return None

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from stackup_lib.core.files.plain_file import read_plain_head
-from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.kicad.syntax.tree import unquoted
 
 HEAD_BYTES = 65_536
@@ -14,7 +14,8 @@ _BLOCK = r'(?s)\(\s*title_block((?:\s*\((?:[^()"]|"(?:[^"\\]|\\.)*")*\))*)\s*\)'
 _FIELD = r'(?s)\(\s*(title|date|rev|company)\s+("(?:[^"\\]|\\.)*"|[^\s()]+)\s*\)'
 
 
-class TitleBlock(Frozen):
+@record
+class TitleBlock:
     """What the sheet says of the board; empty where it says nothing. `date` is free text, as the user typed it."""
 
     title: str = ""

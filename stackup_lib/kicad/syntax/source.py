@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import field
 
 import numpy as np
@@ -140,19 +139,31 @@ class BoardText:
                 node = tree.parse(self.data, start, end)
             yield start, node
 
-    @contextmanager
-    def at(self, offset: int) -> Iterator[None]:
+    def at(self, offset: int) -> _At:
         """Within this block, what is malformed becomes an error that names the line of `offset`."""
-        try:
-            yield
-        except tree.MalformedError as bad:
-            raise self.error(offset, str(bad)) from None
+        return _At(self, offset)
 
     def count_unknown(self, node: tree.Node, parent: str, known: frozenset[str]) -> None:
         """Count the lists inside `node` whose first word is not known there."""
         for child in node:
             if isinstance(child, list) and (name := tree.head_of(child)) not in known:
                 self.unknown[f"{parent}/{name}"] += 1
+
+
+class _At:
+    """What `BoardText.at` returns; there is one for each pad, and a generator would cost three times as much."""
+
+    __slots__ = ("offset", "source")
+
+    def __init__(self, source: BoardText, offset: int) -> None:
+        self.source, self.offset = source, offset
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, bad: BaseException | None, _trace: object) -> None:
+        if isinstance(bad, tree.MalformedError):
+            raise self.source.error(self.offset, str(bad)) from None
 
 
 def _of_kind(kind: Ints, all_names: Sequence[str], names: Iterable[str]) -> Ints:

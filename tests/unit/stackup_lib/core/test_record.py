@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from stackup_lib.core.record import record
+from stackup_lib.core.record import record, workpiece
 
 
 @record
@@ -95,3 +95,25 @@ def test_own_methods_stay() -> None:
     assert Named("A") == Named("a")
     assert len({Named("A"), Named("a")}) == 1
     assert repr(Named("A")) == "<A>"
+
+
+@workpiece
+class Tally:
+    """What is counted."""
+
+    name: str
+    counts: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+
+    def __post_init__(self) -> None:
+        self.is_new = True
+
+
+def test_a_workpiece_changes_and_is_equal_to_itself_alone() -> None:
+    one, other = Tally("vias"), Tally("vias")
+    one.total += 1
+    one.counts["through"] = 1
+    assert (one.total, one.is_new, other.total, other.counts) == (1, True, 0, {})
+    assert one != other and len({one, other}) == 2
+    assert repr(other) == "Tally(name='vias', counts={}, total=0)"
+    assert [each.name for each in fields(one)] == ["name", "counts", "total"]
