@@ -80,3 +80,16 @@ def test_noises_that_know_nothing_of_one_another_add_up_by_power() -> None:
     """3 and 4 are 5; one alone is itself."""
     assert power_sum([3.0, 4.0]) == pytest.approx(5.0)
     assert power_sum([0.7]) == pytest.approx(0.7)
+
+
+def test_two_pairs_over_a_plane_couple_as_their_four_wires_do() -> None:
+    """Each wire with its image against each: flux of one pair's opposite currents through the loop of the other."""
+    height, pitch, between = 0.2, 0.3, 0.5
+
+    def flux(apart: float) -> float:
+        return math.log(math.hypot(apart, 2 * height) / apart)
+
+    first, second = {-pitch: -1, 0.0: 1}, {between: 1, between + pitch: -1}
+    linked = sum(one * other * flux(b - a) for a, one in first.items() for b, other in second.items())
+
+    assert float(pair_mutual(pitch, np.array([between]), height)[0]) == pytest.approx(linked)
