@@ -3,10 +3,9 @@
 What it checks
 --------------
 The highest current density in the copper of each `[[rail]]` that states `max_a_per_mm2`: the mean over a disc of 0.2 mm
-diameter, the narrowest neck that matters, on a mesh that is refined there until it resolves the disc. It fails where
-the limit is exceeded even with the thickest copper that a fab may deliver for the stated thickness, less what the mesh
-leaves open. Exceeded with the stated thickness only, it is not verifiable until `copper_um` declares the finished
-copper.
+diameter, the narrowest neck that matters. It fails where the limit is exceeded even with the thickest copper that a fab
+may deliver for the stated thickness. Exceeded with the stated thickness only, it is not verifiable until `copper_um`
+declares the finished copper.
 
 Why it matters
 --------------
@@ -89,8 +88,7 @@ def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -
 
 
 def _density(solved: SolvedRail) -> Interval:
-    """The density where it is highest, with what the finished copper there may be and what the mesh leaves open."""
+    """The density where it is highest, with what the finished copper there may be."""
     peak = solved.drop.peak
     thin, stated, thick = solved.range_of(peak.layer)
-    low, high = peak.a_per_mm2 * max(1 - peak.doubt, 0.0), peak.a_per_mm2 * (1 + peak.doubt)
-    return Interval(low=low * stated / thick, nominal=peak.a_per_mm2, high=high * stated / thin)
+    return Interval(low=peak.a_per_mm2 * stated / thick, nominal=peak.a_per_mm2, high=peak.a_per_mm2 * stated / thin)

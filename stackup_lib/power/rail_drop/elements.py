@@ -77,7 +77,6 @@ class Assembly:
     conserving: ElementForm
     links: ElementLinks
     node_count: int
-    sheet_count: int
 
     def only(self, kept: Mask) -> Assembly:
         """Return the assembly with some of its triangles."""
@@ -122,7 +121,6 @@ def assemble(
         ElementForm(np.concatenate(at_edges), 4 * local, edges),
         links,
         node_count,
-        len(sheets),
     )
 
 
@@ -180,21 +178,14 @@ class Potentials:
     Attributes:
         resistance_ohm: shape (loads, loads): drop at the one for 1 A at the other.
         volts: drop from the source at each unknown for the loads' own currents; 0 where no current can go.
-        parts_v: shape (loads, sheets + 1): how much of the drop at each load arises in each sheet, and in all links.
     """
 
     resistance_ohm: Reals
     volts: Reals
-    parts_v: Reals
 
 
-def solve_form(
-    assembly: Assembly, form: ElementForm, source: int, nodes: Indices, amperes: Reals, *, each: bool = True
-) -> Potentials:
-    """Solve one form for currents that enter at the source node and leave at the given nodes.
-
-    Without `each` it is solved for all currents together alone: the resistances, and parts of drops, are left at 0.
-    """
+def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indices, amperes: Reals) -> Potentials:
+    """Solve one form for currents that enter at the source node and leave at the given nodes."""
     links = assembly.links
     free = distinct(np.concatenate([form.unknowns.ravel(), links.first, links.second]))
     free = free[free != source]
@@ -208,34 +199,13 @@ def solve_form(
     volts = np.zeros(form.count)
     volts[free] = factors.solve(load)
     resistance = np.zeros((len(nodes), len(nodes)))
-    into = _currents_into(assembly, form, volts, row_of, len(free))
-    parts = np.zeros((len(nodes), into.shape[1]))
-    for first in range(0, len(nodes) if each else 0, COLUMNS):
+    for first in range(0, len(nodes), COLUMNS):
         chunk = np.arange(first, min(first + COLUMNS, len(nodes)))
         right = np.zeros((len(free), len(chunk)))
         right[rows[chunk][drawn[chunk]], np.flatnonzero(drawn[chunk])] = 1.0
         solved = factors.solve(right)
         resistance[:, chunk] = np.where(drawn[:, None], solved[rows], 0.0)
-        parts[chunk] = solved.T @ into
-    return Potentials(resistance, volts, parts)
-
-
-def _currents_into(assembly: Assembly, form: ElementForm, volts: Reals, row_of: Indices, size: int) -> Reals:
-    """Return the current that each sheet, and all links as the last, lead into each free unknown.
-
-    Times the potentials of 1 A at one load that is what the drop there owes to each (B. D. H. Tellegen, Philips
-    Research Reports 7 (1952) 259): the potentials of one current with the currents of another.
-    """
-    links, groups = assembly.links, assembly.sheet_count + 1
-    sheets = np.einsum("tij,tj->ti", form.stiffness, volts[form.unknowns])
-    barrels = links.siemens * (volts[links.first] - volts[links.second])
-    last = np.full(len(barrels), groups - 1)
-    rows = np.concatenate([row_of[form.unknowns].ravel(), row_of[links.first], row_of[links.second]])
-    group = np.concatenate([np.repeat(assembly.sheet_of, 3), last, last])
-    amperes = np.concatenate([sheets.ravel(), barrels, -barrels])
-    kept = rows >= 0
-    found = np.bincount(rows[kept] * groups + group[kept], amperes[kept], size * groups)
-    return np.asarray(found.reshape(size, groups), dtype=np.float64)
+    return Potentials(resistance, volts)
 
 
 def _matrix(form: ElementForm, links: ElementLinks, row_of: Indices, size: int) -> csc_matrix:

@@ -14,7 +14,7 @@ from stackup_lib.board.layer_masks import layers_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import workpiece
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
-from stackup_lib.power.rail_drop.flow import Step, Ways
+from stackup_lib.power.rail_drop.flow import Step, Ways, densest
 from stackup_lib.power.rail_drop.loose_tracks import loose_tracks
 from stackup_lib.power.rail_drop.mesh import MeshFailed
 from stackup_lib.power.rail_drop.net_copper import (
@@ -23,7 +23,6 @@ from stackup_lib.power.rail_drop.net_copper import (
     net_copper,
     pad_area,
 )
-from stackup_lib.power.rail_drop.peak import Peak, resolved_peak
 from stackup_lib.power.rail_drop.rail_models import (
     DENSITY_RADIUS_MM,
     BoardCopper,
@@ -121,7 +120,7 @@ def solve_rail(
         raise RailNotSolvedError(
             str(board.path or "the board"), what, "refill the zones, or report the board"
         ) from failed
-    return _result(board, copper, loads, plan, solution, resolved_peak(network, solution, DENSITY_RADIUS_MM))
+    return _result(board, copper, loads, plan, solution)
 
 
 def _checked(board: Board, net: str, source: Terminal, loads: Sequence[Load]) -> int:
@@ -236,10 +235,11 @@ def _octagon(hole: PlatedHole, plating_mm: float) -> Polygon:
     return shapely.Polygon(np.column_stack([hole.x_mm + radius * np.cos(turn), hole.y_mm + radius * np.sin(turn)]))
 
 
-def _result(  # noqa: PLR0917 - what the solution was made of
-    board: Board, copper: BoardCopper, loads: Sequence[Load], plan: RailPlan, solution: SheetSolution, peak: Peak
+def _result(
+    board: Board, copper: BoardCopper, loads: Sequence[Load], plan: RailPlan, solution: SheetSolution
 ) -> RailDrop:
     names = [layer.name for layer in board.copper_layers]
+    peak = densest(solution, DENSITY_RADIUS_MM)
     on = plan.layers[peak.sheet]
     ways = Ways(solution)
     return RailDrop(
@@ -250,12 +250,8 @@ def _result(  # noqa: PLR0917 - what the solution was made of
                 current_a=load.current_a,
                 drop_v=drop,
                 route=_route(ways.to(1 + i), plan, solution, names),
-                layer_v={names[layer]: volts for layer, volts in zip(plan.layers, parts[:-1], strict=True)},
-                barrel_v=parts[-1],
             )
-            for i, (load, drop, parts) in enumerate(
-                zip(loads, solution.drops_v, solution.parts_v.tolist(), strict=True)
-            )
+            for i, (load, drop) in enumerate(zip(loads, solution.drops_v, strict=True))
         ),
         power_w=solution.power_w,
         layer_power_w={names[layer]: w for layer, w in zip(plan.layers, solution.sheet_power_w, strict=True)},
@@ -268,7 +264,6 @@ def _result(  # noqa: PLR0917 - what the solution was made of
             y_mm=peak.y_mm,
             a_per_mm=peak.a_per_mm,
             a_per_mm2=peak.a_per_mm / copper.thickness_mm[on],
-            doubt=peak.doubt,
         ),
         points=solution.points,
         passes=solution.passes,

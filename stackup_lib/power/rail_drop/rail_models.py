@@ -58,20 +58,12 @@ class RouteStep:
 
 @record
 class LoadDrop:
-    """What the copper takes between the source and a load.
-
-    Attributes:
-        drop_v: bounds of the drop.
-        route: the way from load to source.
-        layer_v: what of the drop arises in each layer; the rest is `barrel_v`. Loads elsewhere may lower it.
-    """
+    """What the copper takes between the source and a load: bounds of the drop, and the way from load to source."""
 
     name: str
     current_a: float
     drop_v: Interval
     route: tuple[RouteStep, ...]
-    layer_v: Mapping[str, float]
-    barrel_v: float
 
 
 @record
@@ -89,19 +81,18 @@ class HoleCurrent:
 
 @record
 class DensityPeak:
-    """Where current is densest: mean over the copper within `DENSITY_RADIUS_MM`, and the share that is in doubt."""
+    """Where current is densest: mean over the copper within `DENSITY_RADIUS_MM`."""
 
     layer: str
     x_mm: float
     y_mm: float
     a_per_mm: float
     a_per_mm2: float
-    doubt: float = 0.0
 
 
 @record
 class TrackCurrent:
-    """The largest current along a track whose middle lies outside the net's fills.
+    """What flows through the middle of a track that lies outside the net's fills.
 
     Attributes:
         run_v: largest drop within the tracks outside fills that touch it on its layer.

@@ -126,39 +126,30 @@ class SheetSolution:
 
     Attributes:
         drops_v: source to each load.
-        parts_v: shape (loads, sheets + 1): what of each drop arises in each sheet, and in all barrels.
         power_w: in all the copper.
         sheet_power_w: per sheet, middle of the bounds.
         barrel_current_a: per barrel, signed; 0 for one that no current reaches.
         barrel_power_w: in all barrels.
         size_mm2, density_a_per_mm: per triangle of `assembly`; density is a vector of current per mm of width.
-        middle_a_per_mm: per triangle, the mean of the densities of both forms, no farther from the true one than half
-            of their distance, in the sum of squares (Prager and Synge); `doubt_a_per_mm` is that half.
         points: mesh points; `passes`: meshes that were solved.
         assembly: the last mesh's equations; triangles that current can reach.
         volts: drop from the source at each unknown of the continuous form.
         node_of: the number under which each node was solved: contacts that touch share one; `source`: that of it.
-        sheets: as meshed; `kept`: which of their triangles `assembly` has.
     """
 
     drops_v: tuple[Interval, ...]
-    parts_v: Reals
     power_w: Interval
     sheet_power_w: tuple[float, ...]
     barrel_current_a: Reals
     barrel_power_w: float
     size_mm2: Reals
     density_a_per_mm: Reals
-    middle_a_per_mm: Reals
-    doubt_a_per_mm: Reals
     points: int
     passes: int
     assembly: Assembly
     volts: Reals
     node_of: Indices
     source: int
-    sheets: Sequence[MeshedSheet]
-    kept: Mask
 
 
 def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> SheetSolution:
@@ -182,28 +173,15 @@ def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> S
         for area, sheet in zip(areas, network.sheets, strict=True)
     ]
     for done in range(1, goal.most_passes + 1):
-        solution, gap_w = _solve(network, node_of, sheets, done)
+        solution, gap_w, kept = _solve(network, node_of, sheets, done)
         width = solution.power_w.high - solution.power_w.low
         room = int((goal.most_points - solution.points) / POINTS_PER_TRIANGLE)
         marked = _marked(gap_w, room)
         if width <= goal.gap * solution.power_w.nominal or done == goal.most_passes or not marked.any():
             break
-        sheets = _refined(sheets, _of_all(solution.kept, marked))
+        kept[kept] = marked
+        sheets = _refined(sheets, kept)
     return solution
-
-
-def solve_finer(network: SheetNetwork, solution: SheetSolution, marked: Mask) -> SheetSolution:
-    """Return the flow on a mesh that is finer around some triangles of a solution; drops are told of the first only."""
-    sheets = _refined(solution.sheets, _of_all(solution.kept, marked))
-    finer, _ = _solve(network, solution.node_of, sheets, solution.passes + 1, each=False)
-    return replace(finer, drops_v=solution.drops_v, parts_v=solution.parts_v, power_w=solution.power_w)
-
-
-def _of_all(kept: Mask, marked: Mask) -> Mask:
-    """Return the marks of the triangles that were kept as marks of all."""
-    found = np.zeros(len(kept), dtype=bool)
-    found[kept] = marked
-    return found
 
 
 def _refuse_too_many_corners(areas: Sequence[Geometry]) -> None:
@@ -245,9 +223,9 @@ def _conducting(area: Geometry, contacts: list[Contact], node_of: Indices) -> Ge
 
 
 def _solve(
-    network: SheetNetwork, node_of: Indices, sheets: Sequence[MeshedSheet], done: int, *, each: bool = True
-) -> tuple[SheetSolution, Reals]:
-    """Solve both forms on one mesh, for each load alone as well or not; also each kept triangle's part of the gap."""
+    network: SheetNetwork, node_of: Indices, sheets: Sequence[MeshedSheet], done: int
+) -> tuple[SheetSolution, Reals, Mask]:
+    """Solve both forms on one mesh; also each kept triangle's part of the gap, and which triangles were kept."""
     contacts = [(c.sheet, c.area, int(node_of[c.node])) for c in network.contacts]
     full = assemble(sheets, contacts, _links(network, node_of), int(node_of.max()) + 1)
     source = int(node_of[network.source])
@@ -262,37 +240,31 @@ def _solve(
         raise MeshFailed("the pads of its ends touch, with no copper between them")
     assembly = replace(full.only(kept), links=links)
     amperes = np.array([current for _, current in network.loads])
-    lower = solve_form(assembly, assembly.continuous, source, nodes, amperes, each=each)
-    upper = solve_form(assembly, assembly.conserving, source, nodes, amperes, each=each)
+    lower = solve_form(assembly, assembly.continuous, source, nodes, amperes)
+    upper = solve_form(assembly, assembly.conserving, source, nodes, amperes)
     low_field = gradients_v_per_mm(assembly, lower.volts, conserving=False)
     high_field = gradients_v_per_mm(assembly, upper.volts, conserving=True)
     size = areas_mm2(assembly.corners_mm)
-    apart = assembly.siemens**2 * ((low_field - high_field) ** 2).sum(axis=1)
-    gap_w = apart * size / assembly.siemens
+    gap_w = assembly.siemens * size * ((low_field - high_field) ** 2).sum(axis=1)
     heat = assembly.siemens * size * ((low_field**2).sum(axis=1) + (high_field**2).sum(axis=1)) / 2
     current = _barrel_currents(network, node_of, upper)
     resistance = np.array([b.resistance_ohm for b in network.barrels])
     solution = SheetSolution(
         drops_v=_drops(lower, upper, amperes),
-        parts_v=(lower.parts_v + upper.parts_v) / 2,
         power_w=_ordered(*(float(amperes @ p.resistance_ohm @ amperes) for p in (lower, upper))),
         sheet_power_w=tuple(np.bincount(assembly.sheet_of, heat, len(sheets)).tolist()),
         barrel_current_a=current,
         barrel_power_w=float((resistance * current**2).sum()),
         size_mm2=size,
         density_a_per_mm=-assembly.siemens[:, None] * high_field,
-        middle_a_per_mm=-assembly.siemens[:, None] * (low_field + high_field) / 2,
-        doubt_a_per_mm=np.sqrt(apart) / 2,
         points=sum(len(s.mesh.points_mm) for s in sheets),
         passes=done,
         assembly=assembly,
         volts=lower.volts,
         node_of=node_of,
         source=source,
-        sheets=sheets,
-        kept=kept,
     )
-    return solution, gap_w
+    return solution, gap_w, kept
 
 
 def _links(network: SheetNetwork, node_of: Indices) -> ElementLinks:

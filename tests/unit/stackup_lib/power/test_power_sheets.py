@@ -16,9 +16,8 @@ from shapely import Geometry, affinity
 
 from stackup_lib.core.interval import Interval
 from stackup_lib.power.copper import octagon_radius_mm
-from stackup_lib.power.rail_drop.flow import Ways
+from stackup_lib.power.rail_drop.flow import Ways, densest
 from stackup_lib.power.rail_drop.mesh import MeshFailed, make_mesh, refine_mesh
-from stackup_lib.power.rail_drop.peak import Peak, densest, resolved_peak
 from stackup_lib.power.rail_drop.sheets import (
     Barrel,
     Contact,
@@ -224,26 +223,6 @@ def test_the_bounds_of_one_load_hold_what_a_fine_mesh_gives_while_others_draw() 
         assert narrow.high - narrow.low < 0.2 * (wide.high - wide.low)
 
 
-def test_the_drop_at_a_load_is_told_by_what_lies_on_its_own_way() -> None:
-    """2 squares of a first sheet to load 1, whose 1 A and 2 A share them; a barrel and 3 squares more to load 2."""
-    sheet = SheetNetwork(
-        [CopperSheet(bar(0, 1, 2), 1.0), CopperSheet(bar(5, 1, 8), 1.0)],
-        [
-            Contact(0, ends(0, 2, 1)[0], 0),
-            Contact(0, ends(0, 2, 1)[1], 1),
-            Contact(1, ends(5, 8, 1)[0], 2),
-            Contact(1, ends(5, 8, 1)[1], 3),
-        ],
-        [Barrel(1, 2, 0.1)],
-        0,
-        [(1, 1.0), (3, 2.0)],
-    )
-    solution = solve_sheets(sheet)
-
-    assert solution.parts_v == pytest.approx(np.array([[6.0, 0.0, 0.0], [6.0, 6.0, 0.2]]), abs=1e-9)
-    assert solution.parts_v.sum(axis=1) == pytest.approx([drop.nominal for drop in solution.drops_v])
-
-
 def test_barrels_add_to_the_sheets_in_series_and_halve_in_parallel() -> None:
     """Two strips of two squares, one over the other, joined at their ends by two barrels of 3 ohm each."""
     left, right = ends(0, 2)
@@ -350,49 +329,6 @@ def test_the_densest_current_of_a_neck_is_the_current_over_its_width() -> None:
     assert whole.a_per_mm == pytest.approx(1.0, rel=0.03)
     assert 1.1 < around.a_per_mm < 2.0
     assert abs(abs(around.x_mm - 9.5) - 1.5) < 0.2
-
-
-COARSE = Precision(step_mm=6.0, gap=0.15, most_points=25_000)
-"""As rails of boards are solved."""
-
-
-def peak_of(case: Case) -> Peak:
-    """Where 1 A is densest, from a mesh that suffices for the drop."""
-    net = network(case.area, case.source, case.load)
-    return resolved_peak(net, solve_sheets(net, COARSE), 0.1)
-
-
-def test_the_density_at_an_inner_corner_is_that_of_finite_differences() -> None:
-    """1 A around a bend 1 mm wide: 1.94 A/mm on a disc of 0.2 mm at the corner, of 120 cells per mm, not 1 A/mm."""
-    peak = peak_of(CASES["corner"])
-
-    assert peak.a_per_mm == pytest.approx(1.94, rel=0.08)
-    assert abs(peak.a_per_mm - 1.94) <= peak.doubt * peak.a_per_mm
-    assert (peak.x_mm, peak.y_mm) == pytest.approx((1.0, 1.0), abs=0.15)
-
-
-@pytest.mark.parametrize("radius", [0.25, 1.0])
-def test_the_density_around_a_contact_is_that_of_the_radial_field(radius: float) -> None:
-    """1/(2 pi r) outside of a round contact, on the disc of 0.2 mm where its mean is highest: at the contact's edge."""
-    outer = circle(0, 8, 64)
-    away = circle(0, 9).difference(outer)
-    peak = peak_of(Case(outer, circle(0, radius, 64), away, math.log(8 / radius) / 2 / math.pi, 0.0))
-    x, y = (axis.ravel() for axis in np.meshgrid(*2 * [np.linspace(-0.1, 0.1, 401)]))
-    x, y = x[np.hypot(x, y) <= 0.1], y[np.hypot(x, y) <= 0.1]
-    means = []
-    for middle in np.linspace(radius, radius + 0.1, 21):
-        away_mm = np.hypot(middle + x, y)
-        means.append(float((1 / (2 * np.pi * away_mm[away_mm >= radius])).mean()))
-
-    assert peak.a_per_mm == pytest.approx(max(means), rel=0.08)
-    assert abs(peak.a_per_mm - max(means)) <= peak.doubt * peak.a_per_mm
-
-
-def test_a_straight_strip_leaves_no_doubt_of_its_density() -> None:
-    """Both forms are exact there: nothing is refined."""
-    peak = peak_of(CASES["strip"])
-
-    assert (peak.a_per_mm, peak.doubt) == pytest.approx((1.0, 0.0), abs=1e-9)
 
 
 def test_current_is_conserved_across_every_section() -> None:
