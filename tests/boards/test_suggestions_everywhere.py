@@ -26,7 +26,7 @@ from tests.support.stackup_audit import audit
 pytestmark = pytest.mark.slow
 
 LAYER_COUNTS = (4, 6, 8, 10, 12, 16, 20, 24, 32)
-"""Every other one for a profile, the others for the next."""
+"""A profile gets every other one, the next profile the others."""
 
 ANSWERS = 3
 
@@ -42,7 +42,7 @@ EXAMPLES = 3
 
 @cache
 def searches(profile: str) -> dict[str, tuple[str | None, GoalsFound, Answers]]:
-    """Search what can be requested: each form with its usual layers, and each layer count; what is the same once."""
+    """Search what can be requested: each form with its usual layers, and layer counts; what is the same once."""
     found: dict[str, tuple[str | None, GoalsFound, Answers]] = {}
     seen: dict[tuple[str, ...], Answers] = {}
     counts = LAYER_COUNTS[profile_names().index(profile) % 2 :: 2]

@@ -49,6 +49,7 @@ LOOKED_AT = (
     "profiles/training-b200.html",
     "interfaces/pcie.html",
     "fabs/index.html",
+    "documents/index.html",
     "settings/index.html",
     "commands/check.html",
     "formats/report-v1.html",

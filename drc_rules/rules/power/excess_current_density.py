@@ -18,8 +18,8 @@ Widen the bridge: move vias apart or remove their unused pads, extend the plane 
 
 What it cannot see
 ------------------
-The ground return: only its drop and vias are judged. Only the densest place of a rail is reported. Copper thickness is
-uniform per layer. Each part's pads are one potential. Temperature is not computed.
+At inner corners and around vias the mesh, made for the drop, may read half or twice the true density. Only the densest
+place is reported. Copper is uniform per layer. The ground return and the temperature are left out.
 
 Sources
 -------
