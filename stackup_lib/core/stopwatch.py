@@ -13,6 +13,7 @@ from functools import wraps
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
+from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.core.record import workpiece
 
 P = ParamSpec("P")
@@ -96,7 +97,12 @@ def add_background(seconds: Mapping[str, float]) -> None:
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
-    """Count the block under a name, inside `measuring`."""
+    """Count the block under a name, inside `measuring`.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed and got lost; Python drops what is raised while it collects garbage.
+    """
+    raise_if_interrupted()
     watch = _running.get()
     if watch is None:
         yield

@@ -159,3 +159,37 @@ def test_ctrl_c_that_a_library_turns_into_its_own_error_is_no_defect(where: str)
         words, env={**environment(), "PYTHONPATH": folders}, capture_output=True, timeout=FOR_EVER_S, check=False
     )
     assert (done.returncode, done.stdout, done.stderr.decode()) == (130, b"", "interrupted\n")
+
+
+LOST = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from drc_rules.engine import decide
+class Garbage:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        signal.pause()
+real, left = decide._check_objects, [Garbage()]
+def collecting(*args):
+    left.clear()
+    return real(*args)
+decide._check_objects = collecting
+from stackwright.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_that_python_drops_is_heeded_at_the_next_step() -> None:
+    """What is raised while garbage is collected goes no further than the error stream; the check ends all the same."""
+    board = ROOT / "fixtures" / "boards" / NAME / f"{NAME}.kicad_pcb"
+    folders = os.pathsep.join([str(ROOT), str(ROOT / "plugin")])
+    done = subprocess.run(
+        [sys.executable, "-c", LOST, "check", str(board)],
+        env={**environment(), "PYTHONPATH": folders},
+        capture_output=True,
+        timeout=FOR_EVER_S,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert "Exception ignored in" in done.stderr.decode()
+    assert done.stderr.decode().endswith("\ninterrupted\n")
