@@ -120,7 +120,7 @@ LADDERS: dict[str, tuple[tuple[str, ...], Callable[..., Case], tuple[object, ...
     "a rougher foil": (("FOI", "LOS"), with_foil, ("HVLP2", "HVLP", "VLP", "RTF", "STD")),
     "a wider tolerance of the fab": (("IMP001",), with_tolerance, (5, 8, 10, 15, 20)),
     "more current": (("PDN",), with_current, (3, 6.25, 12, 25, 50, 100)),
-    "thinner copper inside": (("PDN", "CUP001"), with_power_copper, (0.07, 0.03, 0.0152)),
+    "thinner copper inside": (("PDN", "CUP001"), with_power_copper, (0.07, 0.03, 0.0152, 0.008)),
     "a thicker board": (("VIA003", "VIA004", "FAB005"), with_core, (0.1, 0.6, 1.5, 3.0, 6.0)),
     "fewer backdrills": (("VIA001", "VIA002", "VIA003"), with_backdrills, (99, 12, 4, 0)),
 }

@@ -39,7 +39,8 @@ class SolvedRail:
         net: number of the net.
         current_a: all loads together.
         drop: with the copper as stated.
-        ratio: what the copper that a fab delivers, and its temperature, may make of it.
+        ratio: what the copper that a fab delivers, and its temperature, may make of its loss.
+        ratios: the same of the drop at each load: loads have ways of their own.
         copper: as it was solved.
         thickness_mm: thin, stated and thick, per copper layer.
         distance_mm: from the source's pads to the nearest pad of the farthest load.
@@ -52,6 +53,7 @@ class SolvedRail:
     current_a: float
     drop: RailDrop
     ratio: Ratio
+    ratios: tuple[Ratio, ...]
     copper: BoardCopper
     thickness_mm: dict[int, Thickness]
     layer_index: Mapping[str, int]
@@ -62,7 +64,16 @@ class SolvedRail:
     @property
     def worst_v(self) -> Interval:
         """Drop at the load where it is largest."""
-        return self.ratio.of(self.drop.worst.drop_v)
+        return self.drop_of(self.drop.loads.index(self.drop.worst))
+
+    def drop_of(self, load: int) -> Interval:
+        """Return the drop at a load, by its number."""
+        return self.ratios[load].of(self.drop.loads[load].drop_v)
+
+    def loss_of(self, load: int) -> CopperLoss:
+        """Return where the drop at a load arises, as volts."""
+        found = self.drop.loads[load]
+        return CopperLoss(found.layer_v, found.barrel_v, {name: self.range_of(name) for name in found.layer_v})
 
     def range_of(self, layer: str) -> Thickness:
         """Return what a layer's finished copper may be, in mm: thin, stated and thick."""
@@ -95,7 +106,7 @@ class WholeDrop:
 
     def of(self, load: int) -> Interval:
         """Return the drop at a load: of the supply path, and of the ground return where it is known."""
-        there = self.there.ratio.of(self.there.drop.loads[load].drop_v)
+        there = self.there.drop_of(load)
         return there.plus(self.back.of(load)) if self.back else there
 
     @property
@@ -239,7 +250,8 @@ def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
     copper, ranges = copper_as_declared(ctx, row)
     precision = Precision(step_mm=STEP_MM, gap=GAP, most_points=MOST_POINTS)
     drop = solve_rail(board, row.net, copper, source, loads, precision=precision)
-    ratio = _ratio(board, row, copper, ranges, drop)
+    ratio = _ratio(board, row, copper, ranges, (drop.layer_power_w, drop.barrel_power_w))
+    ratios = tuple(_ratio(board, row, copper, ranges, (load.layer_v, load.barrel_v)) for load in drop.loads)
     worst = next(load for load in loads if load.name == drop.worst.name)
     assumed = tuple(one for one in (worked_out, shared, *_assumed(ctx, row, drop)) if one)
     return SolvedRail(
@@ -248,6 +260,7 @@ def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
         current_a=current,
         drop=drop,
         ratio=ratio,
+        ratios=ratios,
         copper=copper,
         thickness_mm=ranges,
         layer_index=board.layer_index,
@@ -262,13 +275,17 @@ def _ratio(
     row: RailDeclaration,
     copper: BoardCopper,
     ranges: dict[int, Thickness],
-    drop: RailDrop,
+    lost: tuple[Mapping[str, float], float],
 ) -> Ratio:
-    """What the fab's copper and the temperature may make of the solved drop; what is declared counts as sure."""
+    """What the fab's copper and the temperature may make of a loss or drop; what is declared counts as sure.
+
+    `lost` are its parts: by layer, and in the holes.
+    """
+    by_layer, in_holes = lost
     plating, warm = copper.plating_mm * 1000, copper.temperature_c
     return drop_ratio(
-        {board.layer_index[name]: watt for name, watt in drop.layer_power_w.items()},
-        drop.barrel_power_w,
+        {board.layer_index[name]: part for name, part in by_layer.items()},
+        in_holes,
         ranges,
         (plating,) * 3 if row.plating_um is not None else (PLATING_UM.low, plating, PLATING_UM.high),
         (warm,) * 3 if row.copper_c is not None else (COPPER_C.low, warm, COPPER_C.high),

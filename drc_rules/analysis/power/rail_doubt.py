@@ -32,13 +32,18 @@ def unsure(net: str, what: str, found: Interval, limit: str, hint: str) -> Missi
     return MissingFact(f"{what} more precisely than {spread}; {limit}", hint or in_table(net, NOTHING_LEFT))
 
 
-def sharper(whole: WholeDrop) -> str:
-    """Return the line that narrows the range of the whole drop most, "" where everything is declared."""
-    doubts = list(_doubts(whole.there.row, whole.there.loss))
+def sharper(whole: WholeDrop, load: int | None = None) -> str:
+    """Return the line that narrows the range of the drop at a load most, "" where everything is declared.
+
+    Without a load it is that of the resistance.
+    """
+    doubts = list(_doubts(whole.there.row, whole.there.loss if load is None else whole.there.loss_of(load)))
     if whole.back:
-        weight = whole.back.of(whole.worst).nominal / (whole.worst_v.nominal or 1.0)
+        at = whole.worst if load is None else load
+        weight = whole.back.of(at).nominal / (whole.of(at).nominal or 1.0)
+        loss = whole.back.loss if load is None else whole.back.loads[load].loss
         doubts = [(share * (1 - weight), hint) for share, hint in doubts]
-        doubts += [(share * weight, hint) for share, hint in _doubts(whole.there.row, whole.back.loss)]
+        doubts += [(share * weight, hint) for share, hint in _doubts(whole.there.row, loss)]
     share, hint = max(doubts, default=(0.0, ""))
     return hint if share >= LEAST_SHARE else ""
 

@@ -45,12 +45,18 @@ class LoadReturn:
         others_v: by that of other rails, those that lift it; what lowers it is left out.
         error: of both, as a share, by the grid.
         joined: whether copper leads back at all.
+        parts_v: what of both arises in each copper layer, and in all holes as the last.
+        ratio: what the copper that a fab delivers, and its temperature, may make of it.
+        loss: where it arises, as volts.
     """
 
     own_v: float
     others_v: float
     error: float
     joined: bool
+    parts_v: tuple[float, ...] = ()
+    ratio: Ratio = Ratio(low=1.0, high=1.0)
+    loss: CopperLoss = field(default_factory=lambda: CopperLoss({}, 0.0, {}))
 
 
 @record
@@ -60,7 +66,7 @@ class RailReturn:
     Attributes:
         net: name of the return net.
         loads: in the order of the declaration.
-        ratio: what the copper that a fab delivers, and its temperature, may make of it.
+        ratio: what the copper that a fab delivers, and its temperature, may make of the loss of all that return by it.
         own_ohm: loss of the rail's own current over its square, with the copper as stated.
         counted: other rails that return by the same net, and were counted.
         left_out: others whose ground return or current is not known.
@@ -81,16 +87,18 @@ class RailReturn:
 
     def of(self, load: int) -> Interval:
         """Return the drop of the ground return at a load: rail's own and others' current together."""
-        return self._widened(self.loads[load].own_v + self.loads[load].others_v, self.loads[load].error)
+        found = self.loads[load]
+        return _widened(found.own_v + found.others_v, found.error, found.ratio)
 
     @property
     def resistance_ohm(self) -> Interval:
         """Of the rail's own current."""
-        return self._widened(self.own_ohm, max((load.error for load in self.loads), default=0.0))
+        return _widened(self.own_ohm, max((load.error for load in self.loads), default=0.0), self.ratio)
 
-    def _widened(self, value: float, error: float) -> Interval:
-        share = min(error, 1.0)
-        return self.ratio.of(Interval(low=value * (1 - share), nominal=value, high=value * (1 + share)))
+
+def _widened(value: float, error: float, ratio: Ratio) -> Interval:
+    share = min(error, 1.0)
+    return ratio.of(Interval(low=value * (1 - share), nominal=value, high=value * (1 + share)))
 
 
 def solve_returns(
@@ -135,9 +143,11 @@ def _load(drops: ReturnDrops, pair: int, owner: Sequence[int]) -> LoadReturn:
     by_rail: dict[int, float] = {}
     for volts, number in zip(drops.drop_v[pair], owner, strict=True):
         by_rail[number] = by_rail.get(number, 0.0) + volts
+    counted = [parts for parts, number in zip(drops.parts_v[pair], owner, strict=True) if by_rail[number] > 0]
     own = max(by_rail.pop(owner[pair]), 0.0)
     others = sum(max(volts, 0.0) for volts in by_rail.values())
-    return LoadReturn(own_v=own, others_v=others, error=drops.error[pair], joined=drops.joined[pair])
+    parts = tuple(map(sum, zip(*counted, strict=True)))
+    return LoadReturn(own, others, drops.error[pair], drops.joined[pair], parts)
 
 
 def _terminals(requests: Sequence[ReturnRequest]) -> tuple[list[Terminal], dict[tuple[int, ...], int]]:
@@ -206,16 +216,28 @@ def _returns(
         temperature_c=COPPER_C.nominal if warm is None else warm,
     )
     found, drops = solve_returns(ctx.board, copper, requests)
-    ratio = drop_ratio(
-        {ctx.board.layer_index[name]: watt for name, watt in drops.layer_power_w.items()},
-        drops.barrel_power_w,
-        ranges,
-        (plating,) * 3 if plating else (PLATING_UM.low, PLATING_UM.nominal, PLATING_UM.high),
-        (COPPER_C.low, COPPER_C.nominal, COPPER_C.high) if warm is None else (warm,) * 3,
-    )
-    by_name = {name: ranges[ctx.board.layer_index[name]] for name in drops.layer_power_w}
-    loss = CopperLoss(drops.layer_power_w, drops.barrel_power_w, by_name)
-    whole = {number: replace(one, ratio=ratio, left_out=left_out, loss=loss) for number, one in found.items()}
+
+    def of(lost: Mapping[str, float], in_holes: float) -> tuple[Ratio, CopperLoss]:
+        ratio = drop_ratio(
+            {ctx.board.layer_index[name]: part for name, part in lost.items()},
+            in_holes,
+            ranges,
+            (plating,) * 3 if plating else (PLATING_UM.low, PLATING_UM.nominal, PLATING_UM.high),
+            (COPPER_C.low, COPPER_C.nominal, COPPER_C.high) if warm is None else (warm,) * 3,
+        )
+        return ratio, CopperLoss(lost, in_holes, {name: ranges[ctx.board.layer_index[name]] for name in lost})
+
+    def with_range(load: LoadReturn) -> LoadReturn:
+        names = [layer.name for layer in ctx.board.copper_layers]
+        by_layer = {name: part for name, part in zip(names, load.parts_v, strict=False) if part}
+        ratio, loss = of(by_layer, load.parts_v[-1] if load.parts_v else 0.0)
+        return replace(load, ratio=ratio, loss=loss)
+
+    ratio, loss = of(drops.layer_power_w, drops.barrel_power_w)
+    whole = {
+        number: replace(one, loads=tuple(map(with_range, one.loads)), ratio=ratio, left_out=left_out, loss=loss)
+        for number, one in found.items()
+    }
     return {**whole, **_doubted(ctx.board, copper, requests, whole)}
 
 

@@ -57,7 +57,7 @@ def _solution(board: Board, whole: WholeDrop) -> dict[str, object]:
             for k, load in enumerate(drop.loads)
         ),
         "drop_mv": whole.worst_v.times(1000),
-        "there_mv": solved.ratio.of(drop.loads[whole.worst].drop_v).times(1000),
+        "there_mv": solved.drop_of(whole.worst).times(1000),
         "back_mv": back.of(whole.worst).times(1000) if back else None,
         "ground": back.net if back else "",
         "shares_ground": back.counted if back else (),

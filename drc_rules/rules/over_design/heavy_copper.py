@@ -122,17 +122,15 @@ def _used(ctx: Context, row: RailDeclaration, layers: tuple[str, ...], lighter_o
     whole = PowerRails(ctx).whole(row)
     if row.max_drop_v is None or row.max_rise_c is not None or whole.back is None:
         return None
-    there = _growth(whole.there.loss, layers, lighter_oz)
-    back = _growth(whole.back.loss, layers, lighter_oz)
-    highs = (
-        (whole.there.ratio.of(load.drop_v).high * there, whole.back.of(number).high * back)
-        for number, load in enumerate(whole.there.drop.loads)
-    )
+    loads = range(len(whole.there.drop.loads))
+    there = [_growth(whole.there.loss_of(load), layers, lighter_oz) for load in loads]
+    back = [_growth(found.loss, layers, lighter_oz) for found in whole.back.loads]
+    highs = ((whole.there.drop_of(load).high * there[load], whole.back.of(load).high * back[load]) for load in loads)
     shares = [max(sum(high) for high in highs) / row.max_drop_v]
     if row.max_a_per_mm2 is not None:
         peak = whole.there.drop.peak
         thin, stated, _ = whole.there.range_of(peak.layer)
-        shares.append(peak.a_per_mm2 * stated / thin * there / row.max_a_per_mm2)
+        shares.append(peak.a_per_mm2 * stated / thin * max(there) / row.max_a_per_mm2)
     return max(shares)
 
 

@@ -16,10 +16,10 @@ needs `ground`, `ground_from` or `ground_to`. A pass whose worst case exceeds th
 An inductor or shunt as source has no ground pads: then those of the part that drives it count, and a failure that rests
 on them is a warning.
 
-The range of each drop covers the copper that a fab delivers for the stated thickness (IPC-6012 minima, plating of outer
-layers), hole plating, and copper between 20 and 85 degrees, unless declared: `[process]` `outer_copper_um` is the outer
-layers' finished copper, that of a preset to 10 %. That of the return includes the error of its grid, which is fine at
-the pads and coarser away from them.
+The range of each drop covers the copper on its way that a fab delivers for the stated thickness (IPC-6012 minima,
+plating of outer layers), hole plating, and copper between 20 and 85 degrees, unless declared: `[process]`
+`outer_copper_um` is the outer layers' finished copper, that of a preset to 10 %. That of the return includes the error
+of its grid, which is fine at the pads and coarser away from them.
 
 Why it matters
 --------------
@@ -99,7 +99,9 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         raise _unknown_return(whole, drop, limit_v)
     if standing is Standing.UNSURE:
         limit = f"maximum {figure(1000 * limit_v)} mV"
-        raise unsure(row.net, f"IR drop of {row.net} with its return in mV", drop.times(1000), limit, sharper(whole))
+        raise unsure(
+            row.net, f"IR drop of {row.net} with its return in mV", drop.times(1000), limit, sharper(whole, load)
+        )
     if drop.high <= limit_v:
         return
     yield DraftFinding(
@@ -135,7 +137,7 @@ def _show(ctx: Context, whole: WholeDrop, load: int, limit_v: float) -> None:
     ctx.shows(
         f"{row.net} at {there.drop.loads[load].name}{way}",
         U=whole.of(load).times(1000),
-        U_there=there.ratio.of(there.drop.loads[load].drop_v).times(1000),
+        U_there=there.drop_of(load).times(1000),
         U_back=back.of(load).times(1000) if back else 0.0,
         U_max=1000 * limit_v,
         V=row.voltage_v,
@@ -162,7 +164,7 @@ def _title(whole: WholeDrop, number: int, limit_v: float) -> str:
     title += f", {over} of {len(there.drop.loads)} loads" if over > 1 else ""
     if back is None:
         return f"{title}; supply side alone, return not known"
-    one, other = (1000 * volts.nominal for volts in (there.ratio.of(load.drop_v), back.of(number)))
+    one, other = (1000 * volts.nominal for volts in (there.drop_of(number), back.of(number)))
     shared = f" shared with {', '.join(back.counted)}" if back.counted else ""
     return f"{title}; {figure(one)} mV supply, {figure(other)} mV return through {back.net}{shared}"
 
@@ -175,7 +177,7 @@ def _watts(whole: WholeDrop) -> float:
 def _is_inferred(whole: WholeDrop, limit_v: float) -> bool:
     """Tell whether a failure rests on currents that were shared out, or on ground pads of a part that is inferred."""
     there = whole.there
-    drops = (there.ratio.of(load.drop_v) for load in there.drop.loads)
+    drops = (there.drop_of(load) for load in range(len(there.drop.loads)))
     alone = any(drop.against(maximum=limit_v) is Standing.BEYOND for drop in drops)
     guessed = whole.back is not None and bool(whole.back.inferred) and not alone
     return guessed or there.confidence is not Confidence.HIGH
@@ -184,12 +186,13 @@ def _is_inferred(whole: WholeDrop, limit_v: float) -> bool:
 def _fix(whole: WholeDrop, load: int) -> str:
     """Name the side, and the layer or the holes in it, in which most is lost."""
     solved, back = whole.there, whole.back
-    if back and back.of(load).nominal > solved.ratio.of(solved.drop.loads[load].drop_v).nominal:
+    if back and back.of(load).nominal > solved.drop_of(load).nominal:
         return f"Add ground copper and vias between the load and its source: {back.net} drops more than the supply"
-    lost = dict(solved.drop.layer_power_w)
+    loss = solved.loss_of(load)
+    lost = dict(loss.layer_power_w)
     worst = max(lost, key=lambda name: lost[name])
-    share = 100 * lost[worst] / (sum(lost.values()) + solved.drop.barrel_power_w)
-    if solved.drop.barrel_power_w > lost[worst]:
+    share = 100 * lost[worst] / loss.total_w
+    if loss.barrel_power_w > lost[worst]:
         return "Add vias where the current changes layers: most is lost in their barrels"
     return f"Add copper on {worst}, where {share:.0f} % of it is lost, or move the source closer to the load"
 

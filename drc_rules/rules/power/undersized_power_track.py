@@ -2,8 +2,8 @@
 
 What it checks
 --------------
-The tracks of each `[[rail]]` outside its fills: the solved current in each, and its temperature rise. Two bounds, and
-the lower one counts: the chart of IPC-2221 for a long track alone, and the maximum that conduction along the copper
+The tracks of each `[[rail]]` outside its fills: the largest current along each, and its temperature rise. Two bounds,
+and the lower one counts: the chart of IPC-2221 for a long track alone, and the maximum that conduction along the copper
 allows, V2/(8 k rho), for the voltage V along the track; a short neck between wide copper stays cool. One finding per
 rail. The limit is `max_rise_c`, or without it 20 degrees, as information. Tracks that exceed it with the stated
 thickness, and not with the thickest copper that a fab may deliver for it, are not verifiable until `copper_um` declares

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
@@ -88,6 +89,8 @@ class ReturnDrops(Frozen):
         joined: for each pair, whether copper joins it; the drops of one that is not are 0.
         error: of each pair's drop, as a share of it.
         layer_power_w, barrel_power_w: lost where, all flows together.
+        parts_v: of each pair's drop by each flow, what arises in each copper layer, and in all barrels: shape (pairs,
+            flows, layers + 1).
         holes: by the number of the rail, its current in vias and plated holes but the terminals' own, largest first.
         nodes: of the finer network; `grid_mm`: its finest leaf.
     """
@@ -97,6 +100,7 @@ class ReturnDrops(Frozen):
     error: tuple[float, ...]
     layer_power_w: Mapping[str, float]
     barrel_power_w: float
+    parts_v: tuple[tuple[tuple[float, ...], ...], ...]
     holes: Mapping[int, tuple[HoleCurrent, ...]]
     nodes: int
     grid_mm: float
@@ -106,7 +110,8 @@ class ReturnDrops(Frozen):
 class _Solved:
     """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor.
 
-    `leaf_loss` is the largest share, over the flows, of a flow's loss in each leaf on all layers.
+    `leaf_loss` is the largest share, over the flows, of a flow's loss in each leaf on all layers. `parts_v` is that of
+    `ReturnDrops`.
     """
 
     terminal_v: Floats
@@ -114,6 +119,7 @@ class _Solved:
     resistors: Resistors
     watts: Floats
     leaf_loss: Floats
+    parts_v: Floats
     holes: Mapping[int, tuple[HoleCurrent, ...]]
     nodes: int
 
@@ -157,9 +163,9 @@ def solve_return(
         levels.append(coarser(levels[-1]))
     site = ReturnSite(board, number, copper, layers)
     first = _first_leaves(grid, boxes, most // 3)
-    rough = _solve(site, first, levels, terminals, flows)
+    rough = _solve(site, first, levels, terminals, flows, ())
     leaves = _finer_leaves(first, rough, boxes, most)
-    fine = _solve(site, leaves, levels, terminals, flows)
+    fine = _solve(site, leaves, levels, terminals, flows, pairs)
     return _drops(board, fine, rough, pairs, leaves)
 
 
@@ -257,14 +263,15 @@ def _boxes(board: Board, pads: Sequence[int]) -> Floats:
     return np.hstack([low, np.maximum.reduceat(boxes[order, 2:], starts)])
 
 
-def _solve(
+def _solve(  # noqa: PLR0917 - the network, and what is solved on it
     site: ReturnSite,
     leaves: Leaves,
     levels: Sequence[GridLevel],
     terminals: Sequence[Terminal],
     flows: Sequence[ReturnFlow],
+    pairs: Sequence[tuple[int, int]],
 ) -> _Solved:
-    """Build the network and solve it for each flow."""
+    """Build the network and solve it for each flow, and for 1 A between each pair."""
     builder = NetBuilder(site, leaves, levels[0])
     builder.add_sheets(leaf_links(leaves, levels[: int(leaves.level.max()) + 1]))
     at = builder.nodes(len(terminals))
@@ -294,16 +301,19 @@ def _solve(
         raise RailNotSolvedError(
             where, f"the copper of {name} cannot be solved ({error})", "report the board"
         ) from error
-    right = np.zeros((int(free.sum()), len(flows)))
-    for column, flow in enumerate(flows):
-        entry, leave = int(at[flow.entry]), int(at[flow.exit])
+    driven = [*((flow.entry, flow.exit, flow.current_a) for flow in flows), *((*pair, 1.0) for pair in pairs)]
+    right = np.zeros((int(free.sum()), len(driven)))
+    for column, (start, end, amperes) in enumerate(driven):
+        entry, leave = int(at[start]), int(at[end])
         if label[entry] != label[leave]:
             continue
         for node, sign in ((entry, 1.0), (leave, -1.0)):
             if row_of[node] >= 0:
-                right[row_of[node], column] += sign * flow.current_a
-    volts = np.zeros((count, len(flows)))
-    volts[free] = factors.solve(right)
+                right[row_of[node], column] += sign * amperes
+    solved = np.zeros((count, len(driven)))
+    solved[free] = factors.solve(right)
+    volts, unit = solved[:, : len(flows)], solved[:, len(flows) :]
+    parts = _parts_v(net_of, unit, volts, site.board.layer_count)
     whole = volts.sum(axis=1)
     watts = siemens * (whole[one] - whole[two]) ** 2
     leaf_loss = _leaf_loss(net_of, volts, len(leaves))
@@ -311,7 +321,22 @@ def _solve(
     flow_a = siemens[barrel, None] * (volts[one[barrel]] - volts[two[barrel]])
     barrels = Barrels(site.board, holes, hole_node, net_of)
     currents = hole_currents(barrels, flow_a, [flow.rail for flow in flows], node_of_pad.keys())
-    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, currents, int(free.sum()))
+    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, parts, currents, int(free.sum()))
+
+
+def _parts_v(net_of: Resistors, unit: Floats, volts: Floats, layers: int) -> Floats:
+    """Return what of each pair's drop by each flow arises in each layer, and in all barrels as the last.
+
+    That is the sum over the resistors of one's voltage, for 1 A between the pair, times the other's current (Tellegen).
+    """
+    one, two, siemens = net_of.first, net_of.second, net_of.siemens[1]
+    group = np.where(net_of.kind == ReturnKind.BARREL, layers, net_of.layer)
+    found = np.zeros((unit.shape[1], volts.shape[1], layers + 1))
+    for number in distinct(group).tolist():
+        rows = np.flatnonzero(group == number)
+        across, through = (v[one[rows]] - v[two[rows]] for v in (unit, volts))
+        found[:, :, number] = across.T @ (siemens[rows, None] * through)
+    return found
 
 
 def _leaf_loss(net_of: Resistors, volts: Floats, leaves: int) -> Floats:
@@ -345,6 +370,7 @@ def _drops(
         error=tuple((floor + moved / largest + _unsure(fine)).tolist()),
         layer_power_w={board.copper_layers[k].name: float(w) for k, w in enumerate(by_layer.tolist()) if w > 0},
         barrel_power_w=float(watts[barrels].sum()),
+        parts_v=tuple(tuple(tuple(part) for part in row) for row in fine.parts_v.tolist()),
         holes=fine.holes,
         nodes=fine.nodes,
         grid_mm=float(leaves.size_mm.min()),

@@ -77,6 +77,7 @@ class Assembly:
     conserving: ElementForm
     links: ElementLinks
     node_count: int
+    sheet_count: int
 
     def only(self, kept: Mask) -> Assembly:
         """Return the assembly with some of its triangles."""
@@ -121,6 +122,7 @@ def assemble(
         ElementForm(np.concatenate(at_edges), 4 * local, edges),
         links,
         node_count,
+        len(sheets),
     )
 
 
@@ -178,10 +180,12 @@ class Potentials:
     Attributes:
         resistance_ohm: shape (loads, loads): drop at the one for 1 A at the other.
         volts: drop from the source at each unknown for the loads' own currents; 0 where no current can go.
+        parts_v: shape (loads, sheets + 1): how much of the drop at each load arises in each sheet, and in all links.
     """
 
     resistance_ohm: Reals
     volts: Reals
+    parts_v: Reals
 
 
 def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indices, amperes: Reals) -> Potentials:
@@ -199,13 +203,34 @@ def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indice
     volts = np.zeros(form.count)
     volts[free] = factors.solve(load)
     resistance = np.zeros((len(nodes), len(nodes)))
+    into = _currents_into(assembly, form, volts, row_of, len(free))
+    parts = np.zeros((len(nodes), into.shape[1]))
     for first in range(0, len(nodes), COLUMNS):
         chunk = np.arange(first, min(first + COLUMNS, len(nodes)))
         right = np.zeros((len(free), len(chunk)))
         right[rows[chunk][drawn[chunk]], np.flatnonzero(drawn[chunk])] = 1.0
         solved = factors.solve(right)
         resistance[:, chunk] = np.where(drawn[:, None], solved[rows], 0.0)
-    return Potentials(resistance, volts)
+        parts[chunk] = solved.T @ into
+    return Potentials(resistance, volts, parts)
+
+
+def _currents_into(assembly: Assembly, form: ElementForm, volts: Reals, row_of: Indices, size: int) -> Reals:
+    """Return the current that each sheet, and all links as the last, lead into each free unknown.
+
+    Times the potentials of 1 A at one load that is what the drop there owes to each (B. D. H. Tellegen, Philips
+    Research Reports 7 (1952) 259): the potentials of one current with the currents of another.
+    """
+    links, groups = assembly.links, assembly.sheet_count + 1
+    sheets = np.einsum("tij,tj->ti", form.stiffness, volts[form.unknowns])
+    barrels = links.siemens * (volts[links.first] - volts[links.second])
+    last = np.full(len(barrels), groups - 1)
+    rows = np.concatenate([row_of[form.unknowns].ravel(), row_of[links.first], row_of[links.second]])
+    group = np.concatenate([np.repeat(assembly.sheet_of, 3), last, last])
+    amperes = np.concatenate([sheets.ravel(), barrels, -barrels])
+    kept = rows >= 0
+    found = np.bincount(rows[kept] * groups + group[kept], amperes[kept], size * groups)
+    return np.asarray(found.reshape(size, groups), dtype=np.float64)
 
 
 def _matrix(form: ElementForm, links: ElementLinks, row_of: Indices, size: int) -> csc_matrix:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,18 @@ from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.net_copper import layer_fills
 from stackup_lib.power.rail_drop.sheets import SheetSolution
 
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
+    from shapely import Geometry
+
 NEAR = 0.4
-"""Current is averaged over the triangles within this share of the track's width from its middle."""
+"""Current is averaged over the triangles within this share of the track's width from a place on its middle line."""
+
+NEAREST = 16
+"""Triangles among which the one that holds a place is looked for."""
+
+PLACES = 9
+"""Places along a straight track, at most: another track may leave it anywhere. None is within a width of its ends."""
 
 
 @record
@@ -22,7 +33,7 @@ class LooseTrack:
 
     Attributes:
         row: of `Board.tracks`.
-        current_a: through its middle; where currents meet there, an upper estimate.
+        current_a: the largest along it; where currents meet, an upper estimate.
         volts: largest difference within the loose tracks that touch it on its layer.
     """
 
@@ -42,9 +53,10 @@ def loose_tracks(board: Board, net: int, layers: Sequence[int], solution: SheetS
     """
     found: list[LooseTrack] = []
     for sheet, layer in enumerate(layers):
-        rows = _outside(board, net, layer)
+        fills = layer_fills(board, net, layer)
+        rows = _outside(board, net, layer, fills)
         if len(rows):
-            found += _of_sheet(board, rows, sheet, solution)
+            found += _of_sheet(board, rows, sheet, fills, solution)
     return tuple(sorted(found, key=lambda track: (-track.current_a, track.row)))
 
 
@@ -58,7 +70,7 @@ def _middles(board: Board, rows: Ints) -> tuple[Floats, Floats]:
     )
 
 
-def _outside(board: Board, net: int, layer: int) -> Ints:
+def _outside(board: Board, net: int, layer: int, fills: Sequence[Geometry]) -> Ints:
     import shapely  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
 
     tracks = board.tracks
@@ -68,14 +80,36 @@ def _outside(board: Board, net: int, layer: int) -> Ints:
         return rows
     x, y = _middles(board, rows)
     inside = np.zeros(len(rows), dtype=bool)
-    for fill in layer_fills(board, net, layer):
+    for fill in fills:
         shapely.prepare(fill)
         inside |= shapely.contains_xy(fill, x, y)
     return rows[~inside]
 
 
-def _of_sheet(board: Board, rows: Ints, sheet: int, solution: SheetSolution) -> list[LooseTrack]:
-    """Average the current density around the middle of each track; group the tracks that touch."""
+def _places(board: Board, rows: Ints, fills: Sequence[Geometry]) -> Iterator[Floats]:
+    """Yield the middle of each track, and of a straight one more places on it that lie in no fill."""
+    import shapely  # noqa: PLC0415
+
+    tracks = board.tracks
+    x, y = _middles(board, rows)
+    for row, middle in zip(rows.tolist(), np.column_stack([x, y]), strict=True):
+        length, width = float(tracks.length_mm[row]), float(tracks.width_mm[row])
+        count = min(PLACES, int((length - 2 * width) / width))
+        if count < 1 or not np.isnan(tracks.mid_x_mm[row]):
+            yield middle[None]
+            continue
+        share = np.linspace(width / length, 1 - width / length, count)[:, None]
+        start = np.array([tracks.start_x_mm[row], tracks.start_y_mm[row]])
+        end = np.array([tracks.end_x_mm[row], tracks.end_y_mm[row]])
+        more = start + (end - start) * share
+        outside = ~np.any([shapely.contains_xy(fill, more[:, 0], more[:, 1]) for fill in fills], axis=0)
+        yield np.vstack([middle, more[outside] if len(fills) else more])
+
+
+def _of_sheet(
+    board: Board, rows: Ints, sheet: int, sheet_fills: Sequence[Geometry], solution: SheetSolution
+) -> list[LooseTrack]:
+    """Average the current density around places along each track; group the tracks that touch."""
     from scipy.spatial import cKDTree  # noqa: PLC0415
 
     assembly = solution.assembly
@@ -86,12 +120,14 @@ def _of_sheet(board: Board, rows: Ints, sheet: int, solution: SheetSolution) -> 
     tree = cKDTree(corners.mean(axis=1))
     amperes_per_mm = np.hypot(*solution.density_a_per_mm[mine].T)
     size = solution.size_mm2[mine]
-    x, y = _middles(board, rows)
     width = board.tracks.width_mm[rows]
     currents: list[float] = []
-    for at, wide in zip(np.column_stack([x, y]), width.tolist(), strict=True):
-        near = tree.query_ball_point(at, NEAR * wide) or [int(tree.query(at)[1])]
-        currents.append(float((amperes_per_mm[near] * size[near]).sum() / size[near].sum()) * wide)
+    for places, wide in zip(_places(board, rows, sheet_fills), width.tolist(), strict=True):
+        around = tree.query_ball_point(places, NEAR * wide)
+        found = [near or _holding(place, tree, corners) for near, place in zip(around, places, strict=True)]
+        found = [near for near in found if near] or [[int(tree.query(places[0])[1])]]
+        means = [float((amperes_per_mm[near] * size[near]).sum() / size[near].sum()) for near in found]
+        currents.append(max(means) * wide)
     volts = _volts(board, rows, corners, solution.volts[assembly.continuous.unknowns[mine]])
     least = 1e-6 * max(currents)
     return [
@@ -99,6 +135,15 @@ def _of_sheet(board: Board, rows: Ints, sheet: int, solution: SheetSolution) -> 
         for row, current, lost in zip(rows.tolist(), currents, volts, strict=True)
         if current > least
     ]
+
+
+def _holding(place: Floats, tree: cKDTree, corners: Floats) -> list[int]:
+    """Return the triangle that holds a place, among those whose centres are nearest; none for a place on a contact."""
+    near = np.atleast_1d(tree.query(place, k=min(NEAREST, len(corners)))[1])
+    to = corners[near] - place
+    turns = to[:, :, 0] * np.roll(to[:, :, 1], -1, axis=1) - to[:, :, 1] * np.roll(to[:, :, 0], -1, axis=1)
+    inside = (turns >= 0).all(axis=1) | (turns <= 0).all(axis=1)
+    return [int(one) for one in near[inside][:1]]
 
 
 def _volts(board: Board, rows: Ints, corners: Floats, drops: Floats) -> list[float]:

@@ -250,8 +250,12 @@ def _result(
                 current_a=load.current_a,
                 drop_v=drop,
                 route=_route(ways.to(1 + i), plan, solution, names),
+                layer_v={names[layer]: volts for layer, volts in zip(plan.layers, parts[:-1], strict=True)},
+                barrel_v=parts[-1],
             )
-            for i, (load, drop) in enumerate(zip(loads, solution.drops_v, strict=True))
+            for i, (load, drop, parts) in enumerate(
+                zip(loads, solution.drops_v, solution.parts_v.tolist(), strict=True)
+            )
         ),
         power_w=solution.power_w,
         layer_power_w={names[layer]: w for layer, w in zip(plan.layers, solution.sheet_power_w, strict=True)},

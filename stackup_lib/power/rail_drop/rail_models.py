@@ -58,12 +58,20 @@ class RouteStep:
 
 @record
 class LoadDrop:
-    """What the copper takes between the source and a load: bounds of the drop, and the way from load to source."""
+    """What the copper takes between the source and a load.
+
+    Attributes:
+        drop_v: bounds of the drop.
+        route: the way from load to source.
+        layer_v: what of the drop arises in each layer; the rest is `barrel_v`. Loads elsewhere may lower it.
+    """
 
     name: str
     current_a: float
     drop_v: Interval
     route: tuple[RouteStep, ...]
+    layer_v: Mapping[str, float]
+    barrel_v: float
 
 
 @record
@@ -92,7 +100,7 @@ class DensityPeak:
 
 @record
 class TrackCurrent:
-    """What flows through the middle of a track that lies outside the net's fills.
+    """The largest current along a track whose middle lies outside the net's fills.
 
     Attributes:
         run_v: largest drop within the tracks outside fills that touch it on its layer.

@@ -126,6 +126,7 @@ class SheetSolution:
 
     Attributes:
         drops_v: source to each load.
+        parts_v: shape (loads, sheets + 1): what of each drop arises in each sheet, and in all barrels.
         power_w: in all the copper.
         sheet_power_w: per sheet, middle of the bounds.
         barrel_current_a: per barrel, signed; 0 for one that no current reaches.
@@ -138,6 +139,7 @@ class SheetSolution:
     """
 
     drops_v: tuple[Interval, ...]
+    parts_v: Reals
     power_w: Interval
     sheet_power_w: tuple[float, ...]
     barrel_current_a: Reals
@@ -251,6 +253,7 @@ def _solve(
     resistance = np.array([b.resistance_ohm for b in network.barrels])
     solution = SheetSolution(
         drops_v=_drops(lower, upper, amperes),
+        parts_v=(lower.parts_v + upper.parts_v) / 2,
         power_w=_ordered(*(float(amperes @ p.resistance_ohm @ amperes) for p in (lower, upper))),
         sheet_power_w=tuple(np.bincount(assembly.sheet_of, heat, len(sheets)).tolist()),
         barrel_current_a=current,

@@ -24,7 +24,7 @@ COPPER_C = Interval(low=20.0, nominal=20.0, high=85.0)
 
 @record
 class Ratio:
-    """Factors on every drop and loss of a rail: `low` with thick cold copper, `high` with thin hot copper."""
+    """Factors on a drop or a loss of a rail: `low` with thick cold copper, `high` with thin hot copper."""
 
     low: float
     high: float
@@ -56,15 +56,16 @@ def drop_ratio(
     plating_um: tuple[float, float, float],
     copper_c: tuple[float, float, float],
 ) -> Ratio:
-    """Return by how much the loss of a rail may differ from the solved one; bounds, not estimates.
+    """Return by how much the loss of a rail, or the drop at one of its loads, may differ from the solved one.
 
-    With the currents left as they are the loss is no less than the new one (Thomson), with the voltages left as they
-    are it is no more than it, scaled to the same currents (Dirichlet). Of a rail with one load the drop goes with the
-    loss; of one with several it is taken to.
+    Of the loss these are bounds: with the currents left as they are it is no less than the new one (Thomson), with the
+    voltages left as they are it is no more than it, scaled to the same currents (Dirichlet). Of a rail with one load
+    the drop goes with the loss. Of one with several the same holds for each drop as far as the currents keep their
+    ways; where other loads lift a load's potential, that part is taken at its opposite end.
 
     Args:
-        layer_power_w: lost in each layer, solved with the middle values below.
-        barrel_power_w: lost in the holes.
+        layer_power_w: lost in each layer, or of a drop what arises there, solved with the middle values below.
+        barrel_power_w: the same of the holes.
         thickness_mm: thin, stated and thick copper of each layer.
         plating_um: the same of the copper in holes.
         copper_c: cold, solved and hot.
@@ -74,6 +75,6 @@ def drop_ratio(
     if total <= 0:
         return Ratio(low=1.0, high=1.0)
     cold, solved, hot = (1 / copper_conductivity_s_per_m(c) for c in copper_c)
-    thinner = sum(watt * stated / thin for watt, thin, stated, _ in rows) / total
-    thicker = sum(watt * thick / stated for watt, _, stated, thick in rows) / total
+    thinner = sum(watt * stated / (thin if watt > 0 else thick) for watt, thin, stated, thick in rows) / total
+    thicker = sum(watt * (thick if watt > 0 else thin) / stated for watt, thin, stated, thick in rows) / total
     return Ratio(low=min(cold / solved / thicker, 1.0), high=max(hot / solved * thinner, 1.0))  # 1 but for rounding

@@ -209,6 +209,42 @@ def test_inner_layers_take_nothing_from_the_outer_copper(tmp_path: Path) -> None
     assert found.range_of("B.Cu") == (0.0432, 0.0432, 0.0432)
 
 
+CORE, PREPREG = 'core 0.5 "370HR"', 'prepreg 0.2 "370HR"'
+FOUR_LAYERS = f"F.Cu 0.035\n{CORE}\nIn1.Cu 0.035\n{PREPREG}\nIn2.Cu 0.035\n{CORE}\nB.Cu 0.035"
+TWO_WAYS = {
+    "size_mm": [60, 40],
+    "stackup": FOUR_LAYERS,
+    "zones": [{"net": "+5V", "layer": "In2.Cu", "rect_mm": [5, 5, 55, 20]}],
+    "tracks": [{"net": "+5V", "layer": "F.Cu", "path_mm": [[10, 12], [10, 35], [50, 35]], "width_mm": 0.5}],
+    "parts": [
+        {
+            "reference": reference,
+            "at_mm": at,
+            "pads": [
+                {"number": "1", "net": "+5V", "size_mm": [2, 2], "shape": "circle", "kind": kind, "drill_mm": 1.0}
+            ],
+        }
+        for reference, at, kind in (("J1", [10, 12], "through"), ("U1", [50, 12], "through"), ("U2", [50, 35], "smd"))
+    ],
+}
+"""J1 feeds U1 by a plane on In2.Cu and U2 by a track on F.Cu, 22 and 39 mm long between the pads."""
+
+
+def test_the_range_of_each_drop_is_that_of_the_copper_on_its_own_way(tmp_path: Path) -> None:
+    """Outer copper may be plated from 35 to 65 um and inner is 35 at most, whichever loses most of the rail's power."""
+    solution = solved(tmp_path, RAIL + 'copper_c = 20\nfrom = ["J1"]\nto = { U1 = 20, U2 = 1 }\n', **TWO_WAYS)
+    plane, track = (solution.drop_of(load) for load in range(2))
+    exact_v = ((22 + 39) / 0.5 - 0.44) * sheet_resistance_ohm(0.035)
+
+    assert track.nominal == pytest.approx(exact_v, rel=0.02)
+    assert solution.ratios[1].low == pytest.approx(0.035 / 0.065)
+    assert solution.ratios[1].high == pytest.approx(1 / 0.9)
+    assert solution.ratios[0].low == pytest.approx(1.0)
+    assert solution.ratios[0].high == pytest.approx(0.035 / 0.0249)
+    assert plane.low >= 0.9 * plane.nominal
+    assert solution.loss_of(1).layer_power_w["F.Cu"] == pytest.approx(track.nominal, rel=0.02)
+
+
 def test_hot_copper_as_declared_is_no_longer_in_doubt(tmp_path: Path) -> None:
     """At 60 degrees the middle rises by 15.7 %, and heat no longer widens the range."""
     text = RAIL + 'current_a = 1\nfrom = ["J1"]\nto = ["U1"]\n'

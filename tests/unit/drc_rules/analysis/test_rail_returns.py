@@ -201,6 +201,46 @@ def test_currents_of_one_way_share_the_copper(tmp_path: Path) -> None:
     assert rail_rows(alone)[0].not_counted == "what +3V3 may send through GND"
 
 
+CORE, PREPREG = 'core 0.5 "370HR"', 'prepreg 0.2 "370HR"'
+FOUR_LAYERS = f"F.Cu 0.035\n{CORE}\nIn1.Cu 0.035\n{PREPREG}\nIn2.Cu 0.035\n{CORE}\nB.Cu 0.035"
+
+
+def through(reference: str, x: float, nets: list[str], y: float = 30.0) -> dict[str, object]:
+    """Plated pads, one over the other, 5 mm apart."""
+    pads = [
+        {"number": f"{k + 1}", "net": net, "at_mm": [0, 5 * k], "size_mm": [2, 2], "kind": "through", "drill_mm": 1.0}
+        for k, net in enumerate(nets)
+    ]
+    return {"reference": reference, "at_mm": [x, y], "pads": pads}
+
+
+def test_the_range_of_a_way_back_is_that_of_its_own_copper(tmp_path: Path) -> None:
+    """One rail returns on F.Cu, which may be plated to 65 um, one with most of the power on In1.Cu, 35 um at most."""
+    config = rail('current_a = 1\ncopper_c = 20\nfrom = ["J1"]\nto = ["U1"]')
+    config += rail('current_a = 10\ncopper_c = 20\nfrom = ["J2"]\nto = ["U2"]', "+3V3", 3.3)
+    context = context_of(
+        tmp_path,
+        config,
+        through("J2", 10, ["+3V3", "GND"]),
+        through("U2", 50, ["+3V3", "GND"]),
+        size_mm=[70, 50],
+        stackup=FOUR_LAYERS,
+        zones=[
+            {"net": "+5V", "layer": "F.Cu", "rect_mm": [5, 13, 65, 17]},
+            {"net": "GND", "layer": "F.Cu", "rect_mm": [5, 18, 65, 22]},
+            {"net": "+3V3", "layer": "In1.Cu", "rect_mm": [5, 28, 65, 32]},
+            {"net": "GND", "layer": "In1.Cu", "rect_mm": [5, 33, 65, 37]},
+        ],
+    )
+    outer, inner = (PowerRails(context).returned(row).loads[0] for row in PowerRails(context).declared)
+
+    assert outer.ratio.low == pytest.approx(0.035 / 0.065, rel=1e-6)
+    assert outer.ratio.high == pytest.approx(1 / 0.9, rel=1e-6)
+    assert inner.ratio.low == pytest.approx(1.0, rel=1e-6)
+    assert inner.ratio.high == pytest.approx(0.035 / 0.0249, rel=1e-6)
+    assert sum(outer.parts_v) == pytest.approx(outer.own_v)
+
+
 @pytest.mark.parametrize("lines", ["copper_c = 60", "plating_um = 30\ncopper_c = 60"])
 def test_declared_temperature_holds_for_the_way_back_as_well(lines: str, tmp_path: Path) -> None:
     """At 60 degrees copper has 15.7 % more resistance, and heat no longer widens the range."""

@@ -57,6 +57,7 @@ def test_hot_copper_bounds_the_rise_lower() -> None:
         (0.018, False, 0.0114, 0.018),
         (0.070, False, 0.0557, 0.070),
         (0.050, False, 0.045, 0.055),
+        (0.024, False, 0.024, 0.0343),
         (0.035, True, 0.0315, 0.065),
     ],
 )
@@ -103,6 +104,15 @@ def test_one_layer_scales_as_its_thickness() -> None:
     assert (ratio.low, ratio.high) == pytest.approx((1.0, 0.035 / 0.0249))
     widened = ratio.of(Interval(low=1.0, nominal=2.0, high=3.0))
     assert (widened.low, widened.nominal, widened.high) == pytest.approx((1.0, 2.0, 3 * 0.035 / 0.0249))
+
+
+def test_a_part_that_lowers_a_drop_widens_it_at_its_other_end() -> None:
+    """3 V in one layer and -1 V in another, which a current elsewhere causes: by hand."""
+    thickness = {0: (0.03, 0.04, 0.06), 1: (0.02, 0.04, 0.05)}
+    ratio = drop_ratio({0: 3.0, 1: -1.0}, 0.0, thickness, (20.0, 20.0, 20.0), (20.0, 20.0, 20.0))
+
+    assert ratio.high == pytest.approx((3 * 4 / 3 - 1 * 4 / 5) / 2)
+    assert ratio.low == pytest.approx(2 / (3 * 6 / 4 - 1 * 2 / 4))
 
 
 def test_a_rail_without_loss_is_as_sure_as_it_was() -> None:

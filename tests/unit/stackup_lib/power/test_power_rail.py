@@ -125,6 +125,38 @@ def test_current_goes_down_a_barrel(tmp_path: Path) -> None:
     assert [step.name.split()[0] for step in drop.worst.route] == ["J1", "via", "U1"]
 
 
+def test_a_barrel_is_told_by_its_largest_current_and_the_densest_place_by_its_own_layer(tmp_path: Path) -> None:
+    """3 A go down from F.Cu; 1 A leaves on In1, of half the copper, where 0.3 mm carries it, and 2 A go on to B.Cu."""
+    tracks = [
+        {"net": "+5V", "layer": "F.Cu", "path_mm": [[10, 10], [20, 10]], "width_mm": 2.0},
+        {"net": "+5V", "layer": "In1.Cu", "path_mm": [[20, 10], [20, 30]], "width_mm": 0.1},
+        {"net": "+5V", "layer": "B.Cu", "path_mm": [[20, 10], [31, 10]], "width_mm": 2.0},
+    ]
+    down = pin("J2", 20, 30, kind="through", shape="circle", drill_mm=0.5)
+    parts = [pin("U1", 10, 10, size_mm=[2, 2]), {**pin("J1", 31, 10, size_mm=[2, 2]), "side": "back"}, down]
+    via = {"net": "+5V", "at_mm": [20, 10], "drill_mm": 0.4, "size_mm": 0.8}
+    drop = solved(board_of(tmp_path, tracks=tracks, parts=parts, vias=[via]), {"J1": 2.0, "J2": 1.0})
+
+    assert drop.holes[0].current_a == pytest.approx(3.0)
+    assert (drop.holes[0].from_layer, drop.holes[0].to_layer) == ("F.Cu", "In1.Cu")
+    assert drop.peak.layer == "In1.Cu"
+    assert drop.peak.a_per_mm2 == pytest.approx(drop.peak.a_per_mm / 0.0175)
+    assert drop.peak.a_per_mm >= 9.5
+
+
+@pytest.mark.parametrize("junction", [35.0, 22.0])
+def test_a_track_that_another_leaves_is_told_by_the_larger_current(junction: float, tmp_path: Path) -> None:
+    """1 mm from x = 10 to 60 in one piece: 3 A before the junction and 2 A after it, wherever it lies."""
+    tracks = [
+        {"net": "+5V", "layer": "F.Cu", "path_mm": [[10, 10], [60, 10]], "width_mm": 1.0},
+        {"net": "+5V", "layer": "F.Cu", "path_mm": [[junction, 10], [junction, 30]], "width_mm": 1.0},
+    ]
+    parts = [pin("U1", 10, 10), pin("J1", 60, 10), pin("J2", junction, 30)]
+    drop = solved(board_of(tmp_path, size_mm=[70, 40], tracks=tracks, parts=parts), {"J1": 2.0, "J2": 1.0}, gap=0.15)
+
+    assert [track.current_a for track in drop.tracks] == pytest.approx([3.0, 1.0], rel=0.1)
+
+
 def test_a_backdrilled_barrel_does_not_lead_on(tmp_path: Path) -> None:
     """Drilled from B.Cu through In2.Cu, the via no longer reaches the track on B.Cu."""
     drill = {"size_mm": 0.6, "from": "B.Cu", "must_cut": "In2.Cu"}

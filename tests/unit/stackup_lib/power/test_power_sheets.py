@@ -223,6 +223,26 @@ def test_the_bounds_of_one_load_hold_what_a_fine_mesh_gives_while_others_draw() 
         assert narrow.high - narrow.low < 0.2 * (wide.high - wide.low)
 
 
+def test_the_drop_at_a_load_is_told_by_what_lies_on_its_own_way() -> None:
+    """2 squares of a first sheet to load 1, whose 1 A and 2 A share them; a barrel and 3 squares more to load 2."""
+    sheet = SheetNetwork(
+        [CopperSheet(bar(0, 1, 2), 1.0), CopperSheet(bar(5, 1, 8), 1.0)],
+        [
+            Contact(0, ends(0, 2, 1)[0], 0),
+            Contact(0, ends(0, 2, 1)[1], 1),
+            Contact(1, ends(5, 8, 1)[0], 2),
+            Contact(1, ends(5, 8, 1)[1], 3),
+        ],
+        [Barrel(1, 2, 0.1)],
+        0,
+        [(1, 1.0), (3, 2.0)],
+    )
+    solution = solve_sheets(sheet)
+
+    assert solution.parts_v == pytest.approx(np.array([[6.0, 0.0, 0.0], [6.0, 6.0, 0.2]]), abs=1e-9)
+    assert solution.parts_v.sum(axis=1) == pytest.approx([drop.nominal for drop in solution.drops_v])
+
+
 def test_barrels_add_to_the_sheets_in_series_and_halve_in_parallel() -> None:
     """Two strips of two squares, one over the other, joined at their ends by two barrels of 3 ohm each."""
     left, right = ends(0, 2)
