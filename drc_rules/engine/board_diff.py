@@ -5,7 +5,10 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
+from drc_rules.analysis.impedance.route_impedance import link_impedances
+from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.check import CheckUp
+from drc_rules.report.link_rows import LinkImpedance
 from drc_rules.report.model import Finding, KnownFinding, Report, Verdict
 from drc_rules.report.stackup_rows import StackupRow, StackupView
 from stackup_lib.core.frozen import Frozen
@@ -89,9 +92,9 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
         before=old.board.path,
         after=new.board.path,
         headlines=(old.headline.value, new.headline.value),
-        rows=tuple(row_changes(old.stackup, new.stackup)),
+        rows=tuple(row_changes(stackup_view(before.context), stackup_view(after.context))),
         lines=line_effects(before.context, after.context),
-        links=tuple(_links(old, new)),
+        links=tuple(_links(before.context.get(link_impedances), after.context.get(link_impedances))),
         verdicts=tuple(_verdicts(old, new)),
         new=came,
         fixed=tuple(_fixed(old, new)),
@@ -135,9 +138,9 @@ def _verdicts(old: Report, new: Report) -> Iterator[VerdictChange]:
             )
 
 
-def _links(old: Report, new: Report) -> Iterator[LinkChange]:
-    was = {(one.name, one.target): one for one in old.impedances}
-    for link in new.impedances:
+def _links(old: Iterable[LinkImpedance], new: Iterable[LinkImpedance]) -> Iterator[LinkChange]:
+    was = {(one.name, one.target): one for one in old}
+    for link in new:
         former = was.get((link.name, link.target))
         if former is None:
             continue

@@ -45,9 +45,10 @@ def check_board(
     overrides: Overrides | None = None,
     text: bytes | None = None,
     today: date | None = None,
+    tables: bool = True,
 ) -> Report:
     """Check one board and return the report; see `check_up`."""
-    return check_up(path, config=config, overrides=overrides, text=text, today=today).report
+    return check_up(path, config=config, overrides=overrides, text=text, today=today, tables=tables).report
 
 
 @record

@@ -59,7 +59,7 @@ def substitutes_table(ctx: Context, path: Path, content: bytes, overrides: Overr
     if not names:
         said = "The order states no substitute." if names is None else "No substitute is allowed."
         return FabTable(name="substitutes", title="Substitutes", head=head, rows=(), remarks=(said,))
-    before = check_board(path, config=ctx.declarations.config, overrides=overrides, text=content)
+    before = check_board(path, config=ctx.declarations.config, overrides=overrides, text=content, tables=False)
     rows = tuple(_judged(ctx, path, content, overrides, before))
     remarks = ("Each substitute alone in place of one laminate, in the same constructions, by its typical figures.",)
     return FabTable(name="substitutes", title="Substitutes", head=head, rows=rows, remarks=remarks)
@@ -77,7 +77,9 @@ def _judged(
             elif not other.has_values:
                 yield family, name, "no public figures: not judged"
             elif other.family != family:
-                after = check_board(path, config=_with(config, rows, other), overrides=overrides, text=content)
+                after = check_board(
+                    path, config=_with(config, rows, other), overrides=overrides, text=content, tables=False
+                )
                 worse = [
                     change
                     for change in clause_changes(before, after)

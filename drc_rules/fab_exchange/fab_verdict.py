@@ -49,11 +49,11 @@ def fab_verdict(path: Path, content: bytes, matched: Matched, config: Config, ov
     Raises:
         StackwrightError: board or settings cannot be read.
     """
-    before = check_board(path, config=config, overrides=overrides, text=content)
+    before = check_board(path, config=config, overrides=overrides, text=content, tables=False)
     same_facts = matched.config.declared.dielectric == config.declared.dielectric
     if matched.content == content and same_facts:
         return FabVerdict(before=before.headline, after=before.headline, changes=())
-    after = check_board(path, config=matched.config, overrides=overrides, text=matched.content)
+    after = check_board(path, config=matched.config, overrides=overrides, text=matched.content, tables=False)
     changes = clause_changes(before, after)
     odd = {m.layer for m in matched.layers if m.outcome is not CompareOutcome.ACCEPT}
     rows = tuple(name for name in matched.row_contents if name in odd)
@@ -65,12 +65,12 @@ def fab_verdict(path: Path, content: bytes, matched: Matched, config: Config, ov
         return plain.model_copy(update={"together": rows})
     codes = {verdict.code for verdict in before.verdicts if verdict.clause.id in worse and verdict.code}
     chosen = replace(overrides, select=tuple(sorted(codes))) if codes else overrides
-    own = check_board(path, config=config, overrides=chosen, text=content)
+    own = check_board(path, config=config, overrides=chosen, text=content, tables=False)
     refused = []
     for name in rows:
         # the settings of the fab's board drop declarations of rows that the fab replaces: here of this row alone
         with_row = check_board(
-            path, config=matched.row_configs[name], overrides=chosen, text=matched.row_contents[name]
+            path, config=matched.row_configs[name], overrides=chosen, text=matched.row_contents[name], tables=False
         )
         if any(change.is_worse for change in clause_changes(own, with_row)):
             refused.append(name)

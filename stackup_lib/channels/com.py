@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from stackup_lib.channels.amplitudes import reach
 from stackup_lib.channels.crosstalk import Aggressor, Disturbance, disturbances, powers_of, transfers
-from stackup_lib.channels.equaliser import ctle, feedback_taps, receiver_filter, with_taps
+from stackup_lib.channels.equaliser import (
+    Neighbours,
+    ctle,
+    feedback_taps,
+    neighbours,
+    receiver_filter,
+    weighted,
+    with_taps,
+)
 from stackup_lib.channels.eye import Eye, worst_eye
 from stackup_lib.channels.package import die_to_die
 from stackup_lib.channels.pulse import PulseResponse, pulse_response
@@ -178,22 +186,38 @@ def _settings(pulse: PulseResponse, reference: ReferenceChannel) -> Iterator[tup
     """Yield each pair of taps of the transmitter that leaves enough cursor, and what it leaves."""
     equaliser = reference.equaliser
     row = int(np.argmax(pulse.samples)) // pulse.samples_per_ui
-    centred = np.roll(pulse.value, AROUND - row, axis=0)
+    response = _Centred(np.roll(pulse.value, AROUND - row, axis=0))
     for pre in equaliser.pre.values():
         for post in equaliser.post.values():
             if 1 - abs(pre) - abs(post) < equaliser.least_cursor - 1e-9:
                 continue
-            yield pre, post, _sampled(centred, (pre, post), reference, (row - AROUND) * pulse.samples_per_ui)
+            yield pre, post, _sampled(response, (pre, post), reference, (row - AROUND) * pulse.samples_per_ui)
 
 
-def _sampled(centred: Real, taps: tuple[float, float], reference: ReferenceChannel, first: int) -> Sampled:
-    """Return what one setting leaves of a pulse response whose peak is in row `AROUND`; samples count from `first`."""
-    per_ui = centred.shape[1]
-    near = with_taps(centred[: 2 * AROUND + 1], *taps).reshape(-1)
+class _Centred:
+    """A pulse response whose peak is in row `AROUND`: what all settings of the transmitter's taps add up of it."""
+
+    def __init__(self, value: Real) -> None:
+        self.value, self.per_ui = value, value.shape[1]
+        self.near = neighbours(value[: 2 * AROUND + 1])
+        self._edges: dict[int, Neighbours] = {}
+
+    def edges(self, phase: int) -> Neighbours:
+        """Return the samples one before a phase, in it and one behind it, of all symbols, for the taps."""
+        if phase not in self._edges:
+            edges = np.stack([_column(self.value, phase + k) for k in (-1, 0, 1)], axis=1)
+            early, here, late = (np.ascontiguousarray(one.T) for one in neighbours(edges))
+            self._edges[phase] = early, here, late
+        return self._edges[phase]
+
+
+def _sampled(response: _Centred, taps: tuple[float, float], reference: ReferenceChannel, first: int) -> Sampled:
+    """Return what one setting leaves of a pulse response; its samples count from `first`."""
+    per_ui = response.per_ui
+    near = weighted(response.near, *taps).reshape(-1)
     at = _cursor(near, per_ui, reference.equaliser.most_feedback)
     row, phase = divmod(at, per_ui)
-    edges = np.stack([_column(centred, phase + k) for k in (-1, 0, 1)], axis=1)
-    before, here, after = with_taps(edges, *taps).T
+    before, here, after = weighted(response.edges(phase), *taps)
     cursor = float(here[row])
     behind = slice(row + 1, row + 1 + reference.equaliser.feedback_taps)
     feedback = feedback_taps(here[behind], cursor, reference.equaliser.most_feedback)

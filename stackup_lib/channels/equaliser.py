@@ -9,6 +9,7 @@ from stackup_lib.channels.reference import ReferenceEqualiser
 
 Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
+Neighbours = tuple[Real, Real, Real]
 
 
 def receiver_filter(frequency_ghz: Real, bandwidth_ghz: float) -> Complex:
@@ -33,8 +34,18 @@ def with_taps(value: Real, pre: float, post: float) -> Real:
         pre: c(-1).
         post: c(1).
     """
-    cursor = 1 - abs(pre) - abs(post)
-    return np.asarray(pre * np.roll(value, -1, axis=0) + cursor * value + post * np.roll(value, 1, axis=0))
+    return weighted(neighbours(value), pre, post)
+
+
+def neighbours(value: Real) -> Neighbours:
+    """Return a pulse response a symbol earlier, as it is, and a symbol later: what `weighted` is to add."""
+    return np.roll(value, -1, axis=0), value, np.roll(value, 1, axis=0)
+
+
+def weighted(parts: Neighbours, pre: float, post: float) -> Real:
+    """Return what `with_taps` does of the response that the neighbours are of; for many settings of one response."""
+    early, here, late = parts
+    return np.asarray(pre * early + (1 - abs(pre) - abs(post)) * here + post * late)
 
 
 def feedback_taps(behind: Real, cursor: float, most: float) -> Real:

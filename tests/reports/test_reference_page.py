@@ -13,6 +13,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import pytest
+from scipy.optimize import brentq
 
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.field_solver.solver import solve
@@ -286,14 +287,7 @@ def thor_table() -> str:
 def thor_height_mm(rule: tuple[int, str, float, float]) -> float:
     """Return the prepreg thickness that gives the target, drawn width as base, usual mask."""
     mask = MASKS["mask 30/15 um"] if rule[1] == "outer" else None
-    low, high = 0.05, 0.4
-    for _ in range(16):
-        middle = (low + high) / 2
-        if thor_ohm(rule, "base", mask, middle) < rule[0]:
-            low = middle
-        else:
-            high = middle
-    return low
+    return float(brentq(lambda mm: thor_ohm(rule, "base", mask, mm) - rule[0], 0.05, 0.4, xtol=5e-6))
 
 
 def thor_height_table() -> str:

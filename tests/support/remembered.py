@@ -113,5 +113,5 @@ def _moved(found: CheckUp, path: Path) -> CheckUp:
     return replace(found, report=found.report.model_copy(update={"board": facts}))
 
 
-def _report_of(path: Path, *, config: Config, overrides: Overrides) -> object:
-    return checked(path, config=config, overrides=overrides).report
+def _report_of(path: Path, *, config: Config, overrides: Overrides, tables: bool) -> Report:
+    return checked(path, config=config, overrides=overrides, tables=tables).report

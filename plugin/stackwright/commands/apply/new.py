@@ -77,7 +77,7 @@ def new_board(target: Path, wanted: NewRequest) -> int:
         plan = plan.model_copy(update={"copper_finish": wanted.finish})
     files = files_of(plan, target, purpose)
     apply_together([FileEdit(path, content, None) for path, content in files.items()], backup=False)
-    page = _page(Begun(plan, begun.reasons), target, purpose, tuple(files), check_board(target))
+    page = _page(Begun(plan, begun.reasons), target, purpose, tuple(files), check_board(target, tables=False))
     _assumptions(page, begun)
     page.gap()
     page.line("next:")

@@ -277,7 +277,7 @@ def _against(commit: str, board: Path, report: Report, config: Path | None, over
     if not revisions.has_board(commit, board):
         return report
     with revisions.board_at(commit, board) as path:
-        former = check_board(path, config=find_config(path, config), overrides=overrides)
+        former = check_board(path, config=find_config(path, config), overrides=overrides, tables=False)
     gated = gate(report, known_findings(former), reason=f"already in {commit}")
     return gated.model_copy(update={"fixed": ()})  # no baseline to take them out of; `stackwright diff` shows them
 

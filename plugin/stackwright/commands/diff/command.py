@@ -124,7 +124,8 @@ def _laid_out(state: State) -> Iterator[Path]:
 
 
 def _checked(path: Path, state: State, request: DiffRequest) -> CheckUp:
-    checked = check_up(path, config=request.config_of(path), overrides=request.overrides)
+    tables = request.format in (HTML, MARKDOWN)  # the others show none
+    checked = check_up(path, config=request.config_of(path), overrides=request.overrides, tables=tables)
     facts = checked.report.board.model_copy(update={"path": state.title})
     return CheckUp(checked.context, checked.report.model_copy(update={"board": facts}))
 
