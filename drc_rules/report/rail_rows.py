@@ -52,7 +52,7 @@ class RailRow(Frozen):
         layers: with copper of the rail, top to bottom.
         holes: vias and plated pads that carry current from layer to layer; `hole_a` is the largest current of one.
         hole_loss_pct: share of the rail's loss in them.
-        densest_a_per_mm2: on `densest_layer`, the mean over 0.2 mm.
+        densest_a_per_mm2: on `densest_layer`, the mean over 0.2 mm; only of a rail that limits it.
         distance_mm: from the source to the farthest load, pad to pad.
         assumed: as text.
         problem, cure: why there is no solution, and what to do about it.

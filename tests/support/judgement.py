@@ -49,12 +49,19 @@ class Saying:
 WAY_BACK = frozenset({"drop_mv", "back_mv", "resistance_mohm", "loss_w"})
 """Of a rail: what rests on the ground return, which is solved on a grid that a mirror changes."""
 
+DENSITY = frozenset({"densest_a_per_mm2", "densest_layer"})
+"""Of a rail: what is solved on finer triangles around the densest places, which lie otherwise where the copper does."""
+
 LEFT_OUT = frozenset(
     {"uuid", "line", "every", "key", "objects", "offset", "source", "share_source", "how_to_give", "cure"}
 )
 """Ids, rows and lines belong to the file; the rest are constants next to what is compared."""
 
 BACK = "rail back"
+DENSEST = "rail density"
+
+DENSITY_WITHIN = 0.01
+"""Share by which the highest density differs from mesh to mesh: its own range is wider, some 5 % to each side."""
 
 _NUMBER = re.compile(r"(?<![A-Za-z\d._/])[-+]?\d+(?:\.\d+)?(?![\w])")
 _BY_UUID = re.compile(r"\bvia [0-9a-z-]+")
@@ -79,13 +86,15 @@ def judge(variant: Variant, config: str) -> Judgement:
 
 
 def _parts(kind: str, leaves: tuple[Leaf, ...]) -> Iterator[tuple[str, tuple[Leaf, ...]]]:
-    """Yield a record, that of a rail in two: supply path, and what the ground return has a part in."""
+    """Yield a record, that of a rail in three: supply path, what the ground return has a part in, and density."""
     if kind != "rail":
         yield kind, leaves
         return
     back = tuple(leaf for leaf in leaves if leaf[0].split(".")[-2:][0] in WAY_BACK)
-    yield kind, tuple(leaf for leaf in leaves if leaf not in back)
+    densest = tuple(leaf for leaf in leaves if leaf[0] in DENSITY)
+    yield kind, tuple(leaf for leaf in leaves if leaf not in back + densest)
     yield BACK, back
+    yield DENSEST, densest
 
 
 def _backdrills(context: Context) -> tuple[Frozen, ...]:
@@ -162,7 +171,7 @@ def differences(
     ]
     before, after = (sayings(judged, without=tuple(without), in_order=in_order) for judged in (one, other))
     for saying in before:
-        share = max(within, back_within) if saying.kind == BACK else within
+        share = max(within, {BACK: back_within, DENSEST: DENSITY_WITHIN}.get(saying.kind, 0.0))
         match = next((s for s in after if _agree(saying, s, share)), None)
         if match is None:
             found.append(f"only before: {saying.words} {saying.numbers}")

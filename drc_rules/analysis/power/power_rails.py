@@ -24,7 +24,7 @@ from stackup_lib.power.rail_drop.rail_models import Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 
 if TYPE_CHECKING:
-    from stackup_lib.power.rail_drop.rail_models import BoardCopper, RailDrop
+    from stackup_lib.power.rail_drop.rail_models import BoardCopper, DensityPeak, RailDrop
 
 STEP_MM, GAP, MOST_POINTS = 6.0, 0.15, 25_000
 """The middle is then within a few per cent; the thickness that a fab delivers is known far worse."""
@@ -78,6 +78,14 @@ class SolvedRail:
     def range_of(self, layer: str) -> Thickness:
         """Return what a layer's finished copper may be, in mm: thin, stated and thick."""
         return self.thickness_mm[self.layer_index[layer]]
+
+    @property
+    def peak(self) -> DensityPeak:
+        """Where its current is densest, with the copper as stated; raises `MissingFact` where that cannot be solved."""
+        try:
+            return self.drop.peak
+        except RailNotSolvedError as error:
+            raise _unsound(self.row, error) from error
 
     @property
     def loss(self) -> CopperLoss:
@@ -208,7 +216,11 @@ def _outcome(ctx: Context, number: int) -> SolvedRail | MissingFact | RailNotJoi
     except (MissingFact, RailNotJoinedError) as reason:
         return reason
     except RailNotSolvedError as error:
-        return MissingFact(f"sound copper of {row.net}: {error.what}", error.next_step)
+        return _unsound(row, error)
+
+
+def _unsound(row: RailDeclaration, error: RailNotSolvedError) -> MissingFact:
+    return MissingFact(f"sound copper of {row.net}: {error.what}", error.next_step)
 
 
 def largest_power_nets(board: Board) -> tuple[str, ...]:

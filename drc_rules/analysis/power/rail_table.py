@@ -38,7 +38,17 @@ def _row(ctx: Context, row: RailDeclaration) -> RailRow:
         whole = PowerRails(ctx).whole(row)
     except MissingFact as missing:
         return known.model_copy(update={"problem": missing.name, "cure": missing.how_to_give})
-    return known.model_copy(update=_solution(ctx.board, whole))
+    return known.model_copy(update=_solution(ctx.board, whole) | _densest(whole.there))
+
+
+def _densest(solved: SolvedRail) -> dict[str, object]:
+    """Return where current is densest, of a rail that limits it: it takes as long as the rest of the solution."""
+    if solved.row.max_a_per_mm2 is None:
+        return {}
+    try:
+        return {"densest_a_per_mm2": solved.peak.a_per_mm2.nominal, "densest_layer": solved.peak.layer}
+    except MissingFact:
+        return {}
 
 
 def _solution(board: Board, whole: WholeDrop) -> dict[str, object]:
@@ -68,8 +78,6 @@ def _solution(board: Board, whole: WholeDrop) -> dict[str, object]:
         "holes": len(drop.holes),
         "hole_a": drop.holes[0].current_a if drop.holes else None,
         "hole_loss_pct": 100 * drop.barrel_power_w / total if total else None,
-        "densest_a_per_mm2": drop.peak.a_per_mm2,
-        "densest_layer": drop.peak.layer,
         "distance_mm": solved.distance_mm,
         "assumed": (*solved.assumed, *([back.inferred] if back and back.inferred else [])),
     }

@@ -128,9 +128,9 @@ def _used(ctx: Context, row: RailDeclaration, layers: tuple[str, ...], lighter_o
     highs = ((whole.there.drop_of(load).high * there[load], whole.back.of(load).high * back[load]) for load in loads)
     shares = [max(sum(high) for high in highs) / row.max_drop_v]
     if row.max_a_per_mm2 is not None:
-        peak = whole.there.drop.peak
+        peak = whole.there.peak
         thin, stated, _ = whole.there.range_of(peak.layer)
-        shares.append(peak.a_per_mm2 * stated / thin * max(there) / row.max_a_per_mm2)
+        shares.append(peak.a_per_mm2.high * stated / thin * max(there) / row.max_a_per_mm2)
     return max(shares)
 
 

@@ -3,9 +3,9 @@
 What it checks
 --------------
 The highest current density in the copper of each `[[rail]]` that states `max_a_per_mm2`: the mean over a disc of 0.2 mm
-diameter, the narrowest neck that matters. It fails where the limit is exceeded even with the thickest copper that a fab
-may deliver for the stated thickness. Exceeded with the stated thickness only, it is not verifiable until `copper_um`
-declares the finished copper.
+diameter, the narrowest neck that matters, on a mesh that resolves the disc. It fails where the limit is exceeded even
+with the thickest copper that a fab may deliver for the stated thickness, and by more than the mesh leaves open.
+Exceeded with the stated thickness only, it is not verifiable until `copper_um` declares the finished copper.
 
 Why it matters
 --------------
@@ -18,8 +18,8 @@ Widen the bridge: move vias apart or remove their unused pads, extend the plane 
 
 What it cannot see
 ------------------
-At inner corners and around vias the mesh, made for the drop, may read half or twice the true density. Only the densest
-place is reported. Copper is uniform per layer. The ground return and the temperature are left out.
+Only the densest place is reported. Copper is uniform per layer; each part's pads, and a via up to the outside of its
+barrel, are one potential. The ground return and the temperature are left out.
 
 Sources
 -------
@@ -64,23 +64,24 @@ def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -
     """Yield one finding per rail whose densest current is past its limit."""
     limit = row.max_a_per_mm2 or float("inf")
     solved = PowerRails(ctx).solved(row)
-    peak = solved.drop.peak
+    peak = solved.peak
     thickness = solved.copper.thickness_mm[ctx.board.layer_index[peak.layer]]
-    ctx.shows(f"{row.net} on {peak.layer}", J=peak.a_per_mm2, K=peak.a_per_mm, t=thickness, J_max=limit)
-    standing = _density(solved).against(maximum=limit)
+    ctx.shows(f"{row.net} on {peak.layer}", J=peak.a_per_mm2.nominal, K=peak.a_per_mm.nominal, t=thickness, J_max=limit)
+    found = _density(solved)
+    standing = found.against(maximum=limit)
     if standing is Standing.WITHIN:
         return
     if standing is Standing.UNSURE:
         what = f"current density of {row.net} on {peak.layer} in A/mm2"
         hint = copper_line_of(solved, peak.layer)
-        raise unsure(row.net, what, _density(solved), f"maximum {limit:g} A/mm2", hint)
+        raise unsure(row.net, what, found, f"maximum {limit:g} A/mm2", hint)
     yield DraftFinding(
-        title=f"current density {figure(peak.a_per_mm2)} A/mm2, maximum {limit:g} A/mm2: {row.net} on {peak.layer}, "
-        f"{figure(peak.a_per_mm)} A per mm of width",
+        title=f"current density {figure(found.nominal)} A/mm2, maximum {limit:g} A/mm2: {row.net} on {peak.layer}, "
+        f"{figure(peak.a_per_mm.nominal)} A per mm of width",
         why="A narrow bridge carries the current of a wide plane: it heats up and adds to the voltage drop",
         fix="Widen the bridge there, or add copper on another layer",
         ids=(row.net, peak.layer),
-        measured=Measured(value=round(peak.a_per_mm2, 3), unit="A/mm2"),
+        measured=Measured(value=round(found.nominal, 3), unit="A/mm2"),
         limit_value=limit,
         places=(Location(layer=peak.layer, net=row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),),
         inferred=solved.confidence is not Confidence.HIGH,
@@ -88,7 +89,8 @@ def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -
 
 
 def _density(solved: SolvedRail) -> Interval:
-    """The density where it is highest, with what the finished copper there may be."""
-    peak = solved.drop.peak
+    """The density where it is highest, with what its mesh leaves open and what the finished copper there may be."""
+    peak = solved.peak
     thin, stated, thick = solved.range_of(peak.layer)
-    return Interval(low=peak.a_per_mm2 * stated / thick, nominal=peak.a_per_mm2, high=peak.a_per_mm2 * stated / thin)
+    found = peak.a_per_mm2
+    return Interval(low=found.low * stated / thick, nominal=found.nominal, high=found.high * stated / thin)

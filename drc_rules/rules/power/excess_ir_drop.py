@@ -198,5 +198,8 @@ def _fix(whole: WholeDrop, load: int) -> str:
 
 
 def _places(solved: SolvedRail) -> tuple[Location, ...]:
-    peak = solved.drop.peak
+    try:
+        peak = solved.peak
+    except MissingFact:
+        return ()
     return (Location(layer=peak.layer, net=solved.row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),)

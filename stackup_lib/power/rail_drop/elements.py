@@ -181,15 +181,22 @@ class Potentials:
         resistance_ohm: shape (loads, loads): drop at the one for 1 A at the other.
         volts: drop from the source at each unknown for the loads' own currents; 0 where no current can go.
         parts_v: shape (loads, sheets + 1): how much of the drop at each load arises in each sheet, and in all links.
+        power_w: of all currents together.
     """
 
     resistance_ohm: Reals
     volts: Reals
     parts_v: Reals
+    power_w: float
 
 
-def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indices, amperes: Reals) -> Potentials:
-    """Solve one form for currents that enter at the source node and leave at the given nodes."""
+def solve_form(
+    assembly: Assembly, form: ElementForm, source: int, nodes: Indices, amperes: Reals, *, each: bool = True
+) -> Potentials:
+    """Solve one form for currents that enter at the source node and leave at the given nodes.
+
+    Without `each` it is solved for all currents together alone: resistances, and parts of drops, are left at 0.
+    """
     links = assembly.links
     free = distinct(np.concatenate([form.unknowns.ravel(), links.first, links.second]))
     free = free[free != source]
@@ -205,14 +212,14 @@ def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indice
     resistance = np.zeros((len(nodes), len(nodes)))
     into = _currents_into(assembly, form, volts, row_of, len(free))
     parts = np.zeros((len(nodes), into.shape[1]))
-    for first in range(0, len(nodes), COLUMNS):
+    for first in range(0, len(nodes) if each else 0, COLUMNS):
         chunk = np.arange(first, min(first + COLUMNS, len(nodes)))
         right = np.zeros((len(free), len(chunk)))
         right[rows[chunk][drawn[chunk]], np.flatnonzero(drawn[chunk])] = 1.0
         solved = factors.solve(right)
         resistance[:, chunk] = np.where(drawn[:, None], solved[rows], 0.0)
         parts[chunk] = solved.T @ into
-    return Potentials(resistance, volts, parts)
+    return Potentials(resistance, volts, parts, float(load @ volts[free]))
 
 
 def _currents_into(assembly: Assembly, form: ElementForm, volts: Reals, row_of: Indices, size: int) -> Reals:

@@ -1,19 +1,15 @@
-"""Following a solved current: the way it takes to a load, and where it is densest."""
+"""Following a solved current: the way it takes to a load."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.mesh import Indices, Reals
 from stackup_lib.power.rail_drop.sheets import SheetSolution
 
 LEAST_SHARE = 1e-9
 """Currents below this share of the largest count as this share: the way may cross copper where nothing flows."""
-
-CANDIDATES = 400
-"""Densest triangles around which the density is averaged."""
 
 
 @record
@@ -25,16 +21,6 @@ class Step:
     x_mm: float
     y_mm: float
     volts: float
-
-
-@record
-class Peak:
-    """Where current is densest, per mm of width, on the mean over a disc."""
-
-    sheet: int
-    x_mm: float
-    y_mm: float
-    a_per_mm: float
 
 
 class Ways:
@@ -87,27 +73,3 @@ def _places(solution: SheetSolution) -> tuple[Indices, Reals]:
     sheet_of[: assembly.node_count] = -1
     places[: assembly.node_count] = np.nan
     return sheet_of, places
-
-
-def densest(solution: SheetSolution, radius_mm: float) -> Peak:
-    """Return the highest mean of the current density over the copper within a radius.
-
-    At an inner corner the density has no bound, but its mean has; choose the radius below half of the necks' width.
-    """
-    from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
-
-    centres = solution.assembly.corners_mm.mean(axis=1)
-    sheet_of = solution.assembly.sheet_of
-    size = solution.size_mm2
-    density = np.hypot(solution.density_a_per_mm[:, 0], solution.density_a_per_mm[:, 1])
-    best = Peak(-1, 0.0, 0.0, -1.0)
-    for sheet in distinct(sheet_of).tolist():
-        rows = np.flatnonzero(sheet_of == sheet)
-        chosen = rows[np.argsort(-density[rows], kind="stable")[:CANDIDATES]]
-        near = cKDTree(centres[rows]).query_ball_point(centres[chosen], radius_mm)
-        for triangle, others in zip(chosen.tolist(), near, strict=True):
-            disc = rows[others]
-            mean = float((density[disc] * size[disc]).sum() / size[disc].sum())
-            if mean > best.a_per_mm:
-                best = Peak(sheet, float(centres[triangle, 0]), float(centres[triangle, 1]), mean)
-    return best

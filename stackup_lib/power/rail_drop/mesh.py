@@ -62,7 +62,7 @@ def make_mesh(area: Geometry, step_mm: float) -> CopperMesh:
         return CopperMesh(np.zeros((0, 2)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 2), dtype=np.int64))
     points, outline = _outline(area, step_mm)
     inner = _lattice(area, points, step_mm)
-    return _conform(area, np.vstack([points, inner]), outline)
+    return conform(area, np.vstack([points, inner]), outline)
 
 
 def refine_mesh(area: Geometry, mesh: CopperMesh, marked: Mask) -> CopperMesh:
@@ -89,7 +89,7 @@ def refine_mesh(area: Geometry, mesh: CopperMesh, marked: Mask) -> CopperMesh:
             np.column_stack([middle, split[:, 1]]),
         ]
     )
-    return _conform(area, np.vstack([mesh.points_mm, middles]), outline)
+    return conform(area, np.vstack([mesh.points_mm, middles]), outline)
 
 
 def _outline(area: Geometry, step_mm: float) -> tuple[Reals, Indices]:
@@ -140,7 +140,7 @@ def _lattice(area: Geometry, points: Reals, step_mm: float) -> Reals:
     return np.asarray(lattice[np.isinf(near)], dtype=np.float64)
 
 
-def _conform(area: Geometry, points: Reals, outline: Indices) -> CopperMesh:
+def conform(area: Geometry, points: Reals, outline: Indices) -> CopperMesh:
     """Triangulate, halve the outline's edges that are missing until none is, and keep what is in the copper."""
     origin = points.mean(axis=0)
     delaunay = _delaunay(points - origin)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from stackup_lib.board.layer_masks import layers_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import workpiece
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
-from stackup_lib.power.rail_drop.flow import Step, Ways, densest
+from stackup_lib.power.rail_drop.flow import Step, Ways
 from stackup_lib.power.rail_drop.loose_tracks import loose_tracks
 from stackup_lib.power.rail_drop.mesh import MeshFailed
 from stackup_lib.power.rail_drop.net_copper import (
@@ -23,6 +24,7 @@ from stackup_lib.power.rail_drop.net_copper import (
     net_copper,
     pad_area,
 )
+from stackup_lib.power.rail_drop.peak import resolved_peak
 from stackup_lib.power.rail_drop.rail_models import (
     DENSITY_RADIUS_MM,
     BoardCopper,
@@ -116,11 +118,30 @@ def solve_rail(
             str(board.path or "the board"), f"no copper joins {source.name} to {names}", advice
         ) from apart
     except MeshFailed as failed:
-        what = f"the copper of {net} cannot be divided into triangles ({failed})"
-        raise RailNotSolvedError(
-            str(board.path or "the board"), what, "refill the zones, or report the board"
-        ) from failed
-    return _result(board, copper, loads, plan, solution)
+        raise _not_meshed(board, net, failed) from failed
+    return _result(board, copper, loads, plan, solution, partial(_peak, board, net, copper, plan, network, solution))
+
+
+def _not_meshed(board: Board, net: str, failed: MeshFailed) -> RailNotSolvedError:
+    what = f"the copper of {net} cannot be divided into triangles ({failed})"
+    return RailNotSolvedError(str(board.path or "the board"), what, "refill the zones, or report the board")
+
+
+def _peak(  # noqa: PLR0917 - what the solution was made of
+    board: Board, net: str, copper: BoardCopper, plan: RailPlan, network: SheetNetwork, solution: SheetSolution
+) -> DensityPeak:
+    try:
+        peak = resolved_peak(network, solution, DENSITY_RADIUS_MM)
+    except MeshFailed as failed:
+        raise _not_meshed(board, net, failed) from failed
+    layer = plan.layers[peak.sheet]
+    return DensityPeak(
+        layer=board.copper_layers[layer].name,
+        x_mm=peak.x_mm,
+        y_mm=peak.y_mm,
+        a_per_mm=peak.a_per_mm,
+        a_per_mm2=peak.a_per_mm.times(1 / copper.thickness_mm[layer]),
+    )
 
 
 def _checked(board: Board, net: str, source: Terminal, loads: Sequence[Load]) -> int:
@@ -235,12 +256,15 @@ def _octagon(hole: PlatedHole, plating_mm: float) -> Polygon:
     return shapely.Polygon(np.column_stack([hole.x_mm + radius * np.cos(turn), hole.y_mm + radius * np.sin(turn)]))
 
 
-def _result(
-    board: Board, copper: BoardCopper, loads: Sequence[Load], plan: RailPlan, solution: SheetSolution
+def _result(  # noqa: PLR0917 - what the solution was made of
+    board: Board,
+    copper: BoardCopper,
+    loads: Sequence[Load],
+    plan: RailPlan,
+    solution: SheetSolution,
+    find_peak: Callable[[], DensityPeak],
 ) -> RailDrop:
     names = [layer.name for layer in board.copper_layers]
-    peak = densest(solution, DENSITY_RADIUS_MM)
-    on = plan.layers[peak.sheet]
     ways = Ways(solution)
     return RailDrop(
         net=board.nets[int(board.pads.net[loads[0].pads[0]])],
@@ -262,15 +286,9 @@ def _result(
         barrel_power_w=solution.barrel_power_w,
         holes=_holes(plan, solution, names),
         tracks=_tracks(board, copper, plan, solution, names),
-        peak=DensityPeak(
-            layer=names[on],
-            x_mm=peak.x_mm,
-            y_mm=peak.y_mm,
-            a_per_mm=peak.a_per_mm,
-            a_per_mm2=peak.a_per_mm / copper.thickness_mm[on],
-        ),
         points=solution.points,
         passes=solution.passes,
+        find_peak=find_peak,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from functools import cached_property
 
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
@@ -89,13 +91,13 @@ class HoleCurrent:
 
 @record
 class DensityPeak:
-    """Where current is densest: mean over the copper within `DENSITY_RADIUS_MM`."""
+    """Where current is densest: mean over the copper within `DENSITY_RADIUS_MM`, with what its mesh leaves open."""
 
     layer: str
     x_mm: float
     y_mm: float
-    a_per_mm: float
-    a_per_mm2: float
+    a_per_mm: Interval
+    a_per_mm2: Interval
 
 
 @record
@@ -126,6 +128,7 @@ class RailDrop:
         layer_power_w: of it, per layer, middle of the bounds; the rest is `barrel_power_w`.
         holes, tracks: largest current first.
         points, passes: size of the last mesh, and number of meshes.
+        find_peak: solves where current is densest, which `peak` remembers; raises `RailNotSolvedError`.
     """
 
     net: str
@@ -135,9 +138,14 @@ class RailDrop:
     barrel_power_w: float
     holes: tuple[HoleCurrent, ...]
     tracks: tuple[TrackCurrent, ...]
-    peak: DensityPeak
     points: int
     passes: int
+    find_peak: Callable[[], DensityPeak] = field(compare=False, repr=False)
+
+    @cached_property
+    def peak(self) -> DensityPeak:
+        """Where current is densest; raises `RailNotSolvedError` where the copper there cannot be meshed."""
+        return self.find_peak()
 
     @property
     def worst(self) -> LoadDrop:

@@ -136,6 +136,8 @@ class SheetSolution:
         assembly: the last mesh's equations; triangles that current can reach.
         volts: drop from the source at each unknown of the continuous form.
         node_of: the number under which each node was solved: contacts that touch share one; `source`: that of it.
+        sheets: as meshed; `kept`: which of their triangles `assembly` has.
+        gap_w: per triangle of `assembly`, its part of the gap between the bounds of the power.
     """
 
     drops_v: tuple[Interval, ...]
@@ -152,6 +154,9 @@ class SheetSolution:
     volts: Reals
     node_of: Indices
     source: int
+    sheets: Sequence[MeshedSheet]
+    kept: Mask
+    gap_w: Reals
 
 
 def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> SheetSolution:
@@ -174,16 +179,33 @@ def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> S
         MeshedSheet(area, sheet.sheet_ohm, make_mesh(area, goal.step_mm))
         for area, sheet in zip(areas, network.sheets, strict=True)
     ]
-    for done in range(1, goal.most_passes + 1):
-        solution, gap_w, kept = _solve(network, node_of, sheets, done)
-        width = solution.power_w.high - solution.power_w.low
+    solution = _solve(network, node_of, sheets, 1)
+    while solution.passes < goal.most_passes and _gap(solution) > goal.gap:
         room = int((goal.most_points - solution.points) / POINTS_PER_TRIANGLE)
-        marked = _marked(gap_w, room)
-        if width <= goal.gap * solution.power_w.nominal or done == goal.most_passes or not marked.any():
+        marked = _marked(solution.gap_w, room)
+        if not marked.any():
             break
-        kept[kept] = marked
-        sheets = _refined(sheets, kept)
+        solution = _solve(network, node_of, _refined(solution, marked), solution.passes + 1)
     return solution
+
+
+def solve_closer(network: SheetNetwork, solution: SheetSolution, gap: float, most_work: int) -> SheetSolution:
+    """Return where current flows, with a smaller gap between the bounds; drops and power are left as they are.
+
+    `most_work` is the sum of the mesh points of all passes but the first: beyond that the gap is left as it is.
+    """
+    work, found = 0, solution
+    while work <= most_work and _gap(found) > gap:
+        sheets = _refined(found, _marked(found.gap_w, most_work))
+        found = _solve(network, solution.node_of, sheets, found.passes + 1, each=False)
+        work += found.points
+    return replace(found, drops_v=solution.drops_v, parts_v=solution.parts_v)
+
+
+def _gap(solution: SheetSolution) -> float:
+    """Distance of the bounds of the power, as a share of their middle."""
+    power = solution.power_w
+    return (power.high - power.low) / power.nominal if power.nominal else 0.0
 
 
 def _refuse_too_many_corners(areas: Sequence[Geometry]) -> None:
@@ -225,9 +247,9 @@ def _conducting(area: Geometry, contacts: list[Contact], node_of: Indices) -> Ge
 
 
 def _solve(
-    network: SheetNetwork, node_of: Indices, sheets: Sequence[MeshedSheet], done: int
-) -> tuple[SheetSolution, Reals, Mask]:
-    """Solve both forms on one mesh; also each kept triangle's part of the gap, and which triangles were kept."""
+    network: SheetNetwork, node_of: Indices, sheets: Sequence[MeshedSheet], done: int, *, each: bool = True
+) -> SheetSolution:
+    """Solve both forms on one mesh, for each load alone as well or not."""
     contacts = [(c.sheet, c.area, int(node_of[c.node])) for c in network.contacts]
     full = assemble(sheets, contacts, _links(network, node_of), int(node_of.max()) + 1)
     source = int(node_of[network.source])
@@ -242,19 +264,18 @@ def _solve(
         raise MeshFailed("the pads of its ends touch, with no copper between them")
     assembly = replace(full.only(kept), links=links)
     amperes = np.array([current for _, current in network.loads])
-    lower = solve_form(assembly, assembly.continuous, source, nodes, amperes)
-    upper = solve_form(assembly, assembly.conserving, source, nodes, amperes)
+    lower = solve_form(assembly, assembly.continuous, source, nodes, amperes, each=each)
+    upper = solve_form(assembly, assembly.conserving, source, nodes, amperes, each=each)
     low_field = gradients_v_per_mm(assembly, lower.volts, conserving=False)
     high_field = gradients_v_per_mm(assembly, upper.volts, conserving=True)
     size = areas_mm2(assembly.corners_mm)
-    gap_w = assembly.siemens * size * ((low_field - high_field) ** 2).sum(axis=1)
     heat = assembly.siemens * size * ((low_field**2).sum(axis=1) + (high_field**2).sum(axis=1)) / 2
     current = _barrel_currents(network, node_of, upper)
     resistance = np.array([b.resistance_ohm for b in network.barrels])
-    solution = SheetSolution(
+    return SheetSolution(
         drops_v=_drops(lower, upper, amperes),
         parts_v=(lower.parts_v + upper.parts_v) / 2,
-        power_w=_ordered(*(float(amperes @ p.resistance_ohm @ amperes) for p in (lower, upper))),
+        power_w=_ordered(lower.power_w, upper.power_w),
         sheet_power_w=tuple(np.bincount(assembly.sheet_of, heat, len(sheets)).tolist()),
         barrel_current_a=current,
         barrel_power_w=float((resistance * current**2).sum()),
@@ -266,8 +287,10 @@ def _solve(
         volts=lower.volts,
         node_of=node_of,
         source=source,
+        sheets=sheets,
+        kept=kept,
+        gap_w=assembly.siemens * size * ((low_field - high_field) ** 2).sum(axis=1),
     )
-    return solution, gap_w, kept
 
 
 def _links(network: SheetNetwork, node_of: Indices) -> ElementLinks:
@@ -316,9 +339,12 @@ def _marked(gap_w: Reals, room: int) -> Mask:
     return marked
 
 
-def _refined(sheets: Sequence[MeshedSheet], marked: Mask) -> list[MeshedSheet]:
-    bounds = np.cumsum([0, *(len(s.mesh.triangles) for s in sheets)])
+def _refined(solution: SheetSolution, marked: Mask) -> list[MeshedSheet]:
+    """Refine the meshes around some triangles of a solution."""
+    of_all = solution.kept.copy()
+    of_all[of_all] = marked
+    bounds = np.cumsum([0, *(len(s.mesh.triangles) for s in solution.sheets)])
     return [
-        replace(s, mesh=refine_mesh(s.area, s.mesh, marked[first:last]))
-        for s, first, last in zip(sheets, bounds[:-1], bounds[1:], strict=True)
+        replace(s, mesh=refine_mesh(s.area, s.mesh, of_all[first:last]))
+        for s, first, last in zip(solution.sheets, bounds[:-1], bounds[1:], strict=True)
     ]

@@ -15,9 +15,12 @@ from stackup_lib.board.board import Board, PadKind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad.read.reader import read_board
 from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
+from stackup_lib.power.rail_drop import rail
+from stackup_lib.power.rail_drop.mesh import MeshFailed
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, net_copper
+from stackup_lib.power.rail_drop.peak import Peak, resolved_peak
 from stackup_lib.power.rail_drop.rail import BoardCopper, Load, RailDrop, Terminal, copper_of, solve_rail
-from stackup_lib.power.rail_drop.sheets import Precision
+from stackup_lib.power.rail_drop.sheets import Precision, SheetNetwork, SheetSolution
 
 OUTER_OHM = sheet_resistance_ohm(0.035)
 STACKUP = """
@@ -65,8 +68,8 @@ def test_a_track_between_two_pads_is_its_length_over_its_width(tmp_path: Path) -
     assert drop.worst.drop_v.nominal == pytest.approx(2 * 40 * OUTER_OHM, rel=1e-6)
     assert drop.power_w.nominal == pytest.approx(4 * 40 * OUTER_OHM, rel=1e-6)
     assert drop.layer_power_w["F.Cu"] == pytest.approx(drop.power_w.nominal)
-    assert drop.peak.a_per_mm == pytest.approx(4.0)
-    assert drop.peak.a_per_mm2 == pytest.approx(4.0 / 0.035)
+    assert drop.peak.a_per_mm.nominal == pytest.approx(4.0)
+    assert drop.peak.a_per_mm2.nominal == pytest.approx(4.0 / 0.035)
 
 
 def test_a_track_drawn_in_pieces_is_the_same_track(tmp_path: Path) -> None:
@@ -140,8 +143,8 @@ def test_a_barrel_is_told_by_its_largest_current_and_the_densest_place_by_its_ow
     assert drop.holes[0].current_a == pytest.approx(3.0)
     assert (drop.holes[0].from_layer, drop.holes[0].to_layer) == ("F.Cu", "In1.Cu")
     assert drop.peak.layer == "In1.Cu"
-    assert drop.peak.a_per_mm2 == pytest.approx(drop.peak.a_per_mm / 0.0175)
-    assert drop.peak.a_per_mm >= 9.5
+    assert drop.peak.a_per_mm2.nominal == pytest.approx(drop.peak.a_per_mm.nominal / 0.0175)
+    assert drop.peak.a_per_mm.nominal >= 9.5
 
 
 @pytest.mark.parametrize("junction", [35.0, 22.0])
@@ -394,3 +397,35 @@ def test_a_track_only_rail_of_a_real_board_agrees_with_a_hand_calculation(demo_b
     )
 
     assert drop.worst.drop_v.nominal == pytest.approx(33.2e-3, rel=0.02)
+
+
+def test_where_current_is_densest_is_solved_once_and_only_when_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes as long as the rest of the rail: who states no limit does not wait for it."""
+    calls = []
+
+    def counted(network: SheetNetwork, solution: SheetSolution, radius_mm: float) -> Peak:
+        calls.append(radius_mm)
+        return resolved_peak(network, solution, radius_mm)
+
+    monkeypatch.setattr(rail, "resolved_peak", counted)
+    drop = solved(track_board(tmp_path, [[10, 10], [31, 10]]), {"J1": 2.0})
+    assert not calls
+
+    assert drop.peak is drop.peak
+    assert calls == [0.1]
+
+
+def test_copper_that_cannot_be_meshed_finely_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The drop is there, where current is densest is not."""
+
+    def fail(*_: object) -> object:
+        raise MeshFailed("1 mm2 of triangles on 2 mm2 of copper")
+
+    monkeypatch.setattr(rail, "resolved_peak", fail)
+    drop = solved(track_board(tmp_path, [[10, 10], [31, 10]]), {"J1": 2.0})
+
+    assert drop.worst.drop_v.nominal > 0
+    with pytest.raises(RailNotSolvedError, match=r"the copper of \+5V cannot be divided into triangles \(1 mm2"):
+        _ = drop.peak
