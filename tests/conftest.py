@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ os.environ.pop("COLUMNS", None)
 from tests.browser.chromium import chromium_path
 from tests.support.kicad_editor import editor_command
 from tests.support.kicad_python import kicad_python
+from tests.support.once_per_run import shared_results
 
 DEMO_PLACES = (
     "${STACKWRIGHT_DEMOS}",
@@ -104,7 +106,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Who names a file or folder of tests wants all of it."""
+    """Who names a file or folder of tests wants all of it; all processes of a run share some results."""
+    sharing = ExitStack()
+    sharing.enter_context(shared_results())
+    config.add_cleanup(sharing.close)
     if config.option.markexpr == QUICK and any(HERE in _path_of(word).parents for word in config.args):
         config.option.markexpr = ""
 
@@ -210,6 +215,15 @@ def demo_boards() -> Path:
     if folder is None:
         pytest.skip(SKIPPED_WITHOUT["demo"])
     return folder
+
+
+@pytest.fixture(scope="module")
+def sections_solved_once() -> Iterator[None]:
+    """Solve equal cross sections once for all tests of a module, for those that look at what comes of them."""
+    from tests.support.remembered import equal_sections_solved_once
+
+    with equal_sections_solved_once():
+        yield
 
 
 @pytest.fixture

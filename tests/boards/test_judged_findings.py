@@ -9,7 +9,7 @@ import pytest
 
 from drc_rules.rules.rule import all_rules
 from stackup_lib.kicad import read_board
-from tests.support.judged import expected, found, judged_boards, judgements
+from tests.support.judged import LookedAt, expected, found, judged_boards, judgements
 
 
 @pytest.mark.parametrize("name", judged_boards())
@@ -42,6 +42,7 @@ def test_every_demo_board_is_judged(demo_boards: Path) -> None:
 
 
 @pytest.mark.demo
+@pytest.mark.usefixtures("sections_solved_once")
 @pytest.mark.parametrize("name", judged_boards())
 def test_every_finding_on_a_demo_board_is_judged(name: str, demo_boards: Path) -> None:
     """With no settings, against three workloads, and with what else is declared: neither more nor fewer, same numbers.
@@ -49,7 +50,7 @@ def test_every_finding_on_a_demo_board_is_judged(name: str, demo_boards: Path) -
     A finding that says other numbers than those that were judged has to be judged anew.
     """
     judged = judged_boards()[name]
-    board = read_board(demo_boards / judged.board)
+    board = LookedAt(read_board(demo_boards / judged.board))
     for settings, chosen in judged.all_settings.items():
         today, then = found(board, chosen), expected(judged, settings)
         assert {"not judged": list(today - then), "gone": list(then - today)} == {"not judged": [], "gone": []}, (

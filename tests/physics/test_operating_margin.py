@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, open
 from stackwright.commands.request import BoardRequest
 from tests.support.coupled_ways import aggressor_of, way_of
 from tests.support.crowded import crowded
+from tests.support.once_per_run import once_per_run
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILE: dict[str, Any] = tomllib.loads(
@@ -75,7 +75,7 @@ def _compared(
     ]
 
 
-@cache
+@once_per_run
 def channels() -> tuple[Compared, ...]:
     """Channels of lines and stubs."""
     reference = _reference()
@@ -107,7 +107,7 @@ def link_margins(folder: Path) -> list[Compared]:
     return found
 
 
-@cache
+@once_per_run
 def disturbed_channels() -> tuple[Compared, ...]:
     """Channels with aggressors next to them."""
     reference = _reference()

@@ -21,6 +21,7 @@ from stackup_lib.validation.case_files import ReferenceCase, read_cases
 from stackup_lib.validation.cases import section_of_case, value_of_quantity
 from stackup_lib.validation.compare import CaseOutcome, validate
 from tests.support.closed_forms import ConstantDielectric
+from tests.support.once_per_run import once_per_run
 
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 FILE = tomllib.loads((REFERENCE / "published_cases.toml").read_text(encoding="utf-8"))
@@ -33,7 +34,7 @@ LOSS = {
 LIMIT_PCT = 0.5
 
 
-@cache
+@once_per_run
 def outcomes() -> tuple[CaseOutcome, ...]:
     """Every published value, solved."""
     return tuple(validate(read_cases(REFERENCE / "published_cases.toml"), LIMIT_PCT))

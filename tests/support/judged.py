@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -18,7 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
+from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
+from drc_rules.requirements.profiles.profile import Requirements
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Board
@@ -118,10 +121,25 @@ def expected(judged: JudgedBoard, settings: str) -> Counter[Said]:
     return Counter(said(f.clause, f.key, f.severity, f.says) for f in rows)
 
 
-def found(board: Board, settings: Settings) -> Counter[Said]:
+@dataclass
+class LookedAt:
+    """A board under several settings: what no workload changes is worked out once, as `fit` does."""
+
+    board: Board
+    _first: dict[str, Context] = field(default_factory=dict)
+
+    def under(self, settings: Settings) -> tuple[Context, Requirements]:
+        """Return the board under these settings."""
+        options = Overrides(profile=settings.profile, form=settings.form)
+        own, requirements, _ = prepare(self.board, parse_config(settings.config), options)
+        first = self._first.setdefault(settings.config, own)
+        assignment = first.assignment if first.assignment == own.assignment else own.assignment
+        return first.under(own.purpose, assignment), requirements
+
+
+def found(looked_at: LookedAt, settings: Settings) -> Counter[Said]:
     """Return what Stackwright says of a board under these settings."""
-    options = Overrides(profile=settings.profile, form=settings.form)
-    context, requirements, _ = prepare(board, parse_config(settings.config), options)
+    context, requirements = looked_at.under(settings)
     outcome = run(context, requirements.clauses, all_rules(), all_rules())
     assert not outcome.crashes, outcome.crashes
     keys = [f.key for f in outcome.findings]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import tomllib
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from stackup_lib.power.over_frequency.plane_outline import outline_modes
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
 from stackup_lib.transmission_lines.materials.conductor_models import Complex
 from tests.physics.openems_planes import EDGE_MM, REFERENCE, extremes, frequencies_hz
+from tests.support.once_per_run import once_per_run
 from tests.support.plane_cells import cells_of
 
 PORT_MM = EDGE_MM / 0.447
@@ -44,7 +44,7 @@ class Extreme:
         return 100 * (self.ours_mhz / self.theirs_mhz - 1)
 
 
-@cache
+@once_per_run
 def plane_extremes() -> tuple[Extreme, ...]:
     """All cases; raises `ValueError` where one has other peaks and floors than the other."""
     read = tomllib.loads((REFERENCE / "openems_planes.toml").read_text(encoding="utf-8"))

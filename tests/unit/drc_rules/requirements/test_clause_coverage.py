@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import Overrides
+from drc_rules.engine.check import check_up, find_config
+from drc_rules.engine.decide import Outcome
+from drc_rules.engine.shared_results import Cases
+from drc_rules.facts.declared import Overrides, gather, purpose_of
+from drc_rules.facts.declared_nets import with_rails_of
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.interfaces import families
-from drc_rules.requirements.profiles.profile import Form, forms, load_profile, profile_names
+from drc_rules.requirements.profiles.profile import Form, assemble, forms, load_form, load_profile, profile_names
 from drc_rules.rules.rule import all_rules
+from drc_rules.settings.config import Config
+from stackup_lib.board.board import Board
+from stackup_lib.kicad import read_board
 from tests.support.mini import mini_file
 from tests.support.rule_cases import all_cases
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sections_solved_once")]
 
 ONLY_ASK = {"interface_generation", "interface_present"}
 """Kinds that never fail: they are not verifiable until the fact is given."""
@@ -25,8 +30,8 @@ ONLY_ASK = {"interface_generation", "interface_present"}
 KINDS = {kind for rule in all_rules() for kind in rule.kinds} - ONLY_ASK
 
 
-def interfaces_with_clauses(workload: str) -> list[str]:
-    """Interfaces of which the workload asks something that a rule decides, and fast ones that a profile judges."""
+def fast_interfaces() -> list[str]:
+    """Interfaces of which a profile asks something that a rule decides."""
     return [one.id for family in families() if family.fast for one in family.interfaces if one.nyquist_ghz]
 
 
@@ -133,11 +138,11 @@ def built_up(*, is_any_layer: bool) -> dict[str, object]:
     }
 
 
-def boards(workload: str, thickness_mm: float | None) -> Iterator[dict[str, object]]:
+def boards() -> Iterator[dict[str, object]]:
     """Boards that together meet and break every clause that has a rule."""
-    every = interfaces_with_clauses(workload)
-    total = thickness_mm or 3.0
-    yield good(34, max(total, 3.0), every, 0.061)
+    every = fast_interfaces()
+    total = 3.0
+    yield good(34, total, every, 0.061)
     yield good(16, total, every, 0.030)
     yield good(8, total, every, 0.030)
     yield bad(6, total + 1.0, every)
@@ -159,14 +164,36 @@ def boards(workload: str, thickness_mm: float | None) -> Iterator[dict[str, obje
     yield {"stackup": stackup(6, "370HR", 0.070, 1.5).replace("0.0700", "-", 1).replace("-", ""), "thickness_mm": 1.5}
 
 
-@cache
-def verdicts(folder: Path, profile: str, form: str | None) -> dict[str, set[Verdict]]:
+@pytest.fixture(scope="module")
+def read_once(tmp_path_factory: pytest.TempPathFactory) -> list[Cases]:
+    """The boards, each read once for all profiles; what no profile changes is then decided once."""
+    folder = tmp_path_factory.mktemp("boards")
+    paths = [mini_file(folder / str(number), board) for number, board in enumerate(boards())]
+    return [cases_of(read_board(path), find_config(path)) for path in paths]
+
+
+def cases_of(board: Board, config: Config) -> Cases:
+    options = Overrides()
+    config = with_rails_of(board, config)
+    return Cases(board, config, gather(board, config, options), purpose_of(board, config, options))
+
+
+def decided(cases: Cases, name: str) -> Outcome:
+    """Decide a profile's clauses on a board as `fit` does; test_fit_command.py holds that against a check."""
+    profile = load_profile(name)
+    case = cases.of(profile, None)
+    form = load_form(profile.form) if profile.form else None
+    open_families = case.context.assignment.families_without_generation()
+    return case.outcome(assemble(profile, form, case.interfaces, open_families).clauses)
+
+
+def verdicts(read_once: list[Cases], profile: str) -> dict[str, set[Verdict]]:
     """Every verdict that each clause got over all boards."""
     found: dict[str, set[Verdict]] = {}
-    thickness = nominal_mm(forms()[form]) if form else None
-    for number, board in enumerate(boards(load_profile(profile).workload or "", thickness)):
-        report = checked(folder / f"{profile}-{form}-{number}", board, profile, form)
-        for verdict in report.verdicts:
+    for cases in read_once:
+        outcome = decided(cases, profile)
+        assert outcome.crashes == []
+        for verdict in outcome.verdicts:
             if verdict.clause.kind in KINDS:
                 found.setdefault(verdict.clause.id, set()).add(verdict.verdict)
     for case in all_cases():  # the rules' own cases, which are run elsewhere, state verdicts of clauses too
@@ -182,17 +209,15 @@ def nominal_mm(form: Form) -> float | None:
 
 def checked(folder: Path, board: dict[str, object], profile: str, form: str | None) -> Report:
     path = mini_file(folder, board)
-    report = check_board(path, overrides=Overrides(profile=profile, form=form))
+    report = check_up(path, overrides=Overrides(profile=profile, form=form), tables=False).report
     assert report.crashes == ()
     return report
 
 
 @pytest.mark.parametrize("profile", profile_names())
-def test_every_clause_of_a_profile_can_fail_and_can_pass(
-    profile: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_every_clause_of_a_profile_can_fail_and_can_pass(profile: str, read_once: list[Cases]) -> None:
     """A clause that never fails checks nothing; one that never passes is a false alarm."""
-    found = verdicts(tmp_path_factory.mktemp("boards"), profile, None)
+    found = verdicts(read_once, profile)
 
     never_fails = sorted(clause for clause, seen in found.items() if Verdict.FAILED not in seen)
     never_passes = sorted(clause for clause, seen in found.items() if Verdict.PASSED not in seen)
