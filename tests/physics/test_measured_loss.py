@@ -34,7 +34,6 @@ from stackup_lib.transmission_lines.materials.roughness import Gradient, Roughne
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from stackup_lib.validation.cases import section_of_case, value_of_quantity
 from tests.support.closed_forms import ConstantDielectric
-from tests.support.once_per_run import once_per_run
 
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 SOLVERS: list[dict[str, Any]] = tomllib.loads((REFERENCE / "solver_loss_cases.toml").read_text(encoding="utf-8"))[
@@ -177,7 +176,7 @@ def foil_of(line_id: str) -> tuple[RzInterval, RzInterval]:
     return bonded, other
 
 
-@once_per_run
+@cache
 def points() -> tuple[Point, ...]:
     """Every measured point, with the interval from foil, Df within 10 % and what nickel may be."""
     out: list[Point] = []

@@ -9,6 +9,7 @@ import csv
 import math
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironmen
 from stackup_lib.transmission_lines.two_port import barrel_chain
 from tests.physics.openems_pairs import PORTS
 from tests.physics.openems_vias import COPPER_MM, REFERENCE
-from tests.support.once_per_run import once_per_run
 
 Complex = NDArray[np.complex128]
 NEAR_END_TO_GHZ, FAR_END_FROM_GHZ = 2.0, 2.0
@@ -89,7 +89,7 @@ class Pair:
         return self.mode(-1), self.mode(1)
 
 
-@once_per_run
+@cache
 def pairs() -> tuple[Pair, ...]:
     """Every pair that was solved."""
     read = tomllib.loads((REFERENCE / "openems_pairs.toml").read_text(encoding="utf-8"))

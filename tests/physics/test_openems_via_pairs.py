@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps
 from stackup_lib.vias.via_pair import EVEN, ODD, PairPlace, mode_of_pair
 from tests.physics.openems_vias import REFERENCE
 from tests.physics.test_openems_vias import modelled
-from tests.support.once_per_run import once_per_run
 from tests.support.solver_lines import solver_lines
 
 LOSSLESS = LaminateLoss(0.0, 1.0)
@@ -119,7 +119,7 @@ def _null(name: str, theirs_ghz: float, case: dict[str, Any]) -> StubNull:
     return StubNull(name, theirs_ghz, ours, stub_resonance_ghz(shape, dk, mm).nominal)
 
 
-@once_per_run
+@cache
 def via_pairs() -> tuple[PairCase, ...]:
     """Every pair and mode that was solved, those of the differential mode first."""
     read = tomllib.loads((REFERENCE / "openems_via_pairs.toml").read_text(encoding="utf-8"))

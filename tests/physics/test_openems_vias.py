@@ -10,6 +10,7 @@ import csv
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from statistics import median
 from typing import Any
 
@@ -26,7 +27,6 @@ from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chai
 from stackup_lib.vias.via_circuit import ModelledVia, line_ps_per_mm, log_of_two_returns
 from stackup_lib.vias.via_field import ViaBody, ViaStack
 from tests.physics.openems_vias import AT_GHZ, COPPER_MM, LINE_MM, REFERENCE, copper_mm
-from tests.support.once_per_run import once_per_run
 from tests.support.solver_lines import solver_lines
 
 COLUMN = "delay_5_ghz_ps"
@@ -83,7 +83,7 @@ def _change(row: dict[str, str], usual: dict[str, str]) -> SolverChange:
     )
 
 
-@once_per_run
+@cache
 def vias() -> tuple[ViaCase, ...]:
     """Every layer change that was solved."""
     read = tomllib.loads((REFERENCE / "openems_vias.toml").read_text(encoding="utf-8"))
