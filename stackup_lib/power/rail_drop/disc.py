@@ -18,7 +18,7 @@ def areas_in_discs_mm2(corners_mm: Reals, middles_mm: Reals, radius_mm: float) -
         middles_mm: shape (discs, 2).
         radius_mm: of the discs.
     """
-    corners, middles = _complex(corners_mm), _complex(middles_mm)
+    corners, middles = as_complex(corners_mm), as_complex(middles_mm)
     around = corners[None] - middles[:, None, None]
     swept = _swept_mm2(around, around[:, :, [1, 2, 0]], radius_mm)
     return np.asarray(np.abs(swept.sum(axis=2)), dtype=np.float64)
@@ -26,13 +26,14 @@ def areas_in_discs_mm2(corners_mm: Reals, middles_mm: Reals, radius_mm: float) -
 
 def lie_in_mesh(corners_mm: Reals, places_mm: Reals) -> Mask:
     """Tell which places lie in one of the triangles."""
-    around = _complex(corners_mm)[None] - _complex(places_mm)[:, None, None]
+    around = as_complex(corners_mm)[None] - as_complex(places_mm)[:, None, None]
     turned = (around.conj() * around[:, :, [1, 2, 0]]).imag
     inside = np.logical_or((turned >= 0).all(axis=2), (turned <= 0).all(axis=2))
     return np.asarray(np.any(inside, axis=1), dtype=np.bool_)
 
 
-def _complex(places_mm: Reals) -> Complexes:
+def as_complex(places_mm: Reals) -> Complexes:
+    """Return places, shape (..., 2), as x + jy."""
     return np.asarray(places_mm[..., 0] + 1j * places_mm[..., 1], dtype=np.complex128)
 
 

@@ -11,14 +11,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import entity, record
-from stackup_lib.power.rail_drop.disc import areas_in_discs_mm2, lie_in_mesh
+from stackup_lib.power.rail_drop.disc import areas_in_discs_mm2, as_complex, lie_in_mesh
 from stackup_lib.power.rail_drop.mesh import Indices, Mask, Reals
 from stackup_lib.power.rail_drop.sheets import SheetNetwork, SheetSolution, solve_closer
-from stackup_lib.power.rail_drop.window import Field, Fineness, ends_of, field_of, finer_field
+from stackup_lib.power.rail_drop.window import Field, Fineness, ends_of, field_of, finer_field, size_of
 
 ROUGH, FINE = (0.5, 0.5), (0.125, 0.35)
 """Edges of triangles at a place, in terms of the radius of the disc, and as a share of the distance from it."""
@@ -76,7 +75,7 @@ class _Places:
 
     def near(self, sheet: int, at_mm: Reals, reach_mm: float) -> Mask:
         """Tell which are near a place."""
-        return np.asarray((self.sheet == sheet) & (_size(self.at_mm - at_mm) < reach_mm))
+        return np.asarray((self.sheet == sheet) & (size_of(self.at_mm - at_mm) < reach_mm))
 
 
 @entity
@@ -111,7 +110,7 @@ def resolved_peak(network: SheetNetwork, solution: SheetSolution, radius_mm: flo
     finalists: list[_Spot] = []
     rest: list[_Spot] = []
     for spot in sorted(spots, key=_Spot.rank):
-        apart = all(s.sheet != spot.sheet or _size(s.at_mm - spot.at_mm) >= 2 * radius_mm for s in finalists)
+        apart = all(s.sheet != spot.sheet or size_of(s.at_mm - spot.at_mm) >= 2 * radius_mm for s in finalists)
         if apart:
             (finalists if len(finalists) < FINALISTS else rest).append(spot)
     found = _finely(solution, places, finalists, radius_mm)
@@ -128,14 +127,14 @@ def _places(solution: SheetSolution) -> _Places:
     edges = assembly.conserving.unknowns
     on_contact = edges < assembly.node_count
     border = on_contact | (np.bincount(edges.ravel())[edges] == 1)
-    ends = [_complex(ends_of(field.corners_mm, *np.nonzero(some)).reshape(-1, 2)) for some in (border, on_contact)]
+    ends = [as_complex(ends_of(field.corners_mm, *np.nonzero(some)).reshape(-1, 2)) for some in (border, on_contact)]
     most = field.middle + field.apart
     high = np.repeat(np.flatnonzero(most >= LEAST * most.max()), 3)
     at = field.corners_mm[high[::3]].reshape(-1, 2)
-    kept = np.isin(_complex(at), ends[0])
+    kept = np.isin(as_complex(at), ends[0])
     sheet, at, most = field.sheet_of[high[kept]], at[kept], most[high[kept]]
     order = np.lexsort([at[:, 1], at[:, 0], sheet, -np.round(most / most.max(), 6)])
-    found = _Places(sheet, at, most, np.isin(_complex(at), ends[1])).only(order)
+    found = _Places(sheet, at, most, np.isin(as_complex(at), ends[1])).only(order)
     _, first = np.unique(np.column_stack([found.sheet, found.at_mm]), axis=0, return_index=True)
     return found.only(np.sort(first))
 
@@ -185,7 +184,7 @@ def _roughly(field: Field, sheet: int, at_mm: Reals, radius_mm: float) -> _Spot:
     """Return the disc with the highest mean around a place, of those around corners of the mesh."""
     rows = _around(field, sheet, at_mm, 2 * radius_mm)
     corners = field.corners_mm[rows].reshape(-1, 2)
-    corners = corners[_size(corners - at_mm) <= radius_mm * (1 + 1e-9)]
+    corners = corners[size_of(corners - at_mm) <= radius_mm * (1 + 1e-9)]
     _, first = np.unique(np.floor(corners / (radius_mm / 4)), axis=0, return_index=True)
     return _best(field, sheet, rows, np.vstack([at_mm, corners[first]]), radius_mm)
 
@@ -210,7 +209,7 @@ def _climbed(field: Field, spot: _Spot, radius_mm: float) -> _Spot:
     step = radius_mm / 2
     while step > radius_mm / 40:
         around = best.at_mm + step * ways
-        around = around[_size(around - spot.at_mm) < 1.5 * radius_mm]
+        around = around[size_of(around - spot.at_mm) < 1.5 * radius_mm]
         around = around[lie_in_mesh(field.corners_mm[rows], around)]
         tried = _best(field, spot.sheet, rows, np.vstack([best.at_mm, around]), radius_mm)
         if tried.mean > best.mean * (1 + 1e-6):
@@ -240,11 +239,3 @@ def _around(field: Field, sheet: int, at_mm: Reals, reach_mm: float) -> Indices:
 def _fineness(of: tuple[float, float], radius_mm: float) -> Fineness:
     edge, grade = of
     return Fineness(edge * radius_mm, grade)
-
-
-def _complex(places_mm: Reals) -> NDArray[np.complex128]:
-    return np.asarray(places_mm[:, 0] + 1j * places_mm[:, 1], dtype=np.complex128)
-
-
-def _size(vectors: Reals) -> Reals:
-    return np.asarray(np.hypot(vectors[..., 0], vectors[..., 1]))

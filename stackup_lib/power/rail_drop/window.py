@@ -139,8 +139,8 @@ def finer_field(solution: SheetSolution, places: Sequence[Reals], fineness: Fine
 
 
 def _field(assembly: Assembly, sheet_of: Indices, conserving: Reals, continuous: Reals, other: Reals) -> Field:
-    middle, apart = _size((conserving + continuous) / 2), _size(conserving - continuous)
-    return Field(assembly.corners_mm, sheet_of, middle, apart, _size(other))
+    middle, apart = size_of((conserving + continuous) / 2), size_of(conserving - continuous)
+    return Field(assembly.corners_mm, sheet_of, middle, apart, size_of(other))
 
 
 def _density(assembly: Assembly, volts: Reals, *, conserving: bool) -> Reals:
@@ -208,7 +208,7 @@ def _graded_border(cut: _Cut, near: cKDTree, fineness: Fineness) -> tuple[Reals,
     while True:
         ends, middles = points[edges], points[edges].mean(axis=1)
         away = np.min([near.query(some)[0] for some in (ends[:, 0], middles, ends[:, 1])], axis=0)
-        long = _size(ends[:, 1] - ends[:, 0]) > fineness.of(away)
+        long = size_of(ends[:, 1] - ends[:, 0]) > fineness.of(away)
         if not long.any():
             return points, edges
         added = len(points) + np.arange(int(long.sum()))
@@ -225,7 +225,7 @@ def _lattice(cut: _Cut, near: cKDTree, border: cKDTree, fineness: Fineness, step
     count = int(1.2 * reach / step) + 2
     column, row = np.meshgrid(*2 * [np.arange(-count, count + 1)])
     around = np.column_stack([(column + row % 2 / 2).ravel(), row.ravel() * np.sqrt(3) / 2]) * step
-    around = around[_size(around) <= reach]
+    around = around[size_of(around) <= reach]
     points = (places[:, None] + around).reshape(-1, 2)
     away, nearest = near.query(points)
     longest = fineness.of(away)
@@ -273,8 +273,8 @@ def _with_amperes(
         node = cut.node[border.on]
         for one in distinct(node[node >= 0]).tolist():
             merged[at[node == one]] = at[node == one].min()
-        share = _size(border.ends_mm[:, 1] - border.ends_mm[:, 0])
-        share /= _size(cut.ends_mm[:, 1] - cut.ends_mm[:, 0])[border.on]
+        share = size_of(border.ends_mm[:, 1] - border.ends_mm[:, 0])
+        share /= size_of(cut.ends_mm[:, 1] - cut.ends_mm[:, 0])[border.on]
         for unknowns in at.T:
             np.add.at(into, merged[unknowns], share * cut.amperes[border.on] / at.shape[1])
     unknowns = merged[form.unknowns]
@@ -297,5 +297,6 @@ def _solved(form: ElementForm, unknowns: Indices, volts: Reals, held: Mask, into
     return found
 
 
-def _size(vectors: Reals) -> Reals:
+def size_of(vectors: Reals) -> Reals:
+    """Return the lengths of vectors, shape (..., 2)."""
     return np.asarray(np.hypot(vectors[..., 0], vectors[..., 1]))
