@@ -226,6 +226,15 @@ def sections_solved_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def rails_solved_once() -> Iterator[None]:
+    """Solve equal rails once for all tests of a process, but for tests that call the solver themselves."""
+    from tests.support.remembered import equal_rails_solved_once, equal_sections_solved_once
+
+    with equal_rails_solved_once(), equal_sections_solved_once():
+        yield
+
+
 @pytest.fixture
 def copy_board(tmp_path: Path) -> Iterator[functools.partial[Path]]:
     """Copy a board with its project into a folder of the test's own; returns the copy."""

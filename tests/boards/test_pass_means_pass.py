@@ -23,7 +23,7 @@ from stackwright.reporters import html, markdown, text
 from stackwright.results.checked import Checked
 from stackwright.text.page import terminal_console
 from tests.support.mini import mini_file
-from tests.support.remembered import fixture_report
+from tests.support.remembered import fixture_report, report_of
 from tests.support.rule_cases import all_cases, cases_of
 
 BOARDS = sorted((Path(__file__).parents[2] / "fixtures" / "boards").glob("*/*.kicad_pcb"))
@@ -249,7 +249,7 @@ def test_every_clause_that_a_headline_names_on_a_demo_board_says_what_to_declare
     found = []
     for path in sorted(demo_boards.rglob("*.kicad_pcb")):
         if path.stat().st_size < 10_000_000:
-            report = check_board(path, overrides=Overrides(profile=profile))
+            report = report_of(path, profile)
             found += [f"{path.stem}: {one}" for one in unanswered(report)]
 
     assert found == []

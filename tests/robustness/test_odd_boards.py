@@ -45,7 +45,7 @@ from tests.support.fuzz_targets import harmless
 from tests.support.hang import no_hang
 from tests.support.odd_boards import ANSI, FEWER, NUMBERS, PLACES, RTL, SOUND, cut_boards, odd_boards
 from tests.support.odd_files import BOARD, odd_files, sound_files
-from tests.support.remembered import equal_sections_solved_once
+from tests.support.remembered import equal_boards_checked_once
 
 REPORTS = [word for one in FORMATS for word in ("--format", one, "--output", f"report.{one}")]
 ROWS = {
@@ -244,7 +244,7 @@ def commands() -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _remembered() -> Iterator[None]:
-    with equal_sections_solved_once():
+    with equal_boards_checked_once():
         yield
 
 

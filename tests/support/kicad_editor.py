@@ -46,10 +46,11 @@ SETTINGS = {
         "update_check_prompt": True,
         "zone_fill_warning": True,
     },
+    "graphics": {"canvas_type": 2},
     "session": {"remember_open_files": False},
     "system": {"check_for_kicad_updates": False},
 }
-"""No wizard and no question at the first start."""
+"""No wizard and no question at the first start; Cairo draws, which without a GPU takes half the time of OpenGL."""
 
 
 @functools.cache

@@ -39,16 +39,21 @@ def once_per_run(compute: Callable[[], T]) -> Callable[[], T]:
 
     @functools.cache
     def answer() -> T:
-        if FOLDER not in os.environ:
-            return compute()
-        kept = Path(os.environ[FOLDER]) / f"{compute.__module__}.{compute.__qualname__}.pickle"
-        if kept.is_file():
-            return cast("T", pickle.loads(kept.read_bytes()))  # noqa: S301 - written by this run
-        found = compute()
-        own = kept.with_suffix(f".{os.getpid()}")
-        own.write_bytes(pickle.dumps(found))
-        own.replace(kept)
-        return found
+        return shared(f"{compute.__module__}.{compute.__qualname__}", compute)
 
     functools.update_wrapper(answer, compute)
     return answer
+
+
+def shared(name: str, compute: Callable[[], T]) -> T:
+    """Return what another process of the run has computed under a name that can name a file, else compute it."""
+    if FOLDER not in os.environ:
+        return compute()
+    kept = Path(os.environ[FOLDER]) / f"{name}.pickle"
+    if kept.is_file():
+        return cast("T", pickle.loads(kept.read_bytes()))  # noqa: S301 - written by this run
+    found = compute()
+    own = kept.with_suffix(f".{os.getpid()}")
+    own.write_bytes(pickle.dumps(found))
+    own.replace(kept)
+    return found

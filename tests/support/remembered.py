@@ -1,16 +1,20 @@
-"""What is worked out once: cross sections of equal numbers, and checks of boards whose files are equal byte for byte.
+"""What is worked out once: cross sections of equal numbers, rails of equal boards, and checks of boards whose files are
+equal byte for byte.
 
-Both give what a second run would give, number for number. A test whose point is that second run does without.
+All give what a second run would give, number for number. A test whose point is that second run does without.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import hashlib
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
 from drc_rules.analysis.lines import uncertainty
@@ -18,12 +22,22 @@ from drc_rules.engine.check import CheckUp, check_board, check_up, find_config
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.settings.config import Config
+from stackup_lib.board.board import Board
 from stackup_lib.field_solver import perturbation, solver
+from stackup_lib.power.ground_return import ground_return
+from stackup_lib.power.ground_return.ground_return import ReturnDrops, solve_return
+from stackup_lib.power.rail_drop import rail
+from stackup_lib.power.rail_drop.peak import Peak, resolved_peak
+from stackup_lib.power.rail_drop.rail_models import BoardCopper, Terminal
+from stackup_lib.power.rail_drop.sheets import Precision, SheetNetwork, SheetSolution, solve_sheets
 from stackup_lib.synthesis import evaluate
 from stackup_lib.transmission_lines import inverse, pair_crosstalk, remedy, tolerance
 from stackwright.commands.check import command as check_command
 from stackwright.commands.diff import command as diff_command
 from tests.support.boards import board_file
+from tests.support.once_per_run import shared
+
+T = TypeVar("T")
 
 SOLVING = (solver, pair_crosstalk)
 """Modules that call `solve_once` by that name."""
@@ -34,7 +48,50 @@ SEEKING = (inverse, evaluate, remedy, tolerance, uncertainty)
 solve_once = functools.cache(solver.solve_once)
 impedance_once = functools.cache(solver.impedance_once)
 perturb = functools.cache(perturbation.perturb)
+MOST_OBJECTS = 5000
+"""Of boards whose ground returns are kept: larger ones take as long to compare as to solve."""
+
 answers: dict[object, CheckUp] = {}
+rails: dict[str, Any] = {}
+
+
+def forget() -> None:
+    """Let the next run work out everything anew."""
+    for kept in (solve_once, impedance_once, perturb):
+        kept.cache_clear()
+    rails.clear()
+    answers.clear()
+
+
+@contextmanager
+def equal_rails_solved_once() -> Iterator[None]:
+    """Solve equal copper for equal currents once, and the ground return of equal boards, wherever they lie."""
+
+    def sheets(network: SheetNetwork, precision: Precision | None = None) -> SheetSolution:
+        return _kept((network, precision), lambda: solve_sheets(network, precision))
+
+    def peak(network: SheetNetwork, solution: SheetSolution, radius_mm: float) -> Peak:
+        return _kept((network, len(solution.volts), radius_mm), lambda: resolved_peak(network, solution, radius_mm))
+
+    def returned(board: Board, net: str, copper: BoardCopper, ends: Sequence[Terminal], **how: Any) -> ReturnDrops:
+        if len(board.tracks) + len(board.vias) + len(board.pads) > MOST_OBJECTS:
+            return solve_return(board, net, copper, ends, **how)
+        asked = (replace(board, path=None), net, copper, ends, how)
+        return _kept(asked, lambda: solve_return(board, net, copper, ends, **how))
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(rail, "solve_sheets", sheets))
+        stack.enter_context(patch.object(rail, "resolved_peak", peak))
+        stack.enter_context(patch.object(ground_return, "solve_return", returned))
+        yield
+
+
+def _kept(asked: object, solve: Callable[[], T]) -> T:
+    """Return what was solved for equal numbers before; what cannot be solved is tried each time."""
+    key = hashlib.sha256(pickle.dumps(asked)).hexdigest()
+    if key not in rails:
+        rails[key] = solve()
+    return cast("T", rails[key])
 
 
 @contextmanager
@@ -61,9 +118,15 @@ def equal_boards_checked_once() -> Iterator[None]:
 
 
 @functools.cache
+def report_of(path: Path, profile: str | None = None) -> Report:
+    """Check a board as it lies there, which no test changes: once in a run, however many tests look at its report."""
+    name = hashlib.sha256(f"{path} {profile}".encode()).hexdigest()
+    return shared(f"report-{name}", lambda: check_board(path, overrides=Overrides(profile=profile)))
+
+
 def fixture_report(name: str, profile: str | None = None) -> Report:
-    """Check a fixture board as it lies there: once, however many tests look at its report."""
-    return check_board(board_file(name), overrides=Overrides(profile=profile))
+    """Check a fixture board as `report_of` does."""
+    return report_of(board_file(name), profile)
 
 
 def checked(

@@ -27,6 +27,7 @@ from drc_rules.report.model import Finding, Location, Report, Verdict
 from drc_rules.rules.rule import Rule, all_rules, find_rule
 from stackup_lib.kicad import read_board
 from tests.support.mini import mini_file
+from tests.support.once_per_run import shared
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "rules"
 
@@ -70,8 +71,9 @@ class Loaded:
         return f"{self.defect}-{self.number}-{self.case.why.replace(' ', '_')[:60]}"
 
     def check(self, folder: Path) -> Report:
-        """Write the board into a folder and check it."""
-        return check_board(self._written(folder), overrides=self._overrides)
+        """Write the board into a folder and check it, once in a run."""
+        name = f"case-{self.defect}-{self.number}"
+        return shared(name, lambda: check_board(self._written(folder), overrides=self._overrides))
 
     def decide(self, folder: Path, rule: Rule) -> Outcome:
         """Write the board into a folder and decide the clauses of one rule alone, which is quicker than a check."""
