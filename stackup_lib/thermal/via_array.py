@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import tomli
 
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
+from stackup_lib.thermal.pad_spread import spread_squares
 
 MM_PER_M = 1000.0
 
@@ -93,49 +95,39 @@ def _barrel(barrel: ThermalBarrel, wall_mm: float, copper_w: float, fill_w: floa
     return barrel_k_per_w(barrel.length_mm, copper, math.pi / 4 * inner**2, copper_w, fill_w)
 
 
-def cell_k_per_w(cell_mm2: float, radius_mm: float, copper_mm: float, copper_w: float) -> float:
-    """Return the mean rise of a disc of copper over a hole at its middle, per watt that enters it evenly.
-
-    Args:
-        cell_mm2: area that the hole drains.
-        radius_mm: of the hole.
-        copper_mm: thickness of the sheet.
-        copper_w: its conductivity in W/(m K).
-
-    Radial conduction with even flux q: rise(r) = q/(kt) (b^2/2 ln(r/a) - (r^2 - a^2)/4), insulated at b, its mean over
-    the ring; H. S. Carslaw, J. C. Jaeger, "Conduction of Heat in Solids", chapter VII. 0 where the hole fills the cell.
-    """
-    a2, b2 = radius_mm**2, cell_mm2 / math.pi
-    if b2 <= a2:
-        return 0.0
-    shape = b2**2 * math.log(b2 / a2) / (4 * (b2 - a2)) - b2 / 4 - (b2 - a2) / 8
-    return MM_PER_M * shape / (math.pi * (b2 - a2) * copper_w * copper_mm)
-
-
-def array_k_per_w(barrels: Sequence[ThermalBarrel], pad_mm2: float, pad_copper_mm: float) -> Interval:
+def array_k_per_w(
+    barrels: Sequence[ThermalBarrel],
+    at_mm: Sequence[tuple[float, float]],
+    pad_size_mm: tuple[float, float],
+    pad_copper_mm: float,
+) -> Interval:
     """Return the resistance of an array from pad to the copper below, laminate between the barrels included.
 
-    At worst heat reaches the holes through the pad's own copper alone; at best the package's slug spreads it without
-    loss; nominally half of the former is left.
+    At worst heat reaches the holes through the pad's own copper alone (see `spread_squares`); at best the package's
+    slug spreads it without loss; nominally half of the former is left.
 
     Args:
         barrels: one at least.
-        pad_mm2: area of the pad.
+        at_mm: where they are, from the middle of the pad along its sides.
+        pad_size_mm: of the pad, a rectangle.
         pad_copper_mm: thickness of its copper.
     """
     figures = _figures()
     ranges = [barrel_range_k_per_w(barrel) for barrel in barrels]
-    cell = pad_mm2 / len(barrels)
-    spread = [cell_k_per_w(cell, b.drill_mm / 2, pad_copper_mm, figures.copper.low) for b in barrels]
+    pad_mm2 = pad_size_mm[0] * pad_size_mm[1]
+    radius_mm = np.array([barrel.drill_mm / 2 for barrel in barrels])
+    square = MM_PER_M / (figures.copper.low * pad_copper_mm)
+    spread = square * spread_squares(np.array(at_mm, dtype=np.float64), radius_mm, pad_size_mm)
     length = min(barrel.length_mm for barrel in barrels)
     open_mm2 = max(pad_mm2 - sum(math.pi / 4 * b.drill_mm**2 for b in barrels), 0.0)
 
-    def together(ways: Sequence[float], laminate_w: float) -> float:
+    def together(ways: Sequence[float], share: float, laminate_w: float) -> float:
         through_laminate = laminate_w * open_mm2 / (MM_PER_M * length)
-        return 1 / (sum(1 / way for way in ways) + through_laminate)
+        watts = np.linalg.solve(np.diag(ways) + share * spread, np.ones(len(ways)))  # where the pad is 1 K warmer
+        return float(1 / (watts.sum() + through_laminate))
 
     return Interval(
-        low=together([r.low for r in ranges], figures.laminate.high),
-        nominal=together([r.nominal + s / 2 for r, s in zip(ranges, spread, strict=True)], figures.laminate.nominal),
-        high=together([r.high + s for r, s in zip(ranges, spread, strict=True)], figures.laminate.low),
+        low=together([r.low for r in ranges], 0.0, figures.laminate.high),
+        nominal=together([r.nominal for r in ranges], 0.5, figures.laminate.nominal),
+        high=together([r.high for r in ranges], 1.0, figures.laminate.low),
     )

@@ -21,6 +21,8 @@ from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknow
 from stackup_lib.core.record import record
 from stackup_lib.nets.two_pin_parts import is_left_out, letters_of
 
+Numbers = NDArray[np.float64]
+
 EXPOSED_RATIO = 2.5
 """A pad this much larger than the part's usual one is a thermal pad: 2.5 for the tab of a SOT-223, 15 for a QFN."""
 
@@ -40,12 +42,15 @@ class PadHole:
     """A plated hole in a thermal pad.
 
     Attributes:
+        along_mm, across_mm: from the middle of the pad, along its width and its height.
         filled, capped: as the board file or the declaration says.
         is_laser: a microvia.
     """
 
     x_mm: float
     y_mm: float
+    along_mm: float
+    across_mm: float
     drill_mm: float
     bottom: int
     net: int
@@ -228,26 +233,32 @@ def _pad(board: Board, declared: HotPart, row: int, layer: int) -> Pad:
     )
 
 
-def inside_pad(
-    board: Board, row: int, x_mm: NDArray[np.float64], y_mm: NDArray[np.float64], beyond_mm: float = 0.0
-) -> NDArray[np.bool_]:
+def inside_pad(board: Board, row: int, x_mm: Numbers, y_mm: Numbers, beyond_mm: float = 0.0) -> NDArray[np.bool_]:
     """Tell which points lie in a pad's rectangle, or so far beyond, whatever its shape: corners hold no holes."""
+    along, across = _in_pad(board, row, x_mm, y_mm)
+    inside = np.abs(along) <= board.pads.size_x_mm[row] / 2 + beyond_mm
+    inside &= np.abs(across) <= board.pads.size_y_mm[row] / 2 + beyond_mm
+    return np.asarray(inside)
+
+
+def _in_pad(board: Board, row: int, x_mm: Numbers, y_mm: Numbers) -> tuple[Numbers, Numbers]:
+    """Return points from the middle of a pad, along its width and its height."""
     pads = board.pads
     angle = np.radians(pads.rotation_deg[row])
     dx, dy = x_mm - pads.x_mm[row], y_mm - pads.y_mm[row]
-    along, across = dx * np.cos(angle) - dy * np.sin(angle), dx * np.sin(angle) + dy * np.cos(angle)
-    inside = np.abs(along) <= pads.size_x_mm[row] / 2 + beyond_mm
-    inside &= np.abs(across) <= pads.size_y_mm[row] / 2 + beyond_mm
-    return np.asarray(inside)
+    return dx * np.cos(angle) - dy * np.sin(angle), dx * np.sin(angle) + dy * np.cos(angle)
 
 
 def _via_holes(board: Board, declared: HotPart, row: int, layer: int) -> Iterator[PadHole]:
     vias, reference = board.vias, _reference(board, row)
     reaches = (vias.start_layer <= layer) & (vias.end_layer >= layer) & (vias.net == board.pads.net[row])
+    along, across = _in_pad(board, row, vias.x_mm, vias.y_mm)
     for index in np.flatnonzero(reaches & inside_pad(board, row, vias.x_mm, vias.y_mm)).tolist():
         yield PadHole(
             x_mm=float(vias.x_mm[index]),
             y_mm=float(vias.y_mm[index]),
+            along_mm=float(along[index]),
+            across_mm=float(across[index]),
             drill_mm=float(vias.drill_mm[index]),
             bottom=int(vias.end_layer[index] if layer == 0 else vias.start_layer[index]),
             net=int(vias.net[index]),
@@ -263,10 +274,13 @@ def _pad_holes(board: Board, declared: HotPart, row: int) -> Iterator[PadHole]:
     pads, reference = board.pads, _reference(board, row)
     mine = (pads.kind == PadKind.THROUGH) & (pads.net == pads.net[row]) & (pads.drill_x_mm > 0)
     is_back = bool(board.footprints.back[pads.footprint[row]])
+    along, across = _in_pad(board, row, pads.x_mm, pads.y_mm)
     for index in np.flatnonzero(mine & inside_pad(board, row, pads.x_mm, pads.y_mm)).tolist():
         yield PadHole(
             x_mm=float(pads.x_mm[index]),
             y_mm=float(pads.y_mm[index]),
+            along_mm=float(along[index]),
+            across_mm=float(across[index]),
             drill_mm=float(pads.drill_x_mm[index]),
             bottom=0 if is_back else board.layer_count - 1,
             net=int(pads.net[index]),

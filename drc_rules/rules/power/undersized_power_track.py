@@ -4,10 +4,10 @@ What it checks
 --------------
 The tracks of each `[[rail]]` outside its fills: the largest current along each, and its temperature rise. Two bounds,
 and the lower one counts: the chart of IPC-2221 for a long track alone, and the maximum that conduction along the copper
-allows, V2/(8 k rho), for the voltage V along the track; a short neck between wide copper stays cool. One finding per
-rail. The limit is `max_rise_c`, or without it 20 degrees, as information. Tracks that exceed it with the stated
-thickness, and not with the thickest copper that a fab may deliver for it, are not verifiable until `copper_um` declares
-the finished copper. For bridges inside fills see `max_a_per_mm2`.
+allows, V2/(8 k rho), for the voltage V along the track and those that holes outside fills join to it; a short neck
+between wide copper stays cool. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as
+information. Tracks that exceed it with the stated thickness, and not with the thickest copper that a fab may deliver
+for it, are not verifiable until `copper_um` declares the finished copper. For bridges inside fills see `max_a_per_mm2`.
 
 Why it matters
 --------------
@@ -19,8 +19,8 @@ Widen the track, pour copper around it, or route it on an outer layer.
 
 What it cannot see
 ------------------
-Heat from parts, other tracks and layers, airflow and altitude are unknown; next to a plane the chart is far too
-cautious. Tracks within fills, very short tracks and necks of fills are not judged. Pulsed current counts as declared.
+Heat from parts, of hot pads at its ends too, other tracks and layers, airflow and altitude are unknown; next to a plane
+the chart is far too cautious. Tracks within fills, very short tracks and necks of fills are not judged. Pulsed current counts as declared.
 
 Sources
 -------
@@ -80,7 +80,7 @@ w: width [mm]
 t: thickness [mm]
 A: cross-section [square mils]
 k: constant of the chart: 0.048 outside, 0.024 inside
-U: voltage along it [V]
+U: voltage along it and the tracks that it goes on in [V]
 k_Cu: conductivity of copper for heat [W/(m K)]
 rho: resistivity of copper at its temperature [ohm m]
 """

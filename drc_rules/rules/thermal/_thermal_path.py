@@ -99,7 +99,8 @@ def _to_layer(ctx: Context, part: HotPartOnBoard, pad: Pad, holes: Sequence[PadH
     length = abs(heights[layer] - heights[part.layer])
     need_drills((hole.drill_mm for hole in holes), "the holes in the thermal pad")
     barrels = [ThermalBarrel(hole.drill_mm, length, _fill(part, hole), part.declared.plating_um) for hole in holes]
-    return array_k_per_w(barrels, pad.area_mm2, ctx.need(ctx.copper_thickness_mm(part.layer)))
+    at_mm = [(hole.along_mm, hole.across_mm) for hole in holes]
+    return array_k_per_w(barrels, at_mm, pad.size_mm, ctx.need(ctx.copper_thickness_mm(part.layer)))
 
 
 def _fill(part: HotPartOnBoard, hole: PadHole) -> str:

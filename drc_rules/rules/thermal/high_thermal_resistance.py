@@ -5,11 +5,11 @@ What it checks
 Every `[[hot_part]]` with a declared limit: `max_k_per_w` from its thermal pad to the sink (`sink`, by default the far
 side), or `junction_max_c`, `theta_jc_k_per_w` and `sink_c`, which with the power give one. The resistance of the array
 is an interval: wall between 18 and 35 um unless `plating_um` states it, hole as drilled or as finished, fill as stored
-or declared, heat spread by the pad's copper or the package's slug. Planes between pad and sink spread heat too, which
-is not computed: it fails where even the path to the nearest plane exceeds the limit, and is not verifiable where only
-the array's nominal value does. It passes where the nominal value is within the limit, with a remark where the upper
-bound is not. `path_k_per_w`, simulated or measured, replaces the computed value, and is the only option for a copper
-coin.
+or declared, heat brought to the vias, where they are, by the pad's copper alone or by the package's slug. Planes
+between pad and sink spread heat too, which is not computed: it fails where even the path to the nearest plane exceeds
+the limit, and is not verifiable where only the array's nominal value does. It passes where the nominal value is within
+the limit, with a remark where the upper bound is not. `path_k_per_w`, simulated or measured, replaces the computed
+value, and is the only option for a copper coin.
 
 Why it matters
 --------------
@@ -26,8 +26,9 @@ thermal paste, which hinder. Parts that heat each other are judged alone. Pads c
 
 Sources
 -------
-Conduction through parallel cylinders (Fourier's law), radial conduction in the pad (Carslaw and Jaeger); conductivities
-and plating with their sources in `stackup_lib/thermal/conductivity.toml`. The limit is declared.
+Conduction through parallel cylinders (Fourier's law), in the pad by the Green's function of a rectangle (G. Barton,
+"Elements of Green's Functions and Propagation"); conductivities and plating with their sources in
+`stackup_lib/thermal/conductivity.toml`. The limit is declared.
 """
 
 from __future__ import annotations

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
-from stackup_lib.core.arrays import distinct
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
+from stackup_lib.power.network import joined_parts
 from stackup_lib.power.rail_drop.net_copper import layer_fills
 from stackup_lib.power.rail_drop.sheets import SheetSolution
 
@@ -27,6 +29,13 @@ PLACES = 9
 """Places along a straight track, at most: another track may leave it anywhere. None is within a width of its ends."""
 
 
+RELIEF_MM = 0.8
+"""Ring of a hole and gap of its thermal relief together are hardly wider: a fill so near is joined to it."""
+
+LEAST_SHARE = 1e-6
+"""Of the largest current on a layer: a track with less carries none."""
+
+
 @record
 class LooseTrack:
     """A track outside the fills.
@@ -34,7 +43,7 @@ class LooseTrack:
     Attributes:
         row: of `Board.tracks`.
         current_a: the largest along it; where currents meet, an upper estimate.
-        volts: largest difference within the loose tracks that touch it on its layer.
+        volts: largest difference within the loose tracks that it is joined to by touch, or by holes outside fills.
     """
 
     row: int
@@ -42,22 +51,77 @@ class LooseTrack:
     volts: float
 
 
-def loose_tracks(board: Board, net: int, layers: Sequence[int], solution: SheetSolution) -> tuple[LooseTrack, ...]:
+@record
+class Joint:
+    """A hole of the net and the layers that it joins."""
+
+    x_mm: float
+    y_mm: float
+    radius_mm: float
+    layers: tuple[int, ...]
+
+
+@entity
+class _OnSheet:
+    """Loose tracks of one layer.
+
+    Attributes:
+        rows, current_a: of each track; `group`: of those that touch.
+        areas: of each group; `low`, `high`: least and largest drop in it, see `_ends`.
+    """
+
+    layer: int
+    rows: Ints
+    current_a: Floats
+    group: Ints
+    areas: NDArray[np.object_]
+    low: Floats
+    high: Floats
+
+
+def loose_tracks(
+    board: Board, net: int, layers: Sequence[int], joints: Sequence[Joint], solution: SheetSolution
+) -> tuple[LooseTrack, ...]:
     """Return the tracks that lie in no fill of the net, largest current first; those that carry none left out.
 
     Args:
         board: the board.
         net: of the rail.
         layers: copper layer of each sheet of the solution.
+        joints: its holes.
         solution: of `solve_sheets`.
     """
-    found: list[LooseTrack] = []
+    sheets: list[_OnSheet] = []
+    fills_of = {layer: layer_fills(board, net, layer) for layer in layers}
     for sheet, layer in enumerate(layers):
-        fills = layer_fills(board, net, layer)
-        rows = _outside(board, net, layer, fills)
-        if len(rows):
-            found += _of_sheet(board, rows, sheet, fills, solution)
+        rows = _outside(board, net, layer, fills_of[layer])
+        one = _of_sheet(board, rows, sheet, fills_of[layer], solution) if len(rows) else None
+        if one is not None:
+            sheets.append(one)
+    if not sheets:
+        return ()
+    loose = _outside_fills(joints, fills_of)
+    found = [
+        LooseTrack(int(row), current, lost)
+        for sheet, volts in zip(sheets, _volts(sheets, loose), strict=True)
+        for row, current, lost in zip(sheet.rows, sheet.current_a.tolist(), volts[sheet.group].tolist(), strict=True)
+        if current > LEAST_SHARE * sheet.current_a.max()
+    ]
     return tuple(sorted(found, key=lambda track: (-track.current_a, track.row)))
+
+
+def _outside_fills(joints: Sequence[Joint], fills_of: Mapping[int, Sequence[Geometry]]) -> list[Joint]:
+    """Leave out holes on whose way there is wide copper: it keeps them cool."""
+    import shapely  # noqa: PLC0415
+
+    cool = np.zeros(len(joints), dtype=bool)
+    places = shapely.points(np.array([(joint.x_mm, joint.y_mm) for joint in joints]).reshape(-1, 2))
+    for layer, fills in fills_of.items():
+        on = np.array([layer in joint.layers for joint in joints], dtype=bool)
+        for fill in fills if on.any() else ():
+            shapely.prepare(fill)
+            cool[on] |= shapely.dwithin(fill, places[on], RELIEF_MM)
+    return [joint for joint, is_cool in zip(joints, cool.tolist(), strict=True) if not is_cool]
 
 
 def _middles(board: Board, rows: Ints) -> tuple[Floats, Floats]:
@@ -107,34 +171,31 @@ def _places(board: Board, rows: Ints, fills: Sequence[Geometry]) -> Iterator[Flo
 
 
 def _of_sheet(
-    board: Board, rows: Ints, sheet: int, sheet_fills: Sequence[Geometry], solution: SheetSolution
-) -> list[LooseTrack]:
+    board: Board, rows: Ints, sheet: int, fills: Sequence[Geometry], solution: SheetSolution
+) -> _OnSheet | None:
     """Average the current density around places along each track; group the tracks that touch."""
     from scipy.spatial import cKDTree  # noqa: PLC0415
 
     assembly = solution.assembly
     mine = np.flatnonzero(assembly.sheet_of == sheet)
     if not len(mine):
-        return []
+        return None
     corners = assembly.corners_mm[mine]
     tree = cKDTree(corners.mean(axis=1))
     amperes_per_mm = np.hypot(*solution.density_a_per_mm[mine].T)
     size = solution.size_mm2[mine]
     width = board.tracks.width_mm[rows]
     currents: list[float] = []
-    for places, wide in zip(_places(board, rows, sheet_fills), width.tolist(), strict=True):
+    for places, wide in zip(_places(board, rows, fills), width.tolist(), strict=True):
         around = tree.query_ball_point(places, NEAR * wide)
         found = [near or _holding(place, tree, corners) for near, place in zip(around, places, strict=True)]
         found = [near for near in found if near] or [[int(tree.query(places[0])[1])]]
         means = [float((amperes_per_mm[near] * size[near]).sum() / size[near].sum()) for near in found]
         currents.append(max(means) * wide)
-    volts = _volts(board, rows, corners, solution.volts[assembly.continuous.unknowns[mine]])
-    least = 1e-6 * max(currents)
-    return [
-        LooseTrack(int(row), current, lost)
-        for row, current, lost in zip(rows.tolist(), currents, volts, strict=True)
-        if current > least
-    ]
+    areas, group = _touching(board, rows)
+    low, high = _ends(areas, corners, solution.volts[assembly.continuous.unknowns[mine]])
+    layer = int(board.tracks.layer[rows[0]])
+    return _OnSheet(layer, rows, np.array(currents), group, areas, low, high)
 
 
 def _holding(place: Floats, tree: cKDTree, corners: Floats) -> list[int]:
@@ -146,8 +207,8 @@ def _holding(place: Floats, tree: cKDTree, corners: Floats) -> list[int]:
     return [int(one) for one in near[inside][:1]]
 
 
-def _volts(board: Board, rows: Ints, corners: Floats, drops: Floats) -> list[float]:
-    """Largest difference of the drop within each group of touching tracks, one per row."""
+def _touching(board: Board, rows: Ints) -> tuple[NDArray[np.object_], Ints]:
+    """Return the areas of tracks that touch one another, and the number of each track's."""
     import shapely  # noqa: PLC0415
 
     tracks = board.tracks
@@ -161,11 +222,44 @@ def _volts(board: Board, rows: Ints, corners: Floats, drops: Floats) -> list[flo
         axis=1,
     )
     strips = shapely.buffer(shapely.linestrings(ends), tracks.width_mm[rows] / 2, quad_segs=2)
-    groups = shapely.get_parts(shapely.union_all(strips))
-    group_of = shapely.STRtree(groups).nearest(strips)
-    points, values = corners.reshape(-1, 2), drops.reshape(-1)
-    span = np.zeros(len(groups))
-    at, of = shapely.STRtree(shapely.points(points)).query(groups, predicate="intersects")
-    for k in distinct(at).tolist():
-        span[k] = np.ptp(values[of[at == k]])
-    return [float(span[k]) for k in np.asarray(group_of).tolist()]
+    areas = shapely.get_parts(shapely.union_all(strips))
+    return areas, np.asarray(shapely.STRtree(areas).nearest(strips), dtype=np.int64)
+
+
+def _ends(areas: NDArray[np.object_], corners: Floats, drops: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest drop within each area; endless and reversed where no corner lies in one."""
+    import shapely  # noqa: PLC0415
+
+    low, high = np.full(len(areas), np.inf), np.full(len(areas), -np.inf)
+    at, of = shapely.STRtree(shapely.points(corners.reshape(-1, 2))).query(areas, predicate="intersects")
+    np.minimum.at(low, at, drops.reshape(-1)[of])
+    np.maximum.at(high, at, drops.reshape(-1)[of])
+    return low, high
+
+
+def _volts(sheets: Sequence[_OnSheet], joints: Sequence[Joint]) -> list[Floats]:
+    """Return the largest difference within what each group is joined to, by sheet."""
+    first = np.cumsum([0, *(len(sheet.areas) for sheet in sheets)])
+    hole, group = _met(sheets, joints, first)
+    part = joined_parts(group, int(first[-1]) + hole, int(first[-1]) + len(joints))[: first[-1]]
+    least, most = np.full(part.max() + 1, np.inf), np.full(part.max() + 1, -np.inf)
+    np.minimum.at(least, part, np.concatenate([one.low for one in sheets]))
+    np.maximum.at(most, part, np.concatenate([one.high for one in sheets]))
+    span = np.maximum(most - least, 0.0)[part]
+    return [span[start:end] for start, end in pairwise(first.tolist())]
+
+
+def _met(sheets: Sequence[_OnSheet], joints: Sequence[Joint], first: Ints) -> tuple[Ints, Ints]:
+    """Return pairs of a hole and a group that it touches, by their numbers."""
+    import shapely  # noqa: PLC0415
+
+    holes, groups = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for start, sheet in zip(first.tolist(), sheets, strict=False):
+        mine = [k for k, joint in enumerate(joints) if sheet.layer in joint.layers]
+        if mine:
+            places = shapely.points([(joints[k].x_mm, joints[k].y_mm) for k in mine])
+            radius_mm = [joints[k].radius_mm for k in mine]
+            at, group = shapely.STRtree(sheet.areas).query(places, predicate="dwithin", distance=radius_mm)
+            holes.append(np.array(mine)[at])
+            groups.append(start + group)
+    return np.concatenate(holes), np.concatenate(groups)

@@ -16,7 +16,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import workpiece
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
 from stackup_lib.power.rail_drop.flow import Step, Ways
-from stackup_lib.power.rail_drop.loose_tracks import loose_tracks
+from stackup_lib.power.rail_drop.loose_tracks import Joint, loose_tracks
 from stackup_lib.power.rail_drop.mesh import MeshFailed
 from stackup_lib.power.rail_drop.net_copper import (
     RailNotJoinedError,
@@ -327,7 +327,18 @@ def _tracks(
             current_a=track.current_a,
             run_v=track.volts,
         )
-        for track in loose_tracks(board, net, plan.layers, solution)
+        for track in loose_tracks(board, net, plan.layers, _joints(plan, copper), solution)
+    )
+
+
+def _joints(plan: RailPlan, copper: BoardCopper) -> tuple[Joint, ...]:
+    """The holes of the plan, each once."""
+    layers: dict[PlatedHole, set[int]] = {}
+    for hole, upper, lower in plan.barrel_of:
+        layers.setdefault(hole, set()).update((upper, lower))
+    return tuple(
+        Joint(hole.x_mm, hole.y_mm, hole.drill_mm / 2 + copper.plating_mm, tuple(sorted(on)))
+        for hole, on in layers.items()
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import shapely
+from scipy.sparse import coo_matrix, diags
+from scipy.sparse.linalg import spsolve
 
 from drc_rules.analysis.thermal.hot_parts import (
     HotPartOnBoard,
@@ -27,12 +30,12 @@ from drc_rules.settings.config import parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.power.rail_drop.net_copper import pad_area
+from stackup_lib.thermal.pad_spread import spread_squares
 from stackup_lib.thermal.via_array import (
     ThermalBarrel,
     array_k_per_w,
     barrel_k_per_w,
     barrel_range_k_per_w,
-    cell_k_per_w,
 )
 from tests.support.mini import mini_context
 
@@ -99,37 +102,86 @@ def test_every_fill_keeps_its_figures_in_order(fill: str) -> None:
     assert barrel_range_k_per_w(ThermalBarrel(0.2, 1.0, "copper")).nominal <= found.nominal
 
 
-def test_the_spreading_cell_agrees_with_a_finite_difference_solution() -> None:
-    """Radial conduction with even flux, solved on 4000 rings: mean rise per watt over the ring."""
-    radius, cell, thickness, conductivity = 0.15, 1.44, 0.035, 390.0
-    outer = math.sqrt(cell / math.pi)
-    edges = np.linspace(radius, outer, 4001)
-    middles = (edges[1:] + edges[:-1]) / 2
-    areas = math.pi * (edges[1:] ** 2 - edges[:-1] ** 2)
-    inwards = np.cumsum((areas / areas.sum())[::-1])[::-1]  # watt through the inner edge of each ring
-    steps = np.diff(np.concatenate([[radius], middles]))
-    at = np.concatenate([[radius], edges[1:-1]])
-    rises = np.cumsum(inwards * steps / (2 * math.pi * at * thickness * conductivity / 1000))
-
-    assert cell_k_per_w(cell, radius, thickness, conductivity) == pytest.approx(
-        np.average(rises, weights=areas), rel=2e-3
-    )
+HOLE_MM = 0.15
+EVEN = [(1.1 * (k - 1), 1.1 * (n - 1)) for k in range(3) for n in range(3)]
+IN_CORNER = [(1.4, 1.4), (1.4, 0.6), (0.6, 1.4), (0.6, 0.6)]
 
 
-def test_a_hole_as_large_as_its_cell_needs_no_spreading() -> None:
-    """Nothing is left of the sheet."""
-    assert cell_k_per_w(math.pi * 0.15**2, 0.15, 0.035, 390) == 0.0
+def solved_on_grid(at_mm: Sequence[tuple[float, float]], ways: Sequence[float], square: float, cells: int) -> float:
+    """Mean rise of a pad of 3.4 by 3.4 mm per watt that enters it evenly, by finite differences: holes on one
+    temperature each, with a way of so many K/W to the sink."""
+    middles = (np.arange(cells) + 0.5) * 3.4 / cells - 1.7
+    x, y = np.meshgrid(middles, middles, indexing="ij")
+    number = np.arange(cells * cells).reshape(cells, cells)
+    for k, (along, across) in enumerate(at_mm):
+        number[np.hypot(x - along, y - across) < HOLE_MM] = cells * cells + k
+    _, number = np.unique(number, return_inverse=True)
+    number = number.reshape(cells, cells)
+    count = number.max() + 1
+    first = np.concatenate([number[1:].ravel(), number[:, 1:].ravel()])
+    second = np.concatenate([number[:-1].ravel(), number[:, :-1].ravel()])
+    ends, others = np.concatenate([first, second]), np.concatenate([second, first])
+    links = coo_matrix((np.full(len(ends), 1 / square), (ends, others)), shape=(count, count)).tocsr()
+    sink = np.zeros(count)
+    sink[-len(at_mm) :] = 1 / np.array(ways)
+    heat = np.bincount(number.ravel(), minlength=count) / number.size
+    rise = spsolve((diags(np.asarray(links.sum(axis=1)).ravel() + sink) - links).tocsc(), heat)
+    return float(rise[number].mean())
+
+
+@pytest.mark.parametrize("ways", [[50.0], [90.0, 40.0, 60.0]], ids=["alike", "unlike"])
+@pytest.mark.parametrize("at_mm", [EVEN, IN_CORNER, [(0.0, 0.0)]], ids=["even", "in a corner", "one"])
+def test_heat_spreads_to_holes_as_finite_differences_say(at_mm: list[tuple[float, float]], ways: list[float]) -> None:
+    """9 spread over the pad, 4 in a corner, one in the middle: 1 % below at most, 5 % above where holes lie close."""
+    many, square = (ways * 9)[: len(at_mm)], 80.0
+    spread = spread_squares(np.array(at_mm), np.full(len(at_mm), HOLE_MM), (3.4, 3.4))
+
+    found = 1 / np.linalg.solve(np.diag(many) + square * spread, np.ones(len(many))).sum()
+
+    coarse, fine = (solved_on_grid(at_mm, many, square, cells) for cells in (102, 204))
+    assert 0.99 <= found / (2 * fine - coarse) <= 1.05
+
+
+def test_a_hole_in_the_middle_of_a_square_drains_it_as_a_ring() -> None:
+    """Carslaw and Jaeger: b^2/2 ln(b/a) of a disc with insulated rim, as a mean over it; a square differs by 2 %."""
+    a2, b2 = 0.15**2, 3.4**2 / math.pi
+    ring = (b2**2 * math.log(b2 / a2) / 4 - (b2 - a2) * (3 * b2 - a2) / 8) / (math.pi * b2 * b2)
+
+    found = spread_squares(np.zeros((1, 2)), np.array([0.15]), (3.4, 3.4))
+
+    assert float(found[0, 0]) == pytest.approx(ring, rel=0.02)
+
+
+def test_which_side_of_a_pad_is_longer_and_where_its_corner_is_does_not_matter() -> None:
+    """Turned and mirrored holes lower each other as before."""
+    at_mm, radius = np.array([(1.2, 0.4), (-0.9, 0.1), (0.3, -0.6)]), np.array([0.1, 0.15, 0.2])
+    straight = spread_squares(at_mm, radius, (3.0, 1.6))
+
+    assert np.allclose(straight, straight.T, rtol=1e-12)
+    assert np.allclose(spread_squares(at_mm[:, ::-1], radius, (1.6, 3.0)), straight, rtol=1e-9)
+    assert np.allclose(spread_squares(-at_mm, radius, (3.0, 1.6)), straight, rtol=1e-6)
 
 
 def test_an_array_is_its_barrels_side_by_side() -> None:
     """At its best, 9 vias of 0.3 mm under 3.4 mm square are in parallel with 0.7 W/mK of laminate."""
     barrel = ThermalBarrel(0.3, 1.53, "none")
-    found = array_k_per_w([barrel] * 9, 3.4**2, 0.035)
+    found = array_k_per_w([barrel] * 9, EVEN, (3.4, 3.4), 0.035)
     laminate = 0.7 * (3.4**2 - 9 * math.pi * 0.15**2) / 1530
 
     assert found.low == pytest.approx(1 / (9 / barrel_range_k_per_w(barrel).low + laminate), rel=1e-9)
     assert found.nominal < barrel_range_k_per_w(barrel).nominal / 9 + 1
-    assert array_k_per_w([barrel] * 18, 3.4**2, 0.035).nominal < found.nominal
+    assert array_k_per_w([barrel] * 18, EVEN * 2, (3.4, 3.4), 0.035).nominal < found.nominal
+
+
+def test_vias_in_a_corner_of_a_pad_lead_less_heat_than_the_same_spread_over_it() -> None:
+    """The pad's copper has to bring the heat there."""
+    barrel = ThermalBarrel(0.3, 1.53, "none")
+    spread = [(0.85, 0.85), (0.85, -0.85), (-0.85, 0.85), (-0.85, -0.85)]
+    over, corner = (array_k_per_w([barrel] * 4, at_mm, (3.4, 3.4), 0.035) for at_mm in (spread, IN_CORNER))
+
+    assert corner.low == pytest.approx(over.low)
+    assert corner.nominal > 1.2 * over.nominal
+    assert corner.high > 1.25 * over.high
 
 
 def test_the_thermal_pad_is_the_one_much_larger_than_the_others(tmp_path: Path) -> None:
@@ -214,12 +266,13 @@ def test_the_way_of_the_heat_by_hand(tmp_path: Path) -> None:
     """1.53 mm from F.Cu to B.Cu; each barrel 1530/(390 x 0.02553) = 154 K/W, and half of what the pad's copper adds."""
     path = heat_path(ctx := context(tmp_path), only(ctx))
     assert path is not None
-    spread = cell_k_per_w(3.4**2 / 9, 0.15, 0.035, 350)
+    spread = spread_squares(np.array(EVEN), np.full(9, HOLE_MM), (3.4, 3.4)) * 1000 / (350 * 0.035)
     laminate = 0.3 * (3.4**2 - 9 * math.pi * 0.15**2) / 1530
     barrel = 1530 / (390 * math.pi * (0.175**2 - 0.15**2) + 0.026 * math.pi * 0.15**2)
+    watts = np.linalg.inv(barrel * np.eye(9) + spread / 2).sum()
 
     assert (path.sink_name, path.holes, path.plane_name) == ("B.Cu", 9, "In1.Cu")
-    assert path.k_per_w.nominal == pytest.approx(1 / (9 / (barrel + spread / 2) + laminate), rel=1e-6)
+    assert path.k_per_w.nominal == pytest.approx(1 / (watts + laminate), rel=1e-6)
     assert path.least_k_per_w < path.k_per_w.low
     assert connected_layers(ctx, only(ctx)) == (1, 3)
 

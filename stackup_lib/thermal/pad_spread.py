@@ -1,0 +1,53 @@
+"""How heat that enters a pad evenly reaches the holes in it through the pad's own copper."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+
+IMAGES = 3
+"""Rows of images along the longer side, and back: those left out are e^(-6 pi) of the nearest, or less."""
+
+
+def spread_squares(at_mm: Reals, radius_mm: Reals, size_mm: tuple[float, float]) -> Reals:
+    """Return how far each hole lowers the copper around each, below the pad's mean, per watt and square resistance.
+
+    Args:
+        at_mm: of the holes, from the middle of the pad along its sides, shape (holes, 2).
+        radius_mm: of the holes.
+        size_mm: of the pad.
+
+    Returns:
+        Symmetric, shape (holes, holes). With `W` watts into the holes, which enter the pad evenly, and a sheet of
+        `r` K/W per square, the copper at the holes is colder than the mean of the pad by `r` times this times `W`.
+
+    The mean-free Green's function of a rectangle with insulated sides, its sum over one direction in closed form
+    (G. Barton, "Elements of Green's Functions and Propagation", 1989, section 6.5; the sum of e^(-na) cos(nb) / n is
+    -ln(1 - 2 e^-a cos b + e^-2a) / 2), as a mean over the circle of a hole. That heat enters a hole evenly all around
+    makes an upper bound of a hole on one temperature: up to 5 % of the whole array where holes lie close to one another
+    or to a side, nothing where they are spread.
+    """
+    turned = size_mm[0] < size_mm[1]
+    long, short = (size_mm[1], size_mm[0]) if turned else size_mm
+    x, y = (at_mm[:, ::-1] if turned else at_mm).T
+    x, y = np.clip(x + long / 2, 0, long)[:, None], np.clip(y + short / 2, 0, short)[:, None]
+    radius = np.maximum(radius_mm[:, None], radius_mm)
+    found = (x**2 + x.T**2) / (2 * long) - np.maximum(x, x.T) + long / 3
+    found /= short
+    for away in (np.abs(x - x.T), x + x.T):
+        for row in range(IMAGES):
+            for distance in (away + 2 * row * long, 2 * (row + 1) * long - away):
+                for across in (y - y.T, y + y.T):
+                    found += _image(distance, across, short, radius) / (2 * math.pi)
+    return np.asarray(found + radius**2 / (4 * long * short))
+
+
+def _image(away_mm: Reals, across_mm: Reals, short_mm: float, radius_mm: Reals) -> Reals:
+    """Of one image in each period across; nearer than the circle it has the mean that it has on the circle."""
+    decay = np.exp(-math.pi * away_mm / short_mm)
+    square = 1 - 2 * decay * np.cos(math.pi * across_mm / short_mm) + decay**2
+    return np.asarray(-np.log(np.maximum(square, (math.pi * radius_mm / short_mm) ** 2)) / 2)
