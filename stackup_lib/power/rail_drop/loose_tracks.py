@@ -52,7 +52,7 @@ class LooseTrack:
 
 
 @record
-class Joint:
+class TrackHole:
     """A hole of the net and the layers that it joins."""
 
     x_mm: float
@@ -80,7 +80,7 @@ class _OnSheet:
 
 
 def loose_tracks(
-    board: Board, net: int, layers: Sequence[int], joints: Sequence[Joint], solution: SheetSolution
+    board: Board, net: int, layers: Sequence[int], joints: Sequence[TrackHole], solution: SheetSolution
 ) -> tuple[LooseTrack, ...]:
     """Return the tracks that lie in no fill of the net, largest current first; those that carry none left out.
 
@@ -110,7 +110,7 @@ def loose_tracks(
     return tuple(sorted(found, key=lambda track: (-track.current_a, track.row)))
 
 
-def _outside_fills(joints: Sequence[Joint], fills_of: Mapping[int, Sequence[Geometry]]) -> list[Joint]:
+def _outside_fills(joints: Sequence[TrackHole], fills_of: Mapping[int, Sequence[Geometry]]) -> list[TrackHole]:
     """Leave out holes on whose way there is wide copper: it keeps them cool."""
     import shapely  # noqa: PLC0415
 
@@ -237,7 +237,7 @@ def _ends(areas: NDArray[np.object_], corners: Floats, drops: Floats) -> tuple[F
     return low, high
 
 
-def _volts(sheets: Sequence[_OnSheet], joints: Sequence[Joint]) -> list[Floats]:
+def _volts(sheets: Sequence[_OnSheet], joints: Sequence[TrackHole]) -> list[Floats]:
     """Return the largest difference within what each group is joined to, by sheet."""
     first = np.cumsum([0, *(len(sheet.areas) for sheet in sheets)])
     hole, group = _met(sheets, joints, first)
@@ -249,7 +249,7 @@ def _volts(sheets: Sequence[_OnSheet], joints: Sequence[Joint]) -> list[Floats]:
     return [span[start:end] for start, end in pairwise(first.tolist())]
 
 
-def _met(sheets: Sequence[_OnSheet], joints: Sequence[Joint], first: Ints) -> tuple[Ints, Ints]:
+def _met(sheets: Sequence[_OnSheet], joints: Sequence[TrackHole], first: Ints) -> tuple[Ints, Ints]:
     """Return pairs of a hole and a group that it touches, by their numbers."""
     import shapely  # noqa: PLC0415
 

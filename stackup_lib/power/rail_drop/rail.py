@@ -16,7 +16,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import workpiece
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
 from stackup_lib.power.rail_drop.flow import Step, Ways
-from stackup_lib.power.rail_drop.loose_tracks import Joint, loose_tracks
+from stackup_lib.power.rail_drop.loose_tracks import TrackHole, loose_tracks
 from stackup_lib.power.rail_drop.mesh import MeshFailed
 from stackup_lib.power.rail_drop.net_copper import (
     RailNotJoinedError,
@@ -331,13 +331,13 @@ def _tracks(
     )
 
 
-def _joints(plan: RailPlan, copper: BoardCopper) -> tuple[Joint, ...]:
+def _joints(plan: RailPlan, copper: BoardCopper) -> tuple[TrackHole, ...]:
     """The holes of the plan, each once."""
     layers: dict[PlatedHole, set[int]] = {}
     for hole, upper, lower in plan.barrel_of:
         layers.setdefault(hole, set()).update((upper, lower))
     return tuple(
-        Joint(hole.x_mm, hole.y_mm, hole.drill_mm / 2 + copper.plating_mm, tuple(sorted(on)))
+        TrackHole(hole.x_mm, hole.y_mm, hole.drill_mm / 2 + copper.plating_mm, tuple(sorted(on)))
         for hole, on in layers.items()
     )
 
