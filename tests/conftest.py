@@ -228,7 +228,7 @@ def sections_solved_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def rails_solved_once() -> Iterator[None]:
-    """Solve equal rails once for all tests of a process, but for tests that call the solver themselves."""
+    """Solve equal rails and equal cross sections once for all tests of a process; `remembered.forget` begins anew."""
     from tests.support.remembered import equal_rails_solved_once, equal_sections_solved_once
 
     with equal_rails_solved_once(), equal_sections_solved_once():

@@ -1,7 +1,7 @@
 """What is worked out once: cross sections of equal numbers, rails of equal boards, and checks of boards whose files are
 equal byte for byte.
 
-All give what a second run would give, number for number. A test whose point is that second run does without.
+All give what a second run would give, number for number. A test whose point is that second run calls `forget`.
 """
 
 from __future__ import annotations
