@@ -1,4 +1,4 @@
-"""How heat that enters a pad evenly reaches the holes in it through the pad's own copper."""
+"""How heat that enters the copper of a pad evenly reaches the holes in it through that copper."""
 
 from __future__ import annotations
 
@@ -11,6 +11,41 @@ Reals = NDArray[np.float64]
 
 IMAGES = 3
 """Rows of images along the longer side, and back: those left out are e^(-6 pi) of the nearest, or less."""
+
+
+MOST_OPEN = 0.9
+"""Share of a pad that holes may take; those that overlap would take more."""
+
+
+def pad_rise_k(
+    ways_k_per_w: Reals,
+    at_mm: Reals,
+    radius_mm: Reals,
+    size_mm: tuple[float, float],
+    square_k_per_w: float,
+) -> float:
+    """Return the mean rise of the copper of a pad, per watt that enters it evenly, above what its holes lead to.
+
+    Args:
+        ways_k_per_w: from each hole on.
+        at_mm: of the holes, from the middle of the pad along its sides, shape (holes, 2).
+        radius_mm: of the holes, through which no heat enters.
+        size_mm: of the pad, a rectangle.
+        square_k_per_w: resistance of a square of its copper; 0 for copper that spreads heat without loss.
+
+    Heat that enters a hole evenly all around makes it an upper bound: up to 5 % of the whole where holes lie close to
+    one another or to a side, next to nothing where they are spread.
+    """
+    shares = math.pi * radius_mm**2 / (size_mm[0] * size_mm[1])
+    shares *= min(1.0, MOST_OPEN / shares.sum())
+    closed = 1 - shares.sum()
+    into_holes = shares / closed  # heat on the holes, were they closed, for one watt on the copper
+    matrix = np.diag(ways_k_per_w) + square_k_per_w * spread_squares(at_mm, radius_mm, size_mm)
+    by_pad, by_holes = np.linalg.solve(matrix, np.array([np.ones(len(shares)), ways_k_per_w * into_holes]).T).T
+    mean = (1 / closed - by_holes.sum()) / by_pad.sum()
+    watts = mean * by_pad + by_holes
+    in_holes = ways_k_per_w * (watts - into_holes) - square_k_per_w * watts / (4 * math.pi)  # means of their discs
+    return float((mean - (shares * in_holes).sum()) / closed)
 
 
 def spread_squares(at_mm: Reals, radius_mm: Reals, size_mm: tuple[float, float]) -> Reals:
@@ -27,9 +62,7 @@ def spread_squares(at_mm: Reals, radius_mm: Reals, size_mm: tuple[float, float])
 
     The mean-free Green's function of a rectangle with insulated sides, its sum over one direction in closed form
     (G. Barton, "Elements of Green's Functions and Propagation", 1989, section 6.5; the sum of e^(-na) cos(nb) / n is
-    -ln(1 - 2 e^-a cos b + e^-2a) / 2), as a mean over the circle of a hole. That heat enters a hole evenly all around
-    makes an upper bound of a hole on one temperature: up to 5 % of the whole array where holes lie close to one another
-    or to a side, nothing where they are spread.
+    -ln(1 - 2 e^-a cos b + e^-2a) / 2), as a mean over the circle of a hole.
     """
     turned = size_mm[0] < size_mm[1]
     long, short = (size_mm[1], size_mm[0]) if turned else size_mm

@@ -15,7 +15,7 @@ import tomli
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
-from stackup_lib.thermal.pad_spread import spread_squares
+from stackup_lib.thermal.pad_spread import pad_rise_k
 
 MM_PER_M = 1000.0
 
@@ -103,8 +103,8 @@ def array_k_per_w(
 ) -> Interval:
     """Return the resistance of an array from pad to the copper below, laminate between the barrels included.
 
-    At worst heat reaches the holes through the pad's own copper alone (see `spread_squares`); at best the package's
-    slug spreads it without loss; nominally half of the former is left.
+    At worst heat reaches the holes through the pad's own copper alone (see `pad_rise_k`); at best the package's slug
+    spreads it without loss; nominally the pad's copper has half its resistance.
 
     Args:
         barrels: one at least.
@@ -117,14 +117,14 @@ def array_k_per_w(
     pad_mm2 = pad_size_mm[0] * pad_size_mm[1]
     radius_mm = np.array([barrel.drill_mm / 2 for barrel in barrels])
     square = MM_PER_M / (figures.copper.low * pad_copper_mm)
-    spread = square * spread_squares(np.array(at_mm, dtype=np.float64), radius_mm, pad_size_mm)
+    places_mm = np.array(at_mm, dtype=np.float64)
     length = min(barrel.length_mm for barrel in barrels)
     open_mm2 = max(pad_mm2 - sum(math.pi / 4 * b.drill_mm**2 for b in barrels), 0.0)
 
     def together(ways: Sequence[float], share: float, laminate_w: float) -> float:
         through_laminate = laminate_w * open_mm2 / (MM_PER_M * length)
-        watts = np.linalg.solve(np.diag(ways) + share * spread, np.ones(len(ways)))  # where the pad is 1 K warmer
-        return float(1 / (watts.sum() + through_laminate))
+        rise = pad_rise_k(np.array(ways), places_mm, radius_mm, pad_size_mm, share * square)
+        return 1 / (1 / rise + through_laminate)
 
     return Interval(
         low=together([r.low for r in ranges], 0.0, figures.laminate.high),

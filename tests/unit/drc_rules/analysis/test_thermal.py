@@ -30,7 +30,7 @@ from drc_rules.settings.config import parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.power.rail_drop.net_copper import pad_area
-from stackup_lib.thermal.pad_spread import spread_squares
+from stackup_lib.thermal.pad_spread import pad_rise_k, spread_squares
 from stackup_lib.thermal.via_array import (
     ThermalBarrel,
     array_k_per_w,
@@ -108,8 +108,8 @@ IN_CORNER = [(1.4, 1.4), (1.4, 0.6), (0.6, 1.4), (0.6, 0.6)]
 
 
 def solved_on_grid(at_mm: Sequence[tuple[float, float]], ways: Sequence[float], square: float, cells: int) -> float:
-    """Mean rise of a pad of 3.4 by 3.4 mm per watt that enters it evenly, by finite differences: holes on one
-    temperature each, with a way of so many K/W to the sink."""
+    """Mean rise of the copper of a pad of 3.4 by 3.4 mm per watt that enters it evenly, by finite differences: holes on
+    one temperature each, with a way of so many K/W to the sink."""
     middles = (np.arange(cells) + 0.5) * 3.4 / cells - 1.7
     x, y = np.meshgrid(middles, middles, indexing="ij")
     number = np.arange(cells * cells).reshape(cells, cells)
@@ -124,9 +124,10 @@ def solved_on_grid(at_mm: Sequence[tuple[float, float]], ways: Sequence[float], 
     links = coo_matrix((np.full(len(ends), 1 / square), (ends, others)), shape=(count, count)).tocsr()
     sink = np.zeros(count)
     sink[-len(at_mm) :] = 1 / np.array(ways)
-    heat = np.bincount(number.ravel(), minlength=count) / number.size
+    heat = np.full(count, 1 / (count - len(at_mm)))
+    heat[-len(at_mm) :] = 0
     rise = spsolve((diags(np.asarray(links.sum(axis=1)).ravel() + sink) - links).tocsc(), heat)
-    return float(rise[number].mean())
+    return float(rise[: -len(at_mm)].mean())
 
 
 @pytest.mark.parametrize("ways", [[50.0], [90.0, 40.0, 60.0]], ids=["alike", "unlike"])
@@ -134,9 +135,8 @@ def solved_on_grid(at_mm: Sequence[tuple[float, float]], ways: Sequence[float], 
 def test_heat_spreads_to_holes_as_finite_differences_say(at_mm: list[tuple[float, float]], ways: list[float]) -> None:
     """9 spread over the pad, 4 in a corner, one in the middle: 1 % below at most, 5 % above where holes lie close."""
     many, square = (ways * 9)[: len(at_mm)], 80.0
-    spread = spread_squares(np.array(at_mm), np.full(len(at_mm), HOLE_MM), (3.4, 3.4))
 
-    found = 1 / np.linalg.solve(np.diag(many) + square * spread, np.ones(len(many))).sum()
+    found = pad_rise_k(np.array(many), np.array(at_mm), np.full(len(at_mm), HOLE_MM), (3.4, 3.4), square)
 
     coarse, fine = (solved_on_grid(at_mm, many, square, cells) for cells in (102, 204))
     assert 0.99 <= found / (2 * fine - coarse) <= 1.05
@@ -266,13 +266,17 @@ def test_the_way_of_the_heat_by_hand(tmp_path: Path) -> None:
     """1.53 mm from F.Cu to B.Cu; each barrel 1530/(390 x 0.02553) = 154 K/W, and half of what the pad's copper adds."""
     path = heat_path(ctx := context(tmp_path), only(ctx))
     assert path is not None
-    spread = spread_squares(np.array(EVEN), np.full(9, HOLE_MM), (3.4, 3.4)) * 1000 / (350 * 0.035)
     laminate = 0.3 * (3.4**2 - 9 * math.pi * 0.15**2) / 1530
     barrel = 1530 / (390 * math.pi * (0.175**2 - 0.15**2) + 0.026 * math.pi * 0.15**2)
-    watts = np.linalg.inv(barrel * np.eye(9) + spread / 2).sum()
+    square = 1000 / (350 * 0.035)
+    rise = pad_rise_k(np.full(9, barrel), np.array(EVEN), np.full(9, HOLE_MM), (3.4, 3.4), square / 2)
+    cell_mm2, hole_mm2 = 3.4**2 / 9, math.pi * HOLE_MM**2
+    ring = cell_mm2**2 * math.log(cell_mm2 / hole_mm2) / (4 * (cell_mm2 - hole_mm2)) - cell_mm2 / 4
+    ring = (ring - (cell_mm2 - hole_mm2) / 8) / (cell_mm2 - hole_mm2) / math.pi * square  # Carslaw and Jaeger
 
     assert (path.sink_name, path.holes, path.plane_name) == ("B.Cu", 9, "In1.Cu")
-    assert path.k_per_w.nominal == pytest.approx(1 / (watts + laminate), rel=1e-6)
+    assert path.k_per_w.nominal == pytest.approx(1 / (1 / rise + laminate), rel=1e-6)
+    assert rise == pytest.approx((barrel + ring / 2) / 9, rel=2e-3)
     assert path.least_k_per_w < path.k_per_w.low
     assert connected_layers(ctx, only(ctx)) == (1, 3)
 
