@@ -14,7 +14,10 @@ IMAGES = 3
 
 
 MOST_OPEN = 0.9
-"""Share of a pad that holes may take; those that overlap would take more."""
+"""Share of a pad that holes may take."""
+
+MOST_RADIUS = 1 / 3
+"""Of the shorter side: of a hole as large as the pad there is no copper left to compute."""
 
 
 def pad_rise_k(
@@ -36,6 +39,10 @@ def pad_rise_k(
     Heat that enters a hole evenly all around makes it an upper bound: up to 5 % of the whole where holes lie close to
     one another or to a side, next to nothing where they are spread.
     """
+    radius_mm = np.minimum(radius_mm, MOST_RADIUS * min(size_mm))
+    room_mm = np.array(size_mm) / 2 - radius_mm[:, None]
+    at_mm = np.clip(at_mm, -room_mm, room_mm)
+    ways_k_per_w, at_mm, radius_mm = _apart(ways_k_per_w, at_mm, radius_mm)
     shares = math.pi * radius_mm**2 / (size_mm[0] * size_mm[1])
     shares *= min(1.0, MOST_OPEN / shares.sum())
     closed = 1 - shares.sum()
@@ -48,12 +55,26 @@ def pad_rise_k(
     return float((mean - (shares * in_holes).sum()) / closed)
 
 
+def _apart(ways_k_per_w: Reals, at_mm: Reals, radius_mm: Reals) -> tuple[Reals, Reals, Reals]:
+    """Put holes that lie on one another, as a via on a plated pad does, into one with their ways side by side."""
+    kept: list[int] = []
+    watts = 1 / ways_k_per_w
+    for k in range(len(at_mm)):
+        away = np.hypot(*(at_mm[kept] - at_mm[k]).T)
+        on = np.flatnonzero(away < np.maximum(radius_mm[kept], radius_mm[k]))
+        if len(on):
+            watts[kept[on[0]]] += watts[k]
+        else:
+            kept.append(k)
+    return 1 / watts[kept], at_mm[kept], radius_mm[kept]
+
+
 def spread_squares(at_mm: Reals, radius_mm: Reals, size_mm: tuple[float, float]) -> Reals:
     """Return how far each hole lowers the copper around each, below the pad's mean, per watt and square resistance.
 
     Args:
         at_mm: of the holes, from the middle of the pad along its sides, shape (holes, 2).
-        radius_mm: of the holes.
+        radius_mm: of the holes, which lie within the pad.
         size_mm: of the pad.
 
     Returns:
@@ -67,7 +88,7 @@ def spread_squares(at_mm: Reals, radius_mm: Reals, size_mm: tuple[float, float])
     turned = size_mm[0] < size_mm[1]
     long, short = (size_mm[1], size_mm[0]) if turned else size_mm
     x, y = (at_mm[:, ::-1] if turned else at_mm).T
-    x, y = np.clip(x + long / 2, 0, long)[:, None], np.clip(y + short / 2, 0, short)[:, None]
+    x, y = (x + long / 2)[:, None], (y + short / 2)[:, None]
     radius = np.maximum(radius_mm[:, None], radius_mm)
     found = (x**2 + x.T**2) / (2 * long) - np.maximum(x, x.T) + long / 3
     found /= short
@@ -83,4 +104,6 @@ def _image(away_mm: Reals, across_mm: Reals, short_mm: float, radius_mm: Reals) 
     """Of one image in each period across; nearer than the circle it has the mean that it has on the circle."""
     decay = np.exp(-math.pi * away_mm / short_mm)
     square = 1 - 2 * decay * np.cos(math.pi * across_mm / short_mm) + decay**2
-    return np.asarray(-np.log(np.maximum(square, (math.pi * radius_mm / short_mm) ** 2)) / 2)
+    nearest_mm = np.minimum(np.abs(across_mm), np.abs(2 * short_mm - np.abs(across_mm)))
+    is_inside = np.hypot(away_mm, nearest_mm) < radius_mm
+    return np.asarray(-np.log(np.where(is_inside, (math.pi * radius_mm / short_mm) ** 2, square)) / 2)

@@ -162,6 +162,26 @@ def test_which_side_of_a_pad_is_longer_and_where_its_corner_is_does_not_matter()
     assert np.allclose(spread_squares(-at_mm, radius, (3.0, 1.6)), straight, rtol=1e-6)
 
 
+def test_a_pad_never_leads_more_heat_than_its_holes() -> None:
+    """Whatever their number, places and sizes: on one another, at the sides, larger than the pad."""
+    draw = np.random.default_rng(7)
+    for count in range(1, 60):
+        size = tuple(draw.uniform(0.5, 8, 2).tolist())
+        ways, radius = draw.uniform(5, 200, count), draw.uniform(0.05, 1.0, count)
+        at_mm = draw.uniform(-0.5, 0.5, (count, 2)) * size
+
+        assert pad_rise_k(ways, at_mm, radius, size, 80.0) >= 1 / (1 / ways).sum()
+        assert pad_rise_k(ways, at_mm, radius, size, 0.0) == pytest.approx(1 / (1 / ways).sum())
+
+
+def test_a_via_on_a_plated_pad_is_one_hole() -> None:
+    """Two ways side by side, at one place."""
+    twice = pad_rise_k(np.array([50.0, 50.0]), np.zeros((2, 2)), np.full(2, 0.15), (3.0, 3.0), 80.0)
+    once = pad_rise_k(np.array([25.0]), np.zeros((1, 2)), np.full(1, 0.15), (3.0, 3.0), 80.0)
+
+    assert twice == pytest.approx(once)
+
+
 def test_an_array_is_its_barrels_side_by_side() -> None:
     """At its best, 9 vias of 0.3 mm under 3.4 mm square are in parallel with 0.7 W/mK of laminate."""
     barrel = ThermalBarrel(0.3, 1.53, "none")
