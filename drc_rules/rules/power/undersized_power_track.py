@@ -19,9 +19,8 @@ Widen the track, pour copper around it, or route it on an outer layer.
 
 What it cannot see
 ------------------
-Heat from parts and through hot ends, other tracks and layers, airflow and altitude are unknown; next to a plane the
-chart is far too cautious. Tracks within fills, very short tracks and necks of fills are not judged. Pulsed current
-counts as declared.
+Heat from parts, hot ends, other tracks, airflow and altitude are unknown; next to a plane the chart is far too
+cautious. Tracks within fills, very short tracks and necks of fills are not judged. Pulsed current counts as declared.
 
 Sources
 -------
