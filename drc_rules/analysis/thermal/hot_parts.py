@@ -13,15 +13,13 @@ from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_thermal import HotPart
-from stackup_lib.board.board import Board, Ints, PadKind, ViaKind
+from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.core.record import record
 from stackup_lib.nets.two_pin_parts import is_left_out, letters_of
-
-Numbers = NDArray[np.float64]
 
 EXPOSED_RATIO = 2.5
 """A pad this much larger than the part's usual one is a thermal pad: 2.5 for the tab of a SOT-223, 15 for a QFN."""
@@ -233,7 +231,7 @@ def _pad(board: Board, declared: HotPart, row: int, layer: int) -> Pad:
     )
 
 
-def inside_pad(board: Board, row: int, x_mm: Numbers, y_mm: Numbers, beyond_mm: float = 0.0) -> NDArray[np.bool_]:
+def inside_pad(board: Board, row: int, x_mm: Floats, y_mm: Floats, beyond_mm: float = 0.0) -> NDArray[np.bool_]:
     """Tell which points lie in a pad's rectangle, or so far beyond, whatever its shape: corners hold no holes."""
     along, across = _in_pad(board, row, x_mm, y_mm)
     inside = np.abs(along) <= board.pads.size_x_mm[row] / 2 + beyond_mm
@@ -241,7 +239,7 @@ def inside_pad(board: Board, row: int, x_mm: Numbers, y_mm: Numbers, beyond_mm: 
     return np.asarray(inside)
 
 
-def _in_pad(board: Board, row: int, x_mm: Numbers, y_mm: Numbers) -> tuple[Numbers, Numbers]:
+def _in_pad(board: Board, row: int, x_mm: Floats, y_mm: Floats) -> tuple[Floats, Floats]:
     """Return points from the middle of a pad, along its width and its height."""
     pads = board.pads
     angle = np.radians(pads.rotation_deg[row])
