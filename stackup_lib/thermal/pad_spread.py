@@ -36,8 +36,8 @@ def pad_rise_k(
         size_mm: of the pad, a rectangle.
         square_k_per_w: resistance of a square of its copper; 0 for copper that spreads heat without loss.
 
-    Heat that enters a hole evenly all around makes it an upper bound: up to 5 % of the whole where holes lie close to
-    one another or to a side, next to nothing where they are spread.
+    Heat that enters a hole evenly all around makes it an upper bound: a tenth above finite differences where holes
+    nearly touch one another in a corner, 5 % where they are three diameters apart there, next to nothing where spread.
     """
     radius_mm = np.minimum(radius_mm, MOST_RADIUS * min(size_mm))
     room_mm = np.array(size_mm) / 2 - radius_mm[:, None]
@@ -81,9 +81,8 @@ def spread_squares(at_mm: Reals, radius_mm: Reals, size_mm: tuple[float, float])
         Symmetric, shape (holes, holes). With `W` watts into the holes, which enter the pad evenly, and a sheet of
         `r` K/W per square, the copper at the holes is colder than the mean of the pad by `r` times this times `W`.
 
-    The mean-free Green's function of a rectangle with insulated sides, its sum over one direction in closed form
-    (G. Barton, "Elements of Green's Functions and Propagation", 1989, section 6.5; the sum of e^(-na) cos(nb) / n is
-    -ln(1 - 2 e^-a cos b + e^-2a) / 2), as a mean over the circle of a hole.
+    The mean-free Green's function of a rectangle with insulated sides: its cosine series along the shorter one, summed
+    by sum of e^(-na) cos(nb) / n = -ln(1 - 2 e^-a cos b + e^-2a) / 2, as a mean over the circle of a hole.
     """
     turned = size_mm[0] < size_mm[1]
     long, short = (size_mm[1], size_mm[0]) if turned else size_mm

@@ -26,8 +26,8 @@ thermal paste, which hinder. Parts that heat each other are judged alone. Pads c
 
 Sources
 -------
-Conduction through parallel cylinders (Fourier's law), in the pad by the Green's function of a rectangle (G. Barton,
-"Elements of Green's Functions and Propagation"); conductivities and plating with their sources in
+Conduction through parallel cylinders (Fourier's law); in the pad by the Green's function of a rectangle with insulated
+sides, an upper bound that holds against finite differences; conductivities and plating with their sources in
 `stackup_lib/thermal/conductivity.toml`. The limit is declared.
 """
 

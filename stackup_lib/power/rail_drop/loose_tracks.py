@@ -80,7 +80,7 @@ class _OnSheet:
 
 
 def loose_tracks(
-    board: Board, net: int, layers: Sequence[int], joints: Sequence[TrackHole], solution: SheetSolution
+    board: Board, net: int, layers: Sequence[int], holes: Sequence[TrackHole], solution: SheetSolution
 ) -> tuple[LooseTrack, ...]:
     """Return the tracks that lie in no fill of the net, largest current first; those that carry none left out.
 
@@ -88,7 +88,7 @@ def loose_tracks(
         board: the board.
         net: of the rail.
         layers: copper layer of each sheet of the solution.
-        joints: its holes.
+        holes: those of the net that join layers.
         solution: of `solve_sheets`.
     """
     sheets: list[_OnSheet] = []
@@ -100,7 +100,7 @@ def loose_tracks(
             sheets.append(one)
     if not sheets:
         return ()
-    loose = _outside_fills(joints, fills_of)
+    loose = _outside_fills(holes, fills_of)
     found = [
         LooseTrack(int(row), current, lost)
         for sheet, volts in zip(sheets, _volts(sheets, loose), strict=True)
@@ -110,18 +110,18 @@ def loose_tracks(
     return tuple(sorted(found, key=lambda track: (-track.current_a, track.row)))
 
 
-def _outside_fills(joints: Sequence[TrackHole], fills_of: Mapping[int, Sequence[Geometry]]) -> list[TrackHole]:
+def _outside_fills(holes: Sequence[TrackHole], fills_of: Mapping[int, Sequence[Geometry]]) -> list[TrackHole]:
     """Leave out holes on whose way there is wide copper: it keeps them cool."""
     import shapely  # noqa: PLC0415
 
-    cool = np.zeros(len(joints), dtype=bool)
-    places = shapely.points(np.array([(joint.x_mm, joint.y_mm) for joint in joints]).reshape(-1, 2))
+    cool = np.zeros(len(holes), dtype=bool)
+    places = shapely.points(np.array([(hole.x_mm, hole.y_mm) for hole in holes]).reshape(-1, 2))
     for layer, fills in fills_of.items():
-        on = np.array([layer in joint.layers for joint in joints], dtype=bool)
+        on = np.array([layer in hole.layers for hole in holes], dtype=bool)
         for fill in fills if on.any() else ():
             shapely.prepare(fill)
             cool[on] |= shapely.dwithin(fill, places[on], RELIEF_MM)
-    return [joint for joint, is_cool in zip(joints, cool.tolist(), strict=True) if not is_cool]
+    return [hole for hole, is_cool in zip(holes, cool.tolist(), strict=True) if not is_cool]
 
 
 def _middles(board: Board, rows: Ints) -> tuple[Floats, Floats]:
@@ -237,11 +237,11 @@ def _ends(areas: NDArray[np.object_], corners: Floats, drops: Floats) -> tuple[F
     return low, high
 
 
-def _volts(sheets: Sequence[_OnSheet], joints: Sequence[TrackHole]) -> list[Floats]:
+def _volts(sheets: Sequence[_OnSheet], holes: Sequence[TrackHole]) -> list[Floats]:
     """Return the largest difference within what each group is joined to, by sheet."""
     first = np.cumsum([0, *(len(sheet.areas) for sheet in sheets)])
-    hole, group = _met(sheets, joints, first)
-    part = joined_parts(group, int(first[-1]) + hole, int(first[-1]) + len(joints))[: first[-1]]
+    hole, group = _met(sheets, holes, first)
+    part = joined_parts(group, int(first[-1]) + hole, int(first[-1]) + len(holes))[: first[-1]]
     least, most = np.full(part.max() + 1, np.inf), np.full(part.max() + 1, -np.inf)
     np.minimum.at(least, part, np.concatenate([one.low for one in sheets]))
     np.maximum.at(most, part, np.concatenate([one.high for one in sheets]))
@@ -249,17 +249,17 @@ def _volts(sheets: Sequence[_OnSheet], joints: Sequence[TrackHole]) -> list[Floa
     return [span[start:end] for start, end in pairwise(first.tolist())]
 
 
-def _met(sheets: Sequence[_OnSheet], joints: Sequence[TrackHole], first: Ints) -> tuple[Ints, Ints]:
+def _met(sheets: Sequence[_OnSheet], holes: Sequence[TrackHole], first: Ints) -> tuple[Ints, Ints]:
     """Return pairs of a hole and a group that it touches, by their numbers."""
     import shapely  # noqa: PLC0415
 
-    holes, groups = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    numbers, groups = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for start, sheet in zip(first.tolist(), sheets, strict=False):
-        mine = [k for k, joint in enumerate(joints) if sheet.layer in joint.layers]
+        mine = [k for k, hole in enumerate(holes) if sheet.layer in hole.layers]
         if mine:
-            places = shapely.points([(joints[k].x_mm, joints[k].y_mm) for k in mine])
-            radius_mm = [joints[k].radius_mm for k in mine]
+            places = shapely.points([(holes[k].x_mm, holes[k].y_mm) for k in mine])
+            radius_mm = [holes[k].radius_mm for k in mine]
             at, group = shapely.STRtree(sheet.areas).query(places, predicate="dwithin", distance=radius_mm)
-            holes.append(np.array(mine)[at])
+            numbers.append(np.array(mine)[at])
             groups.append(start + group)
-    return np.concatenate(holes), np.concatenate(groups)
+    return np.concatenate(numbers), np.concatenate(groups)

@@ -327,11 +327,11 @@ def _tracks(
             current_a=track.current_a,
             run_v=track.volts,
         )
-        for track in loose_tracks(board, net, plan.layers, _joints(plan, copper), solution)
+        for track in loose_tracks(board, net, plan.layers, _track_holes(plan, copper), solution)
     )
 
 
-def _joints(plan: RailPlan, copper: BoardCopper) -> tuple[TrackHole, ...]:
+def _track_holes(plan: RailPlan, copper: BoardCopper) -> tuple[TrackHole, ...]:
     """The holes of the plan, each once."""
     layers: dict[PlatedHole, set[int]] = {}
     for hole, upper, lower in plan.barrel_of:

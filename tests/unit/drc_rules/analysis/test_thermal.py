@@ -104,6 +104,7 @@ def test_every_fill_keeps_its_figures_in_order(fill: str) -> None:
 
 HOLE_MM = 0.15
 EVEN = [(1.1 * (k - 1), 1.1 * (n - 1)) for k in range(3) for n in range(3)]
+NEARLY_TOUCHING = [(1.5, 1.5), (1.5, 1.15), (1.15, 1.5), (1.15, 1.15)]
 IN_CORNER = [(1.4, 1.4), (1.4, 0.6), (0.6, 1.4), (0.6, 0.6)]
 
 
@@ -131,15 +132,21 @@ def solved_on_grid(at_mm: Sequence[tuple[float, float]], ways: Sequence[float], 
 
 
 @pytest.mark.parametrize("ways", [[50.0], [90.0, 40.0, 60.0]], ids=["alike", "unlike"])
-@pytest.mark.parametrize("at_mm", [EVEN, IN_CORNER, [(0.0, 0.0)]], ids=["even", "in a corner", "one"])
-def test_heat_spreads_to_holes_as_finite_differences_say(at_mm: list[tuple[float, float]], ways: list[float]) -> None:
-    """9 spread over the pad, 4 in a corner, one in the middle: 1 % below at most, 5 % above where holes lie close."""
+@pytest.mark.parametrize(
+    ("at_mm", "most"),
+    [(EVEN, 1.01), (IN_CORNER, 1.05), (NEARLY_TOUCHING, 1.12), ([(0.0, 0.0)], 1.01)],
+    ids=["even", "in a corner", "nearly touching", "one"],
+)
+def test_heat_spreads_to_holes_as_finite_differences_say(
+    at_mm: list[tuple[float, float]], most: float, ways: list[float]
+) -> None:
+    """9 spread over the pad, 4 in a corner, one in the middle: an upper bound, nearer for holes farther apart."""
     many, square = (ways * 9)[: len(at_mm)], 80.0
 
     found = pad_rise_k(np.array(many), np.array(at_mm), np.full(len(at_mm), HOLE_MM), (3.4, 3.4), square)
 
     coarse, fine = (solved_on_grid(at_mm, many, square, cells) for cells in (102, 204))
-    assert 0.99 <= found / (2 * fine - coarse) <= 1.05
+    assert 0.99 <= found / (2 * fine - coarse) <= most
 
 
 def test_a_hole_in_the_middle_of_a_square_drains_it_as_a_ring() -> None:
