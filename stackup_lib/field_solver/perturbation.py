@@ -12,14 +12,15 @@ Shares: q_i = d ln C / d ln eps_i by the adjoint system, on a mesh in which ever
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, fields, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.core.record import record
+from stackup_lib.core.result_cache import cached_result
 from stackup_lib.field_solver.boundary import (
     COPLANAR_LEFT,
     COPLANAR_RIGHT,
@@ -76,6 +77,9 @@ class Crowding:
         return self.strip_per_mm + self.plane_below_per_mm + self.plane_above_per_mm + self.coplanar_per_mm
 
 
+FACES = len(fields(Crowding))
+
+
 @record
 class Shares:
     """q = d ln C / d ln eps of every dielectric: `layers` as in `Section.layers`, `below` under an open bottom."""
@@ -98,6 +102,18 @@ class Perturbation:
     shares: Shares
     error_estimate: float
 
+    def numbers(self) -> list[float]:
+        """Return all that there is of it, for `from_numbers`."""
+        crowding, shares = astuple(self.crowding), self.shares
+        return [self.error_estimate, *crowding, shares.mask, shares.below, *shares.layers]
+
+    @staticmethod
+    def from_numbers(numbers: Sequence[float]) -> Perturbation:
+        """Return the perturbation that has these numbers."""
+        error, *values = numbers
+        crowding, (mask, below, *layers) = values[:FACES], values[FACES:]
+        return Perturbation(Crowding(*crowding), Shares(tuple(layers), mask, below), error)
+
     def turned(self) -> Perturbation:
         """Return it of the section upside down, between two planes: what was below is above."""
         now = self.crowding
@@ -111,6 +127,7 @@ class Perturbation:
         return replace(self, crowding=crowding, shares=replace(self.shares, layers=self.shares.layers[::-1]))
 
 
+@cached_result(Perturbation.numbers, Perturbation.from_numbers)
 def perturb(section: Section, mode: Mode, tolerance: float = 1e-3) -> Perturbation:
     """Return crowding and shares of a single line, or of a mode of a symmetric pair.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import astuple, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,9 @@ class ReturnShares:
         return replace(self, plane_below=self.plane_above, plane_above=self.plane_below)
 
 
+SHARES = len(fields(ReturnShares))
+
+
 @entity
 class LineSolution:
     """One solved cross section.
@@ -55,6 +59,23 @@ class LineSolution:
     odd_shares: ReturnShares | None
     unknowns: int
     error_estimate: float = float("nan")
+
+    def numbers(self) -> list[float]:
+        """Return all that there is of it, for `from_numbers`."""
+        matrices = (self.relative_capacitance, self.relative_air_capacitance)
+        shares = [astuple(one) for one in (self.shares, self.odd_shares) if one is not None]
+        values = [value for one in (*(matrix.ravel().tolist() for matrix in matrices), *shares) for value in one]
+        return [len(self.relative_capacitance), self.unknowns, self.error_estimate, *values]
+
+    @staticmethod
+    def from_numbers(numbers: Sequence[float]) -> LineSolution:
+        """Return the solution that has these numbers."""
+        count, unknowns, error, *values = numbers
+        n, size = int(count), int(count) ** 2
+        matrices = np.array(values[: 2 * size]).reshape(2, n, n)
+        shares, odd = values[2 * size : 2 * size + SHARES], values[2 * size + SHARES :]
+        odd_shares = ReturnShares(*odd) if odd else None
+        return LineSolution(matrices[0], matrices[1], ReturnShares(*shares), odd_shares, int(unknowns), error)
 
     def turned(self) -> LineSolution:
         """Return the solution of the section upside down: the planes change places, nothing else does."""

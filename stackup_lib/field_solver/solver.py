@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.core.record import record
+from stackup_lib.core.result_cache import cached_result
 from stackup_lib.field_solver.boundary import (
     COPLANAR_LEFT,
     COPLANAR_RIGHT,
@@ -82,6 +83,7 @@ def solve(section: Section, tolerance: float = TOLERANCE) -> LineSolution:
     return now
 
 
+@cached_result(LineSolution.numbers, LineSolution.from_numbers)
 def solve_once(section: Section, resolution: Resolution) -> LineSolution:
     """Solve at one resolution; the error estimate stays unknown (nan)."""
     return _solution_of(assemble(section, resolution))
@@ -103,6 +105,7 @@ def _solution_of(system: System) -> LineSolution:
     return _solution(system, c, both * air.on_signals, air.shares(), None)
 
 
+@cached_result(lambda ohm: (ohm,), lambda numbers: numbers[0])
 def impedance_once(section: Section, resolution: Resolution) -> float:
     """Return Z0 of a single line or Zdiff of a pair at one resolution; of equal traces the odd mode alone is solved."""
     system = assemble(section, resolution)

@@ -36,6 +36,7 @@ SMALL = "tiny_tapeout/*.kicad_pcb"
 SIXTEEN_LAYERS = "inference_hdi_2n2_fit"
 TWENTY_EIGHT_LAYERS = "training_b200_fit"
 BOARDS = 100
+NO_CACHE = "STACKWRIGHT_NO_CACHE"
 LINKS = ("--interface", "nvlink5", "--interface", "pcie6")
 
 
@@ -50,12 +51,14 @@ class Row(NamedTuple):
         ours: the command.
         other: what it is held against, None where it has a bound in seconds.
         goal: seconds, or times the other's seconds.
+        is_cached: whether an earlier run has solved its cross sections; else no cache is used.
     """
 
     what: str
     ours: Command
     other: Command | None
     goal: float
+    is_cached: bool = False
 
 
 def rows(folder: Path, *, drc: bool) -> Iterator[Row]:
@@ -72,12 +75,15 @@ def rows(folder: Path, *, drc: bool) -> Iterator[Row]:
     yield Row("check --format html --full, 28 layers", page, None, 6.0)
     suggested = (*OURS, "suggest", "--profile", "training-b200", *LINKS, "--layers", "32")
     yield Row("suggest, 32 layers, five answers", suggested, None, 2.0)
+    yield Row("the same again, lines from the cache", suggested, None, 2.0, is_cached=True)
     one, many = copies(folder / "one", 1), copies(folder / "many", BOARDS)
     yield Row(f"check, {BOARDS} boards, against one", (*OURS, "check", many, "-q"), (*OURS, "check", one, "-q"), BOARDS)
     if drc and (cli := shutil.which("kicad-cli")):
         large = beside_project(largest_demo(), folder)
         rival = (cli, "pcb", "drc", "-o", folder / "drc.rpt", large)
-        yield Row("check, 85 MB, one process, against kicad-cli", (*OURS, "check", large, "--jobs", "1"), rival, 1 / 20)
+        ours = (*OURS, "check", large, "--jobs", "1")
+        yield Row("check, 85 MB, one process, against kicad-cli", ours, rival, 1 / 20)
+        yield Row("the same again, lines from the cache", ours, rival, 1 / 20, is_cached=True)
 
 
 def fixture(name: str) -> Path:
@@ -104,29 +110,35 @@ def beside_project(board: Path, folder: Path) -> Path:
     return folder / "large.kicad_pcb"
 
 
-def cpu_s(command: Command) -> float:
+def cpu_s(command: Command, cache: Path | None = None) -> float:
     """Return processor seconds of a process and those that it starts; a check may find something, and no more."""
     before = getrusage(RUSAGE_CHILDREN)
-    code = subprocess.run([*map(str, command)], check=False, stdout=subprocess.DEVNULL, env=environment()).returncode
+    environment = environment_of(cache)
+    code = subprocess.run([*map(str, command)], check=False, stdout=subprocess.DEVNULL, env=environment).returncode
     after = getrusage(RUSAGE_CHILDREN)
     if code > 1:
         sys.exit(f"exit code {code}: {' '.join(map(str, command))}")
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def environment() -> dict[str, str]:
-    """Return the environment in which this checkout is run: no number of threads is set, as tests would."""
-    unset = {name: value for name, value in os.environ.items() if name not in SINGLE_THREAD}
-    return {**unset, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])}
+def environment_of(cache: Path | None) -> dict[str, str]:
+    """Return the environment in which this checkout is run: as a user's, with a cache of its own or none."""
+    set_by_tests = (*SINGLE_THREAD, NO_CACHE)
+    unset = {name: value for name, value in os.environ.items() if name not in set_by_tests}
+    use = {"XDG_CACHE_HOME": str(cache)} if cache else {NO_CACHE: "1"}
+    return {**unset, **use, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])}
 
 
-def measured(row: Row, runs: int) -> tuple[list[float], list[float]]:
-    """Return seconds of ours and of the other, taking turns."""
+def measured(row: Row, runs: int, folder: Path) -> tuple[list[float], list[float]]:
+    """Return seconds of ours and of the other, taking turns; `folder` takes a cache."""
     ours, others = [], []
+    cache = folder if row.is_cached else None
+    if cache:
+        cpu_s(row.ours, cache)
     for _ in range(runs):
         if row.other:
             others.append(cpu_s(row.other))
-        ours.append(cpu_s(row.ours))
+        ours.append(cpu_s(row.ours, cache))
     return ours, others
 
 
@@ -156,7 +168,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         for row in rows(Path(name), drc=options.drc):
             if options.only in row.what:
-                sys.stdout.write(line(row, *measured(row, options.runs)) + "\n")
+                sys.stdout.write(line(row, *measured(row, options.runs, Path(name) / "cache")) + "\n")
                 sys.stdout.flush()
     if options.drc and not options.only:
         sys.stdout.write(f"peak memory, 85 MB: {peak_mb('check', largest_demo(), '--jobs', '1'):.0f} MB\n")

@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 from stackwright import __version__
+from stackwright.cli.options import NO_CACHE
 from stackwright.run.wildcards import without_wildcards
 
 NAME = "stackwright"
@@ -68,9 +69,15 @@ def _commands() -> Iterator[click.Command]:
     epilog="Start with: stackwright check my_board.kicad_pcb",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.option("--no-cache", is_flag=True, envvar="STACKWRIGHT_NO_CACHE", help=NO_CACHE)
 @click.version_option(__version__, message="%(prog)s %(version)s", help="Show the version.")
-def app() -> None:
+@click.pass_context
+def app(context: click.Context, *, no_cache: bool) -> None:
     """Check the stackup, materials, copper and vias of KiCad boards against the requirements of AI workloads."""
+    if not no_cache:
+        from stackwright.run.line_cache import using_line_cache
+
+        context.with_resource(using_line_cache())
 
 
 def run(arguments: list[str]) -> int:

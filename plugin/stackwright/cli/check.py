@@ -19,6 +19,7 @@ from stackwright.cli.options import (
     format_option,
     impedance_option,
     json_flag,
+    no_cache_option,
     open_option,
     overrides,
     profile_option,
@@ -103,6 +104,7 @@ Defaults come from [check] in stackwright.toml.
     help="Check the boards that belong to these files: boards, projects, rules and stackwright.toml, as a "
     "pre-commit hook passes them.",
 )
+@no_cache_option
 @click.option("--no-suppressions", is_flag=True, help="Ignore [[suppress]] in stackwright.toml.")
 @click.option(
     "--kicad-drc",

@@ -22,6 +22,7 @@ from stackwright.cli.options import (
     laminates_option,
     layers_option,
     lengths_option,
+    no_cache_option,
     one_format,
     open_option,
     output_option,
@@ -87,6 +88,7 @@ Exit codes:
 @json_flag
 @html_flag
 @output_option
+@no_cache_option
 @open_option
 @verbose_option
 def fit(
@@ -163,6 +165,7 @@ def fit(
 @json_flag
 @html_flag
 @output_option
+@no_cache_option
 @open_option
 def suggest(
     *,

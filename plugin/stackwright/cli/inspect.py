@@ -18,6 +18,7 @@ from stackwright.cli.options import (
     format_option,
     json_flag,
     markdown_flag,
+    no_cache_option,
     one_format,
     output_option,
     overrides,
@@ -119,6 +120,7 @@ def stackup(
 @format_option("text", "json")
 @json_flag
 @output_option
+@no_cache_option
 def impedance(
     *,
     board: Path,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
+NO_CACHE = "Do not use the cache of solved cross sections."
 SEVERITIES = ("error", "warning", "info", "never")
 BOARD = "Board (.kicad_pcb), project (.kicad_pro) or folder with one board."
 
@@ -108,6 +109,16 @@ fail_on_option = click.option(
 output_option = click.option("--output", "-o", type=FILE, metavar="FILE", help="Write to this file.")
 open_option = click.option("open_page", "--open", is_flag=True, help="Open the HTML page in the browser.")
 verbose_option = click.option("--verbose", "-v", is_flag=True, help="Show details: reasons, fixes, sources, all rows.")
+
+
+def _use_no_cache(context: click.Context, _: click.Parameter, is_given: bool) -> None:  # noqa: FBT001 - as click calls it
+    if is_given:
+        from stackup_lib.core.result_cache import using_cache
+
+        context.with_resource(using_cache(None))
+
+
+no_cache_option = click.option("--no-cache", is_flag=True, expose_value=False, callback=_use_no_cache, help=NO_CACHE)
 
 # Former spellings, which work as before.
 all_flag = click.option("show_all", "--all", is_flag=True, hidden=True)

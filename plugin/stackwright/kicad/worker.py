@@ -20,6 +20,7 @@ from stackup_lib.core.files.plain_file import read_board_bytes, read_plain_text
 from stackup_lib.core.orphans import end_with_pipe
 from stackup_lib.core.stopwatch import Stopwatch, measuring
 from stackwright.run.limits import GARBAGE_EVERY
+from stackwright.run.line_cache import using_line_cache
 from stackwright.tables.grouping import groups
 from stackwright.text.words import clean
 
@@ -36,7 +37,7 @@ def main() -> int:
     if job.get("watches_stdin"):
         end_with_pipe(sys.stdin.fileno())
     try:
-        with measuring(Stopwatch(tell=lambda name: _say("doing", name))):
+        with using_line_cache(), measuring(Stopwatch(tell=lambda name: _say("doing", name))):
             _say("done", {"fix": _fix, "try": _try, "check": _check}[job["kind"]](job))
     except StackwrightError as error:
         _say("error", {"where": error.where, "what": error.what, "next_step": error.next_step})

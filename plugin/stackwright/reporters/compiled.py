@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 import jinja2
@@ -13,10 +12,8 @@ from jinja2.bccache import Bucket
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_plain
 from stackwright import __version__
-from stackwright.run.user_cache import cache_folder
+from stackwright.run.user_cache import cache_folder, is_private
 from stackwright.text.output import write_file
-
-OTHERS_MAY_WRITE = 0o022
 
 
 class CompiledTemplates(BytecodeCache):
@@ -30,7 +27,7 @@ class CompiledTemplates(BytecodeCache):
         """Take what is kept; damaged files are as good as none."""
         with contextlib.suppress(Exception):
             folder = _folder()
-            if _is_private(folder):
+            if is_private(folder):
                 bucket.bytecode_from_string(read_plain(folder / bucket.key))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
@@ -38,17 +35,9 @@ class CompiledTemplates(BytecodeCache):
         with contextlib.suppress(OSError, StackwrightError, RuntimeError):  # the last: this user has no home folder
             folder = _folder()
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if _is_private(folder):
+            if is_private(folder):
                 write_file(folder / bucket.key, bucket.bytecode_to_string())
 
 
 def _folder() -> Path:
     return cache_folder() / "templates" / f"{__version__}-{jinja2.__version__}"
-
-
-def _is_private(folder: Path) -> bool:
-    """Return whether only this user writes to a folder: what lies in it is run. Windows keeps others out by itself."""
-    if not hasattr(os, "getuid"):
-        return True
-    found = folder.stat()
-    return found.st_uid == os.getuid() and not found.st_mode & OTHERS_MAY_WRITE

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.core.orphans import end_after
+from stackup_lib.core.result_cache import is_caching
+from stackwright.run.line_cache import using_line_cache
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -54,7 +56,7 @@ def shared_out(work: Callable[[Item], Answer], items: Iterable[Item], workers: i
     from multiprocessing import active_children
 
     with _own_modules_only():
-        pool = ProcessPoolExecutor(workers, initializer=_begin)
+        pool = ProcessPoolExecutor(workers, initializer=_begin, initargs=(is_caching(),))
     with pool:
         try:
             with _own_modules_only(), _ignoring_interrupts():
@@ -80,8 +82,8 @@ def _close_answers(pool: Executor) -> None:
         writer.close()
 
 
-def _begin() -> None:
-    """Begin as a worker, which ends with its parent.
+def _begin(caches: bool) -> None:  # noqa: FBT001 - as the pool hands it on
+    """Begin as a worker, which ends with its parent and uses the cache of solved cross sections where that does.
 
     Only the parent handles Ctrl-C, which a terminal sends to all of them: each worker would show a traceback.
     """
@@ -90,6 +92,8 @@ def _begin() -> None:
 
     gc.freeze()  # what this process inherited, such as sockets, is its parent's to close
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if caches:
+        using_line_cache().__enter__()
     parent = parent_process()
     if parent is not None:
         end_after(lambda: wait([parent.sentinel]))

@@ -10,6 +10,8 @@ from pathlib import Path
 MOST_NAME = 50
 """Characters of a board's name in the names of its files in the cache; one takes up to four bytes."""
 
+OTHERS_MAY_WRITE = 0o022
+
 
 def name_of(board: Path) -> str:
     """Return a name for a board's files in the cache: its own, and what tells it from others of that name.
@@ -28,3 +30,15 @@ def cache_folder() -> Path:
     if sys.platform == "darwin":
         return home / "Library" / "Caches" / "stackwright"
     return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "stackwright"
+
+
+def is_private(folder: Path) -> bool:
+    """Return whether only this user writes to a folder: what lies in it is trusted. Windows keeps others out by itself.
+
+    Raises:
+        OSError: the folder is not there.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    found = folder.stat()
+    return found.st_uid == os.getuid() and not found.st_mode & OTHERS_MAY_WRITE
