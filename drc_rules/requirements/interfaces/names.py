@@ -16,6 +16,8 @@ LONGEST = 160
 ASIDE = ("low-speed", "reference-clock")
 """Families that are looked for first: a sideband among high-speed nets is never high-speed itself."""
 
+WORD_BEGINS = r"(?:^|[_.\-])"
+
 _GENERATED = ("unconnected-(", "Net-(")
 _MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")
 _FAR = rf"(?:[_.\-](?:C|R|(?:{FAR_SIDES})\d?))?"
@@ -84,8 +86,14 @@ def usual_spelling(normalised: str) -> str:
 
 @cache
 def _any_head() -> re.Pattern[str]:
-    """One search that most nets of a board fail at once."""
-    return re.compile("|".join(f"(?:{p.head})" for f in families() for p in f.pattern))
+    """One search that most nets of a board fail at once: nearly all heads stand at the beginning of a word.
+
+    No head has alternatives outside a group.
+    """
+    heads = [pattern.head for one in families() for pattern in one.pattern]
+    inside = [head for head in heads if not head.startswith(WORD_BEGINS)]
+    first = "|".join(head.removeprefix(WORD_BEGINS) for head in heads if head.startswith(WORD_BEGINS))
+    return re.compile("|".join([f"{WORD_BEGINS}(?:{first})", *inside]))
 
 
 def is_sideband(net: str, of: Family) -> bool:

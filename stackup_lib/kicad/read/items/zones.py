@@ -24,6 +24,8 @@ _PTS = re.compile(rb"\(\s*pts(?=[\s()])")
 ENCLOSING = 3
 """Corners of the smallest ring with copper in it; a fill with fewer is none."""
 _PLAIN = b" \t\r\n()xy0123456789.-+"
+_COMMAS = bytes.maketrans(b" )", b", ")
+"""For JSON, where commas stand between numbers and spaces mean nothing."""
 
 
 @workpiece
@@ -128,13 +130,20 @@ def polygon(data: bytes, begin: int, end: int) -> tuple[str, Floats]:
 
 def _numbers(text: bytes) -> Floats | None:
     """Corners of a plain list `(xy 1 2) (xy 3 4)`, None when it is not plain; as JSON they are read twice as fast."""
-    try:
-        values = np.array(from_json(b"[%b]" % b",".join(text.translate(None, b"()xy").split())), dtype=np.float64)
-    except (ValueError, OverflowError):
-        return None
-    if len(values) != 2 * text.count(b"xy") or not (np.abs(values) <= tree.MOST).all():
+    values = _listed(text.replace(b") (xy ", b"),").translate(_COMMAS, b"(xy"))
+    if values is None:  # spaces elsewhere than KiCad 8 and later write them
+        values = _listed(b",%b" % b",".join(text.translate(None, b"()xy").split()))
+    if values is None or len(values) != 2 * text.count(b"xy") or not (np.abs(values) <= tree.MOST).all():
         return None
     return values.reshape(-1, 2)
+
+
+def _listed(text: bytes) -> Floats | None:
+    """Numbers with a comma before each, None where it is anything else."""
+    try:
+        return np.array(from_json(b"[0%b]" % text), dtype=np.float64)[1:]
+    except (ValueError, OverflowError):
+        return None
 
 
 def _joined(parts: list[Floats]) -> tuple[Ints, Floats, Floats]:

@@ -12,6 +12,7 @@ from drc_rules.facts.net_interfaces import Assignment, assign_nets
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.interfaces import Interface, families, family, interface, interface_ids
 from drc_rules.requirements.interfaces.names import (
+    _any_head,
     complements,
     family_by_class,
     family_by_name,
@@ -885,3 +886,24 @@ def test_nets_can_be_ignored_and_that_is_no_high_speed_interface() -> None:
 def test_what_only_looks_like_a_user_pin_of_fmc_is_none(net: str) -> None:
     """Address lines, other words, pins beyond the banks, clocks and sidebands of the connector."""
     assert family_by_name(net) != "fmc"
+
+
+def _outside_groups(expression: str) -> str:
+    """Return what of an expression stands in no group and no set of characters."""
+    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "_", expression)
+    while "(" in plain:
+        plain = re.sub(r"\([^()]*\)", "_", plain)
+    return plain
+
+
+def test_one_search_finds_what_any_pattern_finds() -> None:
+    """It takes heads apart at their beginning, which alternatives outside a group would not survive."""
+    heads = [pattern.head for one in families() for pattern in one.pattern]
+    assert all("|" not in _outside_groups(head) for head in heads)
+    assert "|" in _outside_groups(r"(?:^|[_.\-])A\|$|[(]B")
+    words = {word for head in heads for word in re.findall(r"[A-Z][A-Z0-9_]{1,}", head)}
+    ends = ("", "0", "_P", "_N", "0_P", "_0+", "_DP", "[3]", "_INV", "1A")
+    names = [f"{begin}{word}{end}" for word in sorted(words) for begin in ("", "X", "A_", "U1.", "-") for end in ends]
+    found = [_any_head().search(name) is not None for name in names]
+    assert found == [any(re.search(head, name) for head in heads) for name in names]
+    assert 0.05 < sum(found) / len(found) < 0.95

@@ -36,3 +36,37 @@ def test_what_is_no_number_of_a_board_is_refused(x: str) -> None:
 
 def test_a_polygon_without_corners_has_none() -> None:
     assert _corners("") == []
+
+
+LAYOUTS = {
+    "as KiCad 8 and later": " (xy {} {})",
+    "line by line, with tabs": "\n\t\t\t(xy {} {})",
+    "line by line, with spaces": "\n      (xy {} {})",
+    "as Windows ends lines": "\r\n\t(xy {} {})",
+    "without a space": "(xy {} {})",
+    "with spaces everywhere": "  ( xy  {}  {}  )  ",
+    "a number on each line": " (xy\n{}\n{}\n)",
+    "with tabs": "\t(xy\t{}\t{})",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_any_layout_of_the_file_gives_the_same_corners(layout: str) -> None:
+    rng = np.random.default_rng(4)
+    corners = np.round(rng.uniform(-300, 300, (50, 2)), 6).tolist()
+    text = "".join(LAYOUTS[layout].format(x, y) for x, y in corners)
+    assert _corners(text) == corners
+    half = len(corners) // 2
+    mixed = "".join(LAYOUTS["as KiCad 8 and later"].format(x, y) for x, y in corners[:half])
+    assert _corners(mixed + "".join(LAYOUTS[layout].format(x, y) for x, y in corners[half:])) == corners
+
+
+@pytest.mark.parametrize("text", ["(xy 1)", "(xy 1 2) (xy 3)", "(xy 12)\n(xy 3 4)", "(xy 1\n)\n(xy 2 3)"])
+def test_a_corner_has_two_numbers(text: str) -> None:
+    """Nowhere do two numbers become one, nor one of them a part of the next corner."""
+    with pytest.raises(MalformedError):
+        _corners(text)
+
+
+def test_a_third_number_of_a_corner_is_not_read() -> None:
+    assert _corners("(xy 1 2 3)") == _corners("(xy 1\n2 3)") == [[1, 2]]
