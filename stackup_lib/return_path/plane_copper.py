@@ -7,10 +7,13 @@ by which KiCad ties holes to the outline are crossed once each way and cancel.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
-from stackup_lib.board.columns import Columns, first_of_each
+from stackup_lib.board.columns import Columns
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes, rows_in_fills
@@ -26,6 +29,12 @@ MOST_PARTS, MOST_PARTS_PER_LINE = 100_000, 100
 
 NEAR_MM = 0.00002
 """Distance from the line at which copper is looked up: a slit, which has no width, may lie on the line itself."""
+
+CUT = 0.5 - math.pi / 100
+"""Where a section is cut across: near its middle, but at no place where corners drawn on a grid could be."""
+
+ASIDE_MM = 1e-9
+"""Parallels are moved to the left by it: an edge that runs along one is on its right at both ends, however rounded."""
 
 
 @record
@@ -96,6 +105,7 @@ class PlaneEdges:
         Returns:
             every parallel from end to end, in no order of lines.
         """
+        offsets_mm = offsets_mm + ASIDE_MM
         near = self._near(lines, np.abs(offsets_mm).max(axis=1) + 1e-6)
         is_busy = np.zeros(len(lines), dtype=np.bool_)
         is_busy[near.line] = True
@@ -126,13 +136,27 @@ class PlaneEdges:
         is_section = rows[1:] == rows[:-1]
         row, start, end = rows[:-1][is_section], places[:-1][is_section], places[1:][is_section]
         height = np.cumsum(turns)[:-1][is_section]
-        # one look-up per parallel, where it is farthest from any edge, tells how high the sum stands there
-        longest = _longest_of_each(row, end - start)
-        line, offset = row[longest] // count, row[longest] % count
-        known = self._fills_at(lines, line, offsets_mm[line, offset], (start + end)[longest] / 2)
-        base = np.zeros(offsets_mm.size, dtype=np.int64)
-        base[row[longest]] = known - height[longest]
-        return PlaneSections(row // count, row % count, start, end, height + base[row])
+        found = PlaneSections(row // count, row % count, start, end, height)
+        return replace(found, fills=height + self._missing(lines, offsets_mm, near, found))
+
+    def _missing(self, lines: PlaneLines, offsets_mm: Floats, near: _Near, found: PlaneSections) -> Ints:
+        """Return what the fills of sections, ordered by parallel, lack: each parallel's begin at 0, whatever is there.
+
+        One look-up per line tells it for one of its parallels, inside the longest section of all, where edges are
+        farthest. The edges that a cut across the line meets there lead from that parallel to the others.
+        """
+        count = offsets_mm.shape[1]
+        longest = _longest_of_each(found.line, found.to_mm - found.from_mm)
+        line, place = found.line[longest], found.from_mm[longest] + CUT * (found.to_mm - found.from_mm)[longest]
+        known = self._fills_at(lines, line, offsets_mm[line, found.offset[longest]], place)
+        cut_mm = np.full(len(lines), np.nan)
+        cut_mm[line] = place
+        cut = found.where((found.from_mm < cut_mm[found.line]) & (cut_mm[found.line] <= found.to_mm))
+        below = _fills_below(offsets_mm, near, cut, cut_mm)
+        own = np.arange(len(line)) * count + found.offset[longest]
+        missing = np.zeros(offsets_mm.size, dtype=np.int64)
+        missing[cut.line * count + cut.offset] = np.repeat(known - below[own], count) + below - cut.fills
+        return np.asarray(missing[found.line * count + found.offset])
 
     def _near(self, lines: PlaneLines, reach_mm: Floats) -> _Near:
         """The edges that come within reach of lines."""
@@ -175,6 +199,26 @@ def _crossings(offsets_mm: Floats, near: _Near) -> tuple[Ints, Floats, Ints]:
     return np.concatenate(rows), np.concatenate(places), np.concatenate(turns)
 
 
+def _fills_below(offsets_mm: Floats, near: _Near, cut: PlaneSections, cut_mm: Floats) -> Ints:
+    """Return how many more fills are under each section at its line's cut than at the cut's end on the right.
+
+    Both edges of a slit are met at the same place to the last bit, whichever way they run.
+    """
+    at = cut_mm[near.line]
+    met = np.flatnonzero(((near.start.real < at) != (near.end.real < at)) & (near.from_mm < at) & (at <= near.to_mm))
+    start, end, at = near.start[met], near.end[met], at[met]
+    is_forward = start.real < end.real
+    first, last = np.where(is_forward, start, end), np.where(is_forward, end, start)
+    across = first.imag + (at - first.real) / (last.real - first.real) * (last.imag - first.imag)
+    line = np.concatenate([near.line[met], cut.line])
+    places = np.concatenate([across, offsets_mm[cut.line, cut.offset]])
+    turns = np.concatenate([np.where(is_forward, 1, -1), np.zeros(len(cut), dtype=np.int64)])
+    order = np.lexsort((places, line))
+    fills = np.zeros(len(order), dtype=np.int64)
+    fills[order] = np.cumsum(turns[order])
+    return fills[len(met) :]
+
+
 def _parts(lines: PlaneLines) -> tuple[Ints, Floats, Floats]:
     """Return lines in parts of at most `PART_MM`: line, from where, to where; the box around a part is a small one."""
     most = MOST_PARTS + MOST_PARTS_PER_LINE * len(lines)
@@ -186,6 +230,9 @@ def _parts(lines: PlaneLines) -> tuple[Ints, Floats, Floats]:
     return line, step * size, np.where(step + 1 == count[line], lines.length_mm[line], (step + 1) * size)
 
 
-def _longest_of_each(row: Ints, length_mm: Floats) -> Ints:
-    """Return the index of the longest section of every row; rows are in ascending order."""
-    return first_of_each(np.lexsort((-length_mm, row)), row)
+def _longest_of_each(line: Ints, length_mm: Floats) -> Ints:
+    """Return the index of the longest section of every line; lines are in ascending order."""
+    begins = np.flatnonzero(np.diff(line, prepend=-1))
+    longest = np.maximum.reduceat(length_mm, begins)
+    alike = np.flatnonzero(length_mm == np.repeat(longest, np.diff(np.append(begins, len(line)))))
+    return alike[np.searchsorted(alike, begins)]

@@ -350,8 +350,12 @@ def test_a_track_in_pieces_has_the_gaps_of_the_whole(tmp_path: Path) -> None:
     assert [(g.kind, round(g.length_mm, 6)) for g in pieces] == [(g.kind, round(g.length_mm, 6)) for g in whole]
 
 
-def test_copper_under_lines_is_what_polygons_say(tmp_path: Path) -> None:
-    """Against shapely's own difference, along 200 lines; half of them lie on the grid, where slits and edges do."""
+@pytest.mark.parametrize("offsets_mm", [(0.0,), (-2.0, -1.0, -0.3, 0.0, 0.5, 1.0), (3.5, 0.7, -3.5)])
+def test_copper_under_lines_is_what_polygons_say(offsets_mm: tuple[float, ...], tmp_path: Path) -> None:
+    """Against shapely's own difference, along 200 lines and their parallels, of any number and in any order.
+
+    Half of them lie on the grid, where slits and edges do.
+    """
     rng = np.random.default_rng(5)
     field = '[[vias]]\nnet = "/E"\nat_mm = [10, 10]\ngrid = [20, 12]\npitch_mm = 3.5\n'
     board = mini(tmp_path, WHOLE + field)
@@ -365,15 +369,19 @@ def test_copper_under_lines_is_what_polygons_say(tmp_path: Path) -> None:
     ((_, area),) = plane.copper.fills(1)
     copper = shapely.buffer(area, 0)
 
-    found = plane.sections(lines, np.zeros((200, 1)))
+    count = len(offsets_mm)
+    found = plane.sections(lines, np.tile(offsets_mm, (200, 1)))
 
-    covered = np.bincount(found.line, np.where(found.fills > 0, found.to_mm - found.from_mm, 0.0), 200)
-    assert set(found.fills[found.to_mm - found.from_mm > 1e-9].tolist()) == {0, 1}
+    row, length = found.line * count + found.offset, found.to_mm - found.from_mm
+    covered = np.bincount(row, np.where(found.fills > 0, length, 0.0), 200 * count).reshape(200, count)
+    assert np.bincount(row, length) == pytest.approx(np.repeat(lines.length_mm, count))
+    assert set(found.fills[length > 1e-9].tolist()) == {0, 1}
     for k in range(200):
-        # a hair next to the line, as the look-up is: a line may lie on an edge
-        ends = start[k] + direction[k] * np.array([0, lines.length_mm[k]]) + 1e-7j * direction[k]
-        way = shapely.LineString(np.column_stack([ends.real, ends.imag]))
-        assert covered[k] == pytest.approx(way.intersection(copper).length, abs=1e-5)
+        for offset_mm, mm in zip(offsets_mm, covered[k], strict=True):
+            # a hair next to the line, as the look-up is: a line may lie on an edge
+            ends = start[k] + direction[k] * (np.array([0, lines.length_mm[k]]) + 1j * (offset_mm + 1e-7))
+            way = shapely.LineString(np.column_stack([ends.real, ends.imag]))
+            assert mm == pytest.approx(way.intersection(copper).length, abs=1e-5)
 
 
 def test_nets_under_tracks_are_as_long_as_polygons_say(tmp_path: Path) -> None:
