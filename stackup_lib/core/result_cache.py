@@ -65,7 +65,8 @@ def cached_result(
 
         @wraps(function)
         def computed_or_cached(*args: P.args, **kwargs: P.kwargs) -> Result:
-            cache, source = _cache.get(), _digest_of(folder)
+            cache = _cache.get()
+            source = _digest_of(folder) if cache else None
             if cache is None or source is None:
                 return function(*args, **kwargs)
             key = _digest(repr((source, function.__name__, args, sorted(kwargs.items()))).encode())
