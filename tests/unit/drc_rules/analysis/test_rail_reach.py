@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.power.rail_reach import rail_reach
+from drc_rules.analysis.power.rail_reach import RailReach, rail_reach
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.facts.declared import Overrides
 from fixtures.miniboard import build
@@ -33,8 +33,8 @@ to = ["U1"]
 """
 
 
-def inductance_h(folder: Path, layers: tuple[str, ...], width_mm: float, height_mm: float) -> float:
-    """Inductance of strips of 40 mm on some layers, joined at both ends by pads as wide as they are."""
+def reach(folder: Path, layers: tuple[str, ...], width_mm: float, height_mm: float) -> RailReach:
+    """What lies between the ends of strips of 40 mm on some layers, joined by pads as wide as they are."""
     pad: dict[str, object] = {"number": "1", "net": "+0V8", "size_mm": [0.4, width_mm], "shape": "rect"}
     if len(layers) > 1:
         pad |= {"kind": "through", "drill_mm": 0.3}
@@ -52,7 +52,12 @@ def inductance_h(folder: Path, layers: tuple[str, ...], width_mm: float, height_
     }
     path = build(board, folder, "board")
     context, _, _ = prepare(read_board(path), find_config(path), Overrides())
-    return context.get(rail_reach, 0).inductance_h.nominal
+    return context.get(rail_reach, 0)
+
+
+def inductance_h(folder: Path, layers: tuple[str, ...], width_mm: float, height_mm: float) -> float:
+    """The nominal inductance."""
+    return reach(folder, layers, width_mm, height_mm).inductance_h.nominal
 
 
 @pytest.mark.parametrize(("width_mm", "height_mm"), [(5.0, 0.2), (10.0, 0.1), (20.0, 0.5)])
@@ -68,3 +73,11 @@ def test_two_strips_over_planes_of_their_own_have_half(tmp_path: Path) -> None:
     """Each carries half of the current."""
     expected = sheet_inductance_h(0.1, 40.0, 20.0) / 2
     assert inductance_h(tmp_path, ("F.Cu", "B.Cu"), 20.0, 0.1) == pytest.approx(expected, rel=0.04)
+
+
+def test_the_inductance_is_sure_within_a_half_of_it(tmp_path: Path) -> None:
+    """Half and one and a half times the nominal one; the distance is that of the pads."""
+    found = reach(tmp_path, ("F.Cu",), 5.0, 0.2)
+    assert found.inductance_h.low == pytest.approx(0.5 * found.inductance_h.nominal)
+    assert found.inductance_h.high == pytest.approx(1.5 * found.inductance_h.nominal)
+    assert found.distance_mm == pytest.approx(40.0, abs=0.5)
