@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.power.power_rails import PowerRails
+from drc_rules.analysis.power.rail_ends import ReturnEnds
 from drc_rules.analysis.power.rail_inputs import parts_on
+from drc_rules.analysis.power.rail_returns import LoadReturn, ReturnRequest, _terminals
 from drc_rules.analysis.power.rail_table import rail_rows
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board
@@ -17,6 +19,7 @@ from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.power.copper import sheet_resistance_ohm
 from stackup_lib.power.ground_return.ground_return import ReturnDrops, solve_return
+from stackup_lib.power.rail_drop.spread import PLATING_UM
 from tests.support.mini import mini_context, mini_file
 
 OUTER_OHM = sheet_resistance_ohm(0.035)
@@ -187,6 +190,8 @@ def test_a_current_that_relieves_the_way_back_is_not_counted(tmp_path: Path) -> 
     assert own.counted == ("+3V3",)
     assert (own.loads[0].others_v, other.loads[0].others_v) == (0.0, 0.0)
     assert other.of(0).nominal == pytest.approx(3 * own.of(0).nominal, rel=1e-6)
+    for found in (own, other):
+        assert sum(found.loads[0].parts_v) == pytest.approx(found.loads[0].own_v)
 
 
 def test_currents_of_one_way_share_the_copper(tmp_path: Path) -> None:
@@ -252,6 +257,93 @@ def test_declared_temperature_holds_for_the_way_back_as_well(lines: str, tmp_pat
 
     assert warm.of(0).nominal / cold.of(0).nominal == pytest.approx(1 + 40 * 0.00393, rel=1e-4)
     assert warm.of(0).high < cold.of(0).high
+
+
+def ground_on_two_layers() -> dict[str, object]:
+    """Ground that leads from J1 down to the second layer and up again to U1, through one via each."""
+    zones = [("F.Cu", 5, 25), ("In1.Cu", 20, 50), ("F.Cu", 45, 65)]
+    return {
+        "stackup": FOUR_LAYERS,
+        "zones": [
+            {"net": "+5V", "layer": "F.Cu", "rect_mm": [5, 13, 65, 17]},
+            *({"net": "GND", "layer": layer, "rect_mm": [x0, 18, x1, 22]} for layer, x0, x1 in zones),
+        ],
+        "vias": [{"net": "GND", "at_mm": [x, 20], "drill_mm": 0.2} for x in (22, 48)],
+    }
+
+
+def ways_back(folder: Path, *plating_um: float | None) -> LoadReturn:
+    """Return the way back of the first of some rails from J1 to U1 that state their plating, or none."""
+    config = ""
+    for k, plating in enumerate(plating_um):
+        stated = "" if plating is None else f"plating_um = {plating:g}\n"
+        config += rail(f'current_a = 1\ncopper_c = 20\n{stated}from = ["J1"]\nto = ["U1"]', ("+5V", "+3V3")[k])
+    both = [part(name, x, ["+5V", "GND"]) for name, x in (("J1", 10), ("U1", 50))]
+    if len(plating_um) > 1:
+        pad = {"number": "3", "net": "+3V3", "at_mm": [0, -8], "size_mm": [2, 4], "shape": "rect"}
+        both = [one | {"pads": [*one["pads"], pad]} for one in both]  # type: ignore[misc]
+    context = context_of(folder, config, **{**ground_on_two_layers(), "parts": both})
+    return PowerRails(context).returned(PowerRails(context).declared[0]).loads[0]
+
+
+def test_declared_plating_holds_for_the_way_back_as_well(tmp_path: Path) -> None:
+    """Twice the plating halves what holes take, and plating that is stated no longer widens the range."""
+    unstated = ways_back(tmp_path / "a", None)
+    thin, thick = ways_back(tmp_path / "b", 20), ways_back(tmp_path / "c", 40)
+    same = ways_back(tmp_path / "d", PLATING_UM.nominal)
+
+    assert thin.parts_v[-1] > 0.2 * thin.own_v
+    assert thin.parts_v[-1] / thick.parts_v[-1] == pytest.approx(2, rel=0.1)
+    assert same.own_v == pytest.approx(unstated.own_v)
+    assert unstated.ratio.low < same.ratio.low < 1 < same.ratio.high < unstated.ratio.high
+
+
+def test_the_way_back_of_rails_that_state_two_platings_has_that_of_none(tmp_path: Path) -> None:
+    """Holes of ground have one; which is not known."""
+    unstated = ways_back(tmp_path / "a", None, None)
+    one, other = ways_back(tmp_path / "b", 40, 40), ways_back(tmp_path / "c", 20, 40)
+
+    assert other.ratio == unstated.ratio
+    assert other.own_v == unstated.own_v
+    assert one.own_v < 0.95 * unstated.own_v
+
+
+def test_a_rail_on_ground_has_no_way_back(tmp_path: Path) -> None:
+    context = context_of(tmp_path, rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]', "GND"))
+    with pytest.raises(MissingFact, match="return path of GND"):
+        PowerRails(context).returned(PowerRails(context).declared[0])
+
+
+def test_ends_that_share_a_pad_are_one(tmp_path: Path) -> None:
+    """Two rails leave ground at pads 1, and 1 and 2; a third at 2 and 3: all of them are on one potential."""
+    context = context_of(tmp_path, rail("current_a = 1"))
+    (row,) = PowerRails(context).declared
+
+    def request(source: tuple[int, ...], *loads: tuple[int, ...]) -> ReturnRequest:
+        return ReturnRequest(0, row, ReturnEnds(1, source, loads, ""), (1.0,) * len(loads))
+
+    requests = [request((1,), (5,)), request((2, 3), (7,), (6,)), request((1, 2), (5, 8))]
+    terminals, of = _terminals(requests)
+    assert [terminal.pads for terminal in terminals] == [(1, 2, 3), (5, 8), (6,), (7,)]
+    assert {pads: terminals[k].pads for pads, k in of.items()} == {
+        (1,): (1, 2, 3), (2, 3): (1, 2, 3), (1, 2): (1, 2, 3), (5,): (5, 8), (5, 8): (5, 8), (6,): (6,), (7,): (7,),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("neck_mm", "says"), [(0.004, "copper bridges too narrow"), (None, "")])
+def test_a_way_back_too_narrow_to_be_resolved_is_no_open_one(neck_mm: float | None, says: str, tmp_path: Path) -> None:
+    """Ground in two parts, joined by a bridge of 4 um, or by nothing: only the second is open for sure."""
+    halves = [{"net": "GND", "layer": "F.Cu", "rect_mm": [x0, 18, x1, 22]} for x0, x1 in ((5, 30), (31, 65))]
+    if neck_mm:
+        halves.append({"net": "GND", "layer": "F.Cu", "rect_mm": [29, 20, 32, 20 + neck_mm]})
+    zones = [{"net": "+5V", "layer": "F.Cu", "rect_mm": [5, 13, 65, 17]}, *halves]
+    context = context_of(tmp_path, rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]'), zones=zones)
+    row = PowerRails(context).declared[0]
+    if says:
+        with pytest.raises(MissingFact, match=says):
+            PowerRails(context).returned(row)
+    else:
+        assert not PowerRails(context).returned(row).loads[0].joined
 
 
 def test_the_ground_is_solved_once_for_all_rails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
