@@ -308,6 +308,43 @@ def test_the_way_back_of_rails_that_state_two_platings_has_that_of_none(tmp_path
     assert one.own_v < 0.95 * unstated.own_v
 
 
+def test_declared_ends_of_the_way_back_take_the_place_of_those_of_the_parts(tmp_path: Path) -> None:
+    """The current enters ground at U2, half as far from J1 as U1, and leaves it at J1 or at U3."""
+    others = (part("U2", 30, ["AUX", "GND"]), part("U3", 20, ["AUX", "GND"]))
+
+    def way_back(name: str, ends: str) -> float:
+        lines = f'current_a = 1\nfrom = ["J1"]\nto = ["U1"]\n{ends}'
+        context = context_of(tmp_path / name, rail(lines), *others)
+        return PowerRails(context).returned(PowerRails(context).declared[0]).of(0).nominal
+
+    assert way_back("a", "") == pytest.approx(38 / 4 * OUTER_OHM, rel=0.02)
+    assert way_back("b", 'ground_to = ["U2"]') == pytest.approx(18 / 4 * OUTER_OHM, rel=0.03)
+    assert way_back("c", 'ground_to = ["U2"]\nground_from = ["U3"]') == pytest.approx(8 / 4 * OUTER_OHM, rel=0.05)
+    assert way_back("d", 'ground_to = ["U1", "U2"]') == pytest.approx(way_back("b", 'ground_to = ["U2"]'), rel=0.01)
+
+
+def test_a_pad_that_is_named_as_an_end_has_the_ground_of_its_part(tmp_path: Path) -> None:
+    """`U1.1` is on the rail; the way back is that of U1."""
+    named, whole = (
+        PowerRails(context).returned(PowerRails(context).declared[0])
+        for context in (
+            context_of(tmp_path / "a", rail('current_a = 1\nfrom = ["J1.1"]\nto = ["U1.1"]')),
+            context_of(tmp_path / "b", rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]')),
+        )
+    )
+    assert named.of(0) == whole.of(0)
+
+
+@pytest.mark.parametrize(("ground", "cure"), [("GDN", 'did you mean "GND"?'), ("+5V", "name a net of the board")])
+def test_a_ground_that_is_none_is_reported(ground: str, cure: str, tmp_path: Path) -> None:
+    """A net that the board does not have, and the rail itself."""
+    text = rail(f'current_a = 1\nfrom = ["J1"]\nto = ["U1"]\nground = "{ground}"')
+    context = context_of(tmp_path, text)
+    with pytest.raises(MissingFact, match=re.escape(f"a net called {ground}")) as missing:
+        PowerRails(context).returned(PowerRails(context).declared[0])
+    assert cure in missing.value.how_to_give
+
+
 def test_a_rail_on_ground_has_no_way_back(tmp_path: Path) -> None:
     context = context_of(tmp_path, rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]', "GND"))
     with pytest.raises(MissingFact, match="return path of GND"):
