@@ -197,6 +197,8 @@ def test_what_a_rail_states_of_its_copper_wins_over_the_process(tmp_path: Path) 
     assert found.range_of("F.Cu") == (0.03, 0.03, 0.03)
     assert found.range_of("B.Cu")[1] == pytest.approx(0.0432)
     assert found.copper.plating_mm == pytest.approx(0.02)
+    stated = solved(tmp_path, row + "plating_um = 40\n" + '[process]\npreset = "oshpark"\nplating_um = 30\n')
+    assert stated.copper.plating_mm == pytest.approx(0.04)
 
 
 def test_inner_layers_take_nothing_from_the_outer_copper(tmp_path: Path) -> None:
