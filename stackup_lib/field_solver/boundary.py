@@ -39,10 +39,8 @@ class BoundaryPiece:
 
 def is_symmetric(section: Section) -> bool:
     """Whether the section is its own mirror image in x = 0."""
-    strips = section.strips
-    if all(s.centre_mm == 0 for s in strips):
-        return True
-    return len(strips) == 2 and strips[0].model_copy(update={"centre_mm": -strips[0].centre_mm}) == strips[1]
+    mirrored = tuple(strip.model_copy(update={"centre_mm": -strip.centre_mm}) for strip in reversed(section.strips))
+    return mirrored == section.strips or all(strip.centre_mm == 0 for strip in section.strips)
 
 
 def pieces(section: Section) -> list[BoundaryPiece]:
@@ -228,7 +226,8 @@ def mask_outline(section: Section, extent: float) -> list[complex]:
         points = [complex(-extent, adjacent), *_shoulder(first - away, adjacent - y0, top - y0, y0, slope)]
     for k, ((_, right), (left, _)) in enumerate(pairwise(humps)):
         assert right is not None and left is not None  # noqa: S101 - only the outermost humps are open
-        inner = len(strips) == 2 and k == len(humps) // 2 - 1
+        trace = k - (section.coplanar_gap_mm is not None)  # on the left
+        inner = len(strips) > 1 and trace in {0, 2} and trace + 1 < len(strips)
         floor = between if inner else adjacent
         points += _valley((right + away, left - away), floor - y0, top - y0, y0, slope)
     if last is None:

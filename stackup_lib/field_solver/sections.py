@@ -15,6 +15,7 @@ What is where:
 """
 
 import math
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import model_validator
@@ -79,7 +80,7 @@ class Mask(Frozen):
 
 
 class Section(Frozen):
-    """One or two signal strips among dielectric layers, planes and coplanar grounds."""
+    """A line, a pair or two pairs among dielectric layers, planes and coplanar grounds: one, two or four strips."""
 
     layers: tuple[Layer, ...]
     strips: tuple[Strip, ...]
@@ -115,7 +116,8 @@ def _demand(condition: bool, what: str, next_step: str) -> None:  # noqa: FBT001
 
 
 def _check_strips(section: Section) -> None:
-    _demand(len(section.strips) in (1, 2), f"{len(section.strips)} signal strips", "give one strip, or two for a pair")
+    count = len(section.strips)
+    _demand(count in (1, 2, 4), f"{count} signal strips", "give one strip, two for a pair, or four for two pairs")
     for strip in section.strips:
         numbers = (strip.base_width_mm, strip.top_width_mm, strip.thickness_mm, strip.bottom_mm, strip.centre_mm)
         _demand(all(math.isfinite(x) for x in numbers), "a strip dimension is not a finite number", "give plain mm")
@@ -175,8 +177,7 @@ def _check_gaps(section: Section) -> None:
     if gap is not None:
         level = {(s.bottom_mm, s.thickness_mm, s.base) for s in section.strips}
         _demand(len(level) == 1, "coplanar ground next to strips of two layers", "give one section per layer")
-    if len(section.strips) == 2:
-        one, two = section.strips
+    for one, two in pairwise(section.strips):
         across = abs(one.centre_mm - two.centre_mm) - (one.base_width_mm + two.base_width_mm) / 2
         along = max(one.bottom_mm - two.top_mm, two.bottom_mm - one.top_mm)
         _demand(

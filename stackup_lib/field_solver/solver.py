@@ -92,10 +92,11 @@ def solve_once(section: Section, resolution: Resolution) -> LineSolution:
 def _solution_of(system: System) -> LineSolution:
     if system.has_modes:
         even, odd = system.with_image(1.0), system.with_image(-1.0)
-        q_even, q_odd = even.charges([(0, 1)]), odd.charges([(0, 1)])
-        air_even, air_odd = even.air_charges([(0, 1)]), odd.air_charges([(0, 1)])
-        c = _of_modes(float(q_even[0].sum()), float(q_odd[0].sum()))
-        c0 = _of_modes(float(air_even.on_signals[0].sum()), float(air_odd.on_signals[0].sum()))
+        last = len(system.section.strips) - 1
+        mirrored = [(last - k, k) for k in range(len(system.section.strips) // 2, last + 1)]
+        air_even, air_odd = even.air_charges(mirrored), odd.air_charges(mirrored)
+        c = _of_modes(even.charges(mirrored), odd.charges(mirrored))
+        c0 = _of_modes(air_even.on_signals, air_odd.on_signals)
         return _solution(system, c, c0, air_even.shares(), air_odd.shares())
     drives = [(k,) for k in range(len(system.section.strips))]
     whole = system.with_image(1.0)
@@ -119,8 +120,10 @@ def impedance_once(section: Section, resolution: Resolution) -> float:
     return 2 * VACUUM_IMPEDANCE_OHM / math.sqrt(c * c0)
 
 
-def _of_modes(even: float, odd: float) -> Real:
-    return np.array([[even + odd, even - odd], [even - odd, even + odd]]) / 2
+def _of_modes(even: Real, odd: Real) -> Real:
+    """Return the matrix of all strips, from left to right, from those of the right half in both modes."""
+    own, across = (even + odd) / 2, (even - odd) / 2
+    return np.block([[own[::-1, ::-1], across[::-1]], [across[:, ::-1], own]])
 
 
 def _solution(system: System, c: Real, c0: Real, shares: ReturnShares, odd_shares: ReturnShares | None) -> LineSolution:
@@ -156,9 +159,9 @@ class System:
 
     @property
     def has_modes(self) -> bool:
-        """True for a pair of equal traces: an even and an odd mode, each solved on one half."""
+        """True for equal traces on both sides of x = 0: an even and an odd mode, each solved on one half."""
         strips = self.section.strips
-        return self.symmetric and len(strips) == 2 and bool(strips[0].centre_mm)
+        return self.symmetric and bool(strips[0].centre_mm)
 
     @property
     def unknowns(self) -> int:

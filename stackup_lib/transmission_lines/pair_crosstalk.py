@@ -1,8 +1,6 @@
 """Coupling between two differential pairs side by side on one layer, from the field solver. Lengths in mm.
 
-The solver takes two traces at a time. That is enough: the mutual terms of the inductance matrix and of the matrix of
-potential coefficients (the inverse of the capacitance matrix) belong to open conductors, and a thin trace that carries
-no net current or charge hardly changes the field between two others. Four traces are put together from such twos.
+All four traces are solved at once: each shields its neighbours, whether or not it carries a net current.
 """
 
 from __future__ import annotations
@@ -11,14 +9,13 @@ import math
 
 import numpy as np
 
-from stackup_lib.core.arrays import distinct
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.core.record import record
 from stackup_lib.field_solver.solver import LADDER, solve_once
 from stackup_lib.transmission_lines.site import TraceEnvironment
 
 RUNG = 1
-"""Resolution: its matrices are good to about 1e-4, and errors of neighbouring distances cancel in the coupling."""
+"""Resolution: its matrices are good to about 1e-4."""
 
 
 @record
@@ -63,17 +60,10 @@ def pair_coupling(
     Raises:
         GeometryError: it cannot exist.
     """
-    first, second = (gap + width_mm for gap in gaps_mm)
-    x = np.array([0.0, first, first + between_mm + width_mm, first + between_mm + width_mm + second])
-    # rounded, so that equal distances are solved once
-    apart = np.round(np.abs(x[:, None] - x), 6)
-    inductance, potential = np.zeros((4, 4)), np.zeros((4, 4))
-    for distance in distinct(apart[apart > 0]).tolist():
-        found = solve_once(site.section(width_mm, distance - width_mm), LADDER[RUNG])
-        for matrix, relative in ((inductance, found.relative_air_capacitance), (potential, found.relative_capacitance)):
-            inverse = np.linalg.inv(relative)
-            matrix[apart == distance] = inverse[0, 1]
-            np.fill_diagonal(matrix, inverse[0, 0])  # the last one is of the traces farthest apart
+    solved = solve_once(site.two_pairs(width_mm, gaps_mm, between_mm), LADDER[RUNG])
+    inductance, potential = (
+        np.linalg.inv(matrix) for matrix in (solved.relative_air_capacitance, solved.relative_capacitance)
+    )
     modes = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
     own_l, own_p = (modes @ matrix @ modes.T for matrix in (inductance, potential))
     speed = math.sqrt(own_p[0, 0] / own_l[0, 0])

@@ -104,6 +104,29 @@ class TraceEnvironment(Frozen):
         Raises:
             GeometryError: it cannot exist.
         """
+        if gap_mm is None:
+            return self._section([(0.0, width_mm)], coplanar_gap_mm)
+        second = width_mm if other_mm is None else other_mm
+        places = [(-(width_mm + gap_mm) / 2, width_mm), ((second + gap_mm) / 2, second)]
+        return self._section(places, coplanar_gap_mm)
+
+    def two_pairs(self, width_mm: float, gaps_mm: tuple[float, float], between_mm: float) -> Section:
+        """Return the cross section of two pairs side by side, all traces of one width.
+
+        Args:
+            width_mm: of the base of each trace.
+            gaps_mm: within either pair, edge to edge.
+            between_mm: from pair to pair, edge to edge.
+
+        Raises:
+            GeometryError: it cannot exist.
+        """
+        inner = (between_mm + width_mm) / 2
+        left, right = (inner + gap + width_mm for gap in gaps_mm)
+        return self._section([(x, width_mm) for x in (-left, -inner, inner, right)], None)
+
+    def _section(self, traces: list[tuple[float, float]], coplanar_gap_mm: float | None) -> Section:
+        """Return the cross section of traces by their middles and widths, from left to right."""
         below = [Layer(thickness_mm=s.thickness_mm, er=s.dk) for s in self.below]
         above = [Layer(thickness_mm=s.thickness_mm, er=s.dk) for s in self.above]
         bottom = sum(layer.thickness_mm for layer in below)
@@ -111,10 +134,6 @@ class TraceEnvironment(Frozen):
             below[-1] = _thicker(below[-1], self.copper_mm)
         elif self.base == "lower" and above:
             above[0] = _thicker(above[0], self.copper_mm)
-        second = width_mm if other_mm is None else other_mm
-        places = [(0.0, width_mm)]
-        if gap_mm is not None:
-            places = [(-(width_mm + gap_mm) / 2, width_mm), ((second + gap_mm) / 2, second)]
         strips = tuple(
             Strip(
                 base_width_mm=base_mm,
@@ -124,7 +143,7 @@ class TraceEnvironment(Frozen):
                 centre_mm=centre,
                 base=self.base,
             )
-            for centre, base_mm in places
+            for centre, base_mm in traces
         )
         return Section(
             layers=(*below, *above),

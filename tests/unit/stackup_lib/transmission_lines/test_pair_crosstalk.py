@@ -11,9 +11,11 @@ import pytest
 
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
+from stackup_lib.field_solver.sections import Mask
 from stackup_lib.transmission_lines.lossy import solve_line
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
+from tests.support.four_traces import Box, capacitances, coupling
 from tests.support.mini import mini_board
 
 
@@ -86,6 +88,73 @@ def test_the_near_end_is_full_from_a_quarter_of_a_wavelength_on() -> None:
 
     assert coupling.near_end(100, 10) == pytest.approx(0.02)
     assert coupling.near_end(1000 / 12 / 5.0, 1) == pytest.approx(0.01)
+
+
+def by_finite_volumes(
+    site: TraceEnvironment, width_mm: float, gaps_mm: tuple[float, float], between_mm: float
+) -> tuple[float, float]:
+    """The same coupling from the second source; two grids, as its error goes with the size of a cell."""
+    lefts = np.cumsum([0.0, *(gap + width_mm for gap in (gaps_mm[0], between_mm, gaps_mm[1]))]).tolist()
+    low = sum(one.thickness_mm for one in site.below)
+    high = low + site.copper_mm
+    traces = [Box(left, left + width_mm, low, high) for left in lefts]
+    heights = np.cumsum([0.0, *(one.thickness_mm for one in site.sheets)])
+    heights[len(site.below) + 1 :] += site.copper_mm
+    sheets = [
+        Box(-1e3, 1e3, one, other, sheet.dk)
+        for one, other, sheet in zip(heights[:-1].tolist(), heights[1:].tolist(), site.sheets, strict=True)
+    ]
+    if mask := site.mask:
+        sheets.append(Box(-1e3, 1e3, low, low + mask.on_laminate_mm, mask.er))
+        over = mask.on_trace_mm
+        sheets += [Box(one.left - over, one.right + over, low, high + over, mask.er) for one in traces]
+    has_plane = site.reference_above is not None
+    top = float(heights[-1]) if has_plane else 4 * lefts[-1]
+    found = []
+    for fine in (width_mm / 10, width_mm / 20):
+        matrices = [
+            capacitances(traces, of, top, plane_above=has_plane, fine_mm=fine)
+            for of in ([Box(one.left, one.right, one.low, one.high) for one in sheets], sheets)
+        ]
+        found.append(np.array(coupling(*matrices)))
+    inductive, capacitive = (2 * found[1] - found[0]).tolist()
+    return inductive, capacitive
+
+
+BETWEEN_UNLIKE = TraceEnvironment(
+    layer="In2.Cu",
+    reference_below="In3.Cu",
+    reference_above="In1.Cu",
+    below=(sheet(0.1, 3.5),),
+    above=(sheet(0.3, 4.3),),
+    copper_mm=0.03,
+)
+SOLID = microstrip(0.12, 4.0).model_copy(update={"copper_mm": 0.035})
+MASKED = SOLID.model_copy(update={"mask": Mask(er=3.5, on_laminate_mm=0.02, on_trace_mm=0.02)})
+HIGH = microstrip(0.3, 4.0).model_copy(update={"copper_mm": 0.03})
+
+
+@pytest.mark.parametrize(
+    ("site", "width_mm", "gaps_mm", "between_mm"),
+    [
+        (STRIPLINE, 0.1, (0.15, 0.15), 0.24),
+        (BETWEEN_UNLIKE, 0.1, (0.1, 0.1), 0.2),
+        (SOLID, 0.18, (0.15, 0.15), 0.24),
+        (SOLID, 0.18, (0.15, 0.3), 0.24),
+        (MASKED, 0.18, (0.15, 0.15), 0.48),
+        (HIGH, 0.1, (0.05, 0.05), 0.3),
+    ],
+    ids=["stripline", "unlike sheets", "microstrip", "unlike gaps", "solder mask", "high over the plane"],
+)
+def test_two_pairs_couple_as_finite_volumes_say(
+    site: TraceEnvironment, width_mm: float, gaps_mm: tuple[float, float], between_mm: float
+) -> None:
+    """The four traces at once, gaps unlike or alike, thick copper next to each other."""
+    found = pair_coupling(site, width_mm, gaps_mm, between_mm)
+
+    inductive, capacitive = by_finite_volumes(site, width_mm, gaps_mm, between_mm)
+    assert found.inductive == pytest.approx(inductive, rel=0.015)
+    assert found.capacitive == pytest.approx(capacitive, rel=0.015)
 
 
 def adjacent(folder: Path, pairs: str, reach_mm: float = 1.0) -> tuple[ParallelPairs, ...]:
