@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
+from drc_rules.analysis.return_path.return_paths import REAL_SHARE, HighSpeedGroup, ReturnPaths
 from drc_rules.analysis.via.high_speed_vias import fast_holes
 from drc_rules.facts.context import Context
 from stackup_lib.nets.routes import Crossing
@@ -39,12 +39,14 @@ def plane_changes(ctx: Context, group: HighSpeedGroup) -> tuple[LayerChange, ...
 
 
 def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], tuple[int, ...]]:
-    """Return (net, layer) -> its planes there, the one with most of the current first."""
+    """Return (net, layer) -> its planes there with a real share of the current, the one with most of it first."""
     found: dict[tuple[int, int], tuple[int, ...]] = {}
     for part in ReturnPaths(ctx).referenced:
         if part.group == group:
             ReturnPaths(ctx).need_fills(part)
-            planes = part.planes if len(part.planes) < 2 else tuple(ReturnPaths(ctx).shares(part))
+            planes = part.planes
+            if len(planes) > 1:
+                planes = tuple(plane for plane, share in ReturnPaths(ctx).shares(part).items() if share >= REAL_SHARE)
             found |= dict.fromkeys(((net, part.layer) for net in part.nets), planes)
     return found
 

@@ -3,9 +3,10 @@
 What it checks
 --------------
 Every via by which a net of a high-speed interface changes from one routed layer to another: whether both layers share a
-plane, and if not, the distance to the nearest via or plated pad that joins a plane of one with a plane of the other.
-The maximum is a tenth of a wavelength at Nyquist, or 1 mm, whichever is more. Planes of two different nets are joined
-by capacitors alone: that is information. The stackup is needed only of a layer between two planes.
+plane that carries a tenth of the return current of each, and if not, the distance to the nearest via or plated pad that
+joins a plane of one with a plane of the other. The maximum is a tenth of a wavelength at Nyquist, or 1 mm, whichever is
+more. Planes of two different nets are joined by capacitors alone: that is information. The stackup is needed only of a
+layer between two planes.
 
 Why it matters
 --------------
