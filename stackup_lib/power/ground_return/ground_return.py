@@ -378,8 +378,8 @@ def _drops(
 
 
 def _unsure(solved: _Solved) -> float:
-    """By how much the drops may be off because of what the grid's links do not tell: loss times half the bounds."""
-    sheet = solved.resistors.kind == ReturnKind.SHEET
+    """By how much drops may be off by what links and tracks into fills leave open: loss times half the bounds."""
+    sheet = np.isin(solved.resistors.kind, (ReturnKind.SHEET, ReturnKind.TRACK))
     least, _, most = solved.resistors.siemens[:, sheet]
     ratio = np.minimum(most / np.maximum(least, most / MOST_RATIO), MOST_RATIO)
     watts, total = solved.watts[sheet], float(solved.watts.sum())

@@ -151,6 +151,7 @@ class NetBuilder:
         self.has_copper = finest.filled
         self.count = len(layers) * len(leaves)
         self.wider = np.ones(self.count)
+        self._links = np.zeros(self.count, dtype=np.int64)
         self._parts: list[Resistors] = []
 
     def nodes(self, number: int) -> Ints:
@@ -200,12 +201,21 @@ class NetBuilder:
         """Add the links between leaves."""
         count = len(self.leaves)
         layer = self.layers[links.layer]
+        first, second = links.layer * count + links.first, links.layer * count + links.second
+        self._links = np.bincount(np.concatenate([first, second]), minlength=self.count)
         self.add(
             ReturnKind.SHEET,
-            (links.layer * count + links.first, links.layer * count + links.second),
+            (first, second),
             links.squares / self.sheet_ohm[layer],
             layer,
         )
+
+    def links_at(self, layer: Ints, x_mm: Floats, y_mm: Floats) -> Ints:
+        """Return how many links the leaf at each place has; 0 where no fill of the net is."""
+        found = np.zeros(len(layer), dtype=np.int64)
+        lies = self.filled_at(layer, x_mm, y_mm)
+        found[lies] = self._links[self.leaf_node(layer[lies], self.leaves.at(x_mm[lies], y_mm[lies]))]
+        return found
 
     def touch(self, node: Ints, layer: Ints, x_mm: Floats, y_mm: Floats, radius_mm: Floats) -> NDArray[np.bool_]:
         """Join round contacts to the leaves in which they lie, with what spreading takes; tell which lie in copper.

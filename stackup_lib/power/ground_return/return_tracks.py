@@ -11,7 +11,15 @@ import numpy as np
 from stackup_lib.board.board import Flags, Floats, Ints, PadKind
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.core.arrays import distinct
-from stackup_lib.power.ground_return.return_net import RECTANGLE_RADIUS, Holes, NetBuilder, ReturnKind, in_pad
+from stackup_lib.power.ground_return.return_net import (
+    RECTANGLE_RADIUS,
+    Holes,
+    NetBuilder,
+    ReturnKind,
+    contact_radius_mm,
+    in_pad,
+)
+from stackup_lib.power.ground_return.track_pieces import ReturnTracks, covered_mm, own_share, pieces_outside
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -23,52 +31,58 @@ def add_tracks(net: NetBuilder, holes: Holes, hole_node: Ints, node_of_pad: dict
     rows = np.flatnonzero((tracks.net == net.net) & (tracks.length_mm > 0) & (tracks.width_mm > 0))
     if not len(rows):
         return
-    layer = tracks.layer[rows].astype(np.int64)
-    ends = np.stack(
-        [
-            np.column_stack([tracks.start_x_mm[rows], tracks.start_y_mm[rows]]),
-            np.column_stack([tracks.end_x_mm[rows], tracks.end_y_mm[rows]]),
-        ]
-    )
-    middle = ends.mean(axis=0)
-    filled = [net.filled_at(layer, *place.T) for place in (*ends, middle)]
-    outside = ~(filled[0] & filled[1] & filled[2])
-    rows, layer, ends = rows[outside], layer[outside], ends[:, outside]
-    if not len(rows):
+    pieces = pieces_outside(net, rows)
+    if not len(pieces):
         return
+    layer, ends, width = pieces.layer, pieces.ends, pieces.width_mm
     joints = _Joints(net, holes, hole_node, node_of_pad)
-    width = tracks.width_mm[rows]
     one, less_one = joints.of(ends[0], ends[1], layer, width)
     two, less_two = joints.of(ends[1], ends[0], layer, width)
     joints.finish()
+    less = np.stack([less_one, less_two]) + pieces.sunk_mm
     nodes = np.stack([one, two])
     cuts = _cuts(nodes, ends, layer, width)
     for track, places in joints.on_the_way(nodes, ends, layer, width).items():
         cuts.setdefault(track, []).extend(places)
-    of, first, second, share, end = _split(nodes, cuts)
-    length = (
-        tracks.length_mm[rows][of] * share - np.where(end[0], less_one[of], 0.0) - np.where(end[1], less_two[of], 0.0)
-    )
-    ohm = np.maximum(length, 0.05 * width[of]) / width[of] * net.sheet_ohm[layer[of]]
+    of, first, second, start, share, end = _split(nodes, cuts)
+    parts = pieces.part(of, start, share)
+    length = _drawn_mm(net, pieces)[of] * share
+    length -= np.where(end, less[:, of], 0.0).sum(axis=0)
+    width, sheet = width[of], net.sheet_ohm[parts.layer]
+    # where a fill begins is known to a cell
+    doubt = np.where(end & (pieces.sunk_mm[:, of] != 0), net.leaves.grid.pitch_mm / 2, 0.0).sum(axis=0)
+    lengths = np.maximum(length + np.array([[1.0], [0.0], [-1.0]]) * doubt, 0.05 * width)
+    siemens = width * own_share(parts) / (lengths * sheet)
     apart = first != second
-    net.add(ReturnKind.TRACK, (first[apart], second[apart]), 1 / ohm[apart], layer[of[apart]], row=rows[of[apart]])
+    ends_of = first[apart], second[apart]
+    net.add(ReturnKind.TRACK, ends_of, siemens[:, apart], parts.layer[apart], row=parts.row[apart])
 
 
-def _split(nodes: Ints, cuts: Mapping[int, list[tuple[float, int]]]) -> tuple[Ints, Ints, Ints, Floats, Flags]:
-    """Cut tracks in places along them: track, nodes, share of its length, and which of its ends it has.
+def _drawn_mm(net: NetBuilder, pieces: ReturnTracks) -> Floats:
+    """Length of pieces along what is drawn: an arc is longer than the way between its ends."""
+    tracks, row = net.board.tracks, pieces.row
+    straight = np.hypot(tracks.end_x_mm[row] - tracks.start_x_mm[row], tracks.end_y_mm[row] - tracks.start_y_mm[row])
+    return np.asarray(pieces.length_mm * tracks.length_mm[row] / np.maximum(straight, 1e-9))
+
+
+def _split(nodes: Ints, cuts: Mapping[int, list[tuple[float, int]]]) -> tuple[Ints, Ints, Ints, Floats, Floats, Flags]:
+    """Cut tracks in places along them: track, nodes, where it begins, share of its length, and which ends it has.
 
     `nodes` are those of the tracks' ends, shape (2, tracks).
     """
-    rows: list[tuple[int, int, int, float, bool, bool]] = []
+    rows: list[tuple[int, int, int, float, float, bool, bool]] = []
     for host, places in cuts.items():
         way = [(0.0, int(nodes[0, host])), *sorted(places), (1.0, int(nodes[1, host]))]
         last = len(way) - 2
         rows += [
-            (host, a, b, there - here, k == 0, k == last) for k, ((here, a), (there, b)) in enumerate(pairwise(way))
+            (host, a, b, here, there - here, k == 0, k == last)
+            for k, ((here, a), (there, b)) in enumerate(pairwise(way))
         ]
-    rows += [(k, int(nodes[0, k]), int(nodes[1, k]), 1.0, True, True) for k in range(nodes.shape[1]) if k not in cuts]
-    of, first, second, share, starts, stops = (np.array(column) for column in zip(*rows, strict=True))
-    return of, first, second, share, np.stack([starts, stops])
+    rows += [
+        (k, int(nodes[0, k]), int(nodes[1, k]), 0.0, 1.0, True, True) for k in range(nodes.shape[1]) if k not in cuts
+    ]
+    of, first, second, start, share, starts, stops = (np.array(column) for column in zip(*rows, strict=True))
+    return of, first, second, start, share, np.stack([starts, stops])
 
 
 def _cuts(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> dict[int, list[tuple[float, int]]]:
@@ -121,11 +135,12 @@ class _Joints:
             apart, k = self.holes_near.query(end)
             hit = (apart <= self.holes.pad_mm[k] / 2) & (self.hole_node[k, layer] >= 0)
             node[hit] = self.hole_node[k[hit], layer[hit]]
-            less[hit] = self.holes.radius_mm[k[hit]]
+            radius = self.holes.radius_mm[k[hit]]
+            less[hit] = covered_mm(width[hit], 2 * radius, radius, radius)
         if self.pads_near is not None:
             _, near = self.pads_near.query(end, k=min(2, len(self.pads)))
             for k in np.atleast_2d(near.T):
-                self._pad(end, way, layer, (node, less), k)
+                self._pad(end, way, layer, width, (node, less), k)
         loose = np.flatnonzero(node < 0)
         filled = self.net.filled_at(layer[loose], *end[loose].T)
         for k, lies in zip(loose.tolist(), filled.tolist(), strict=True):
@@ -158,7 +173,9 @@ class _Joints:
         fresh = np.flatnonzero(self.pad_node >= 0)
         self.net.tie_holes(self.pad_node[fresh], self.pads[fresh], self.holes, self.hole_node)
 
-    def _pad(self, end: Floats, way: Floats, layer: Ints, found: tuple[Ints, Floats], k: Ints) -> None:
+    def _pad(  # noqa: PLR0917 - ends of tracks, and what is known of them
+        self, end: Floats, way: Floats, layer: Ints, width: Floats, found: tuple[Ints, Floats], k: Ints
+    ) -> None:
         """Ends that lie on a surface pad near them; the track counts from the pad's edge."""
         node, less = found
         pads = self.net.board.pads
@@ -176,4 +193,6 @@ class _Joints:
         with np.errstate(divide="ignore", invalid="ignore"):
             out_x = np.where(along != 0, (half_x - np.sign(along) * u) / np.abs(along), np.inf)
             out_y = np.where(over != 0, (half_y - np.sign(over) * v) / np.abs(over), np.inf)
-        less[hit] = np.fmin(out_x, out_y)[hit]
+        across = 2 * (half_x * np.abs(over) + half_y * np.abs(along))
+        covered = covered_mm(width, across, np.fmin(out_x, out_y), contact_radius_mm(self.net.board, pad))
+        less[hit] = covered[hit]
