@@ -8,7 +8,9 @@ from functools import lru_cache
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.nets.power_nets import may_be_supply, reads_as_supply
 
-_VOLTS = re.compile(r"(?<![\dA-Z.])([+-]|P(?=\d))?(\d{1,3})(?:V(\d{0,2})(?!\d)|\.(\d{1,2})V)")
+_VOLTS = re.compile(r"(?<![\dA-Z.])([+-]|P(?=\d))?(\d{1,3})(?:V(\d{0,2})(?![\dV])|\.(\d{1,2})V)")
+_BELOW = re.compile(r"(?:^|[_.\-])V?(?:NEG|MINUS)(?:$|[_.\-\d])")
+_UNSURE = re.compile(r"V\d*(?:-|[_.\-][NM])$|(?:^|[_.\-])V(?:EE)?-\d|(?:^|[_.\-]|V)AC(?:$|[_.\-\d])")
 _RETURN = re.compile(r"(?:^|[_.\-\d])(?:RTN|RET|RETURN)(?:$|[_.\-\d])")
 
 
@@ -16,7 +18,8 @@ _RETURN = re.compile(r"(?:^|[_.\-\d])(?:RTN|RET|RETURN)(?:$|[_.\-\d])")
 def volts_of_name(net: str) -> float | None:
     """Return the voltage against ground, in V, that a supply's name states; 0 for grounds and returns; None for others.
 
-    A name that states two different voltages, such as that of a converter's signal, states none.
+    A name that states two different voltages, such as that of a converter's signal, states none. Nor does one of an
+    alternating voltage, of the far side of a supply (`48V_N`, `48V-`), or with a hyphen that may be a sign (`V-48V`).
     """
     last = net.rsplit("/", 1)[-1].upper()
     if is_ground(net) or (not net.startswith(("Net-(", "unconnected-(")) and _RETURN.search(last)):
@@ -24,7 +27,10 @@ def volts_of_name(net: str) -> float | None:
     if not (reads_as_supply(net) or may_be_supply(net)):
         return None
     found = {_volts(*one) for one in _VOLTS.findall(last)}
-    return found.pop() if len(found) == 1 else None
+    if len(found) != 1 or _UNSURE.search(last):
+        return None
+    volts = found.pop()
+    return -abs(volts) if _BELOW.search(last) else volts
 
 
 def _volts(sign: str, whole: str, after_v: str, after_point: str) -> float:
