@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.bench_check import compile_packages, peak_mb
 from tests.bench.bench_reader import largest_demo, tile
-from tests.bench.bench_table import BOARDS, OURS, Command, copies, cpu_s, environment
+from tests.bench.bench_table import BOARDS, OURS, Command, copies, cpu_s, environment_of
 
 RUNS = 3
 TIMES = (1, 2, 4, 8)
@@ -30,7 +30,9 @@ TIMES = (1, 2, 4, 8)
 def clock_s(command: Command) -> float:
     """Return seconds of the clock of a check, which may find something and no more."""
     begin = time.perf_counter()
-    code = subprocess.run([*map(str, command)], check=False, stdout=subprocess.DEVNULL, env=environment()).returncode
+    code = subprocess.run(
+        [*map(str, command)], check=False, stdout=subprocess.DEVNULL, env=environment_of(None)
+    ).returncode
     if code > 1:
         sys.exit(f"exit code {code}: {' '.join(map(str, command))}")
     return time.perf_counter() - begin
