@@ -16,6 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar
 
+from stackup_lib.core.files.plain_file import read_plain
+
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
@@ -88,7 +90,7 @@ def _digest_of(folder: Path) -> str | None:
     import numpy as np  # noqa: PLC0415 - heavy, and not every command solves
 
     try:
-        sources = [module.read_bytes() for module in sorted(folder.glob("*.py"))]
+        sources = [read_plain(module) for module in sorted(folder.glob("*.py"))]
     except OSError:
         return None
     return _digest(b"\0".join([np.__version__.encode(), *sources])).hex() if sources else None

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from drc_rules.analysis.channels.link_com import REACH, link_margin, reference_channel
 from drc_rules.analysis.loss.link_loss import LinkLosses
 from drc_rules.analysis.loss.sparameters.link_network import REFERENCE_OHM, link_network
+from drc_rules.analysis.return_path import return_paths
 from drc_rules.requirements.interfaces import interface
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.channels.com import Margin, margin
@@ -22,6 +24,7 @@ from stackup_lib.channels.pulse import symbol_grid_ghz
 from stackup_lib.channels.reference import ReferenceChannel
 from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.four_port import mixed_modes
+from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, open_stub_chain, s_of_chain
 from stackwright.commands.request import BoardRequest
 from tests.support.coupled_ways import aggressor_of, way_of
@@ -119,8 +122,15 @@ def disturbed_channels() -> tuple[Compared, ...]:
     return tuple(found)
 
 
+def _given(_site: object, _width_mm: float, _gaps_mm: object, between_mm: float) -> PairCoupling:
+    """Return the coupling that the other program was given."""
+    (row,) = (row for row in FILE["coupling"] if row["between_mm"] == pytest.approx(between_mm))
+    return PairCoupling(row["inductive"], row["capacitive"], row["delay_ps_per_mm"])
+
+
+@patch.object(return_paths, "pair_coupling", _given)
 def disturbed_links(folder: Path) -> list[Compared]:
-    """Links with neighbours; `folder` takes their board."""
+    """Links with neighbours, coupled as in the files that the other program was given; `folder` takes their board."""
     reference = _reference()
     ghz = symbol_grid_ghz(reference.symbol_gbd, REACH * reference.symbol_gbd, reference.step_ghz)
     ctx = BoardRequest().context_of(write(MiniBoard.model_validate(crowded()), folder, "crowded"))
