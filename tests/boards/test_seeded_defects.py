@@ -586,7 +586,7 @@ FILE_SEEDS = {
         {
             "board.stackup.layers": "failed",
             **undecided(*TRACK_SPACE, "board.impedance.routed", "board.impedance.intended"),
-            **undecided("board.via.aspect_ratio_standard", "board.return_path.gap"),
+            **undecided("board.via.aspect_ratio_standard", "board.return_path.gap", "board.crosstalk.pairs"),
         },
     ),
     "a core of another laminate than its mirror": FileSeed(

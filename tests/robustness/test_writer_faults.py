@@ -495,6 +495,7 @@ ALLOWED = {
     "plugin/stackwright/kicad/jobs.py": "a job, into a temporary folder",
     "plugin/stackwright/kicad/fixing.py": "copies in a temporary folder",
     "plugin/stackwright/kicad/single.py": "the note of a running session, which only the one that made it removes",
+    "plugin/stackwright/run/line_cache.py": "a damaged cache, which is removed; SQLite writes it",
     "plugin/stackwright/run/kicad_drc.py": "what KiCad checks and says, in a temporary folder",
     "plugin/stackwright/ci/job.py": "the host's own files, which are appended to",
     "plugin/stackwright/cli/epilog.py": "lines of a help text, into Click's own buffer",
