@@ -143,7 +143,7 @@ def test_a_file_that_cannot_be_used_changes_nothing(how: str, file: Path, answer
 def test_a_folder_that_others_may_write_to_is_not_read(
     file: Path, answer: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody else's numbers are no results."""
+    """Another user may have written the numbers."""
     answer(*QUESTION)
     file.parent.chmod(0o777)
     refuse_to_solve(monkeypatch)

@@ -190,7 +190,7 @@ def test_results_of_another_solver_are_not_used(tmp_path: Path, monkeypatch: pyt
 
 
 def test_without_the_source_of_the_solver_nothing_is_cached(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a program that was packed into one file: nobody could tell which version a result is of."""
+    """As in a program that was packed into one file: the version of a result would be unknown."""
     monkeypatch.setattr(result_cache, "_digest_of", lambda _: None)
     asked: list[float] = []
 
