@@ -21,7 +21,7 @@ which has little far-end coupling: none where all of its dielectric has one Dk.
 What it cannot see
 ------------------
 Single-ended and broadside neighbours and far ends count as quiet. Runs below a tenth of a wavelength (59 % of full
-coupling) and gaps beyond four heights (up to 2.4 %) pass. Long microstrips may hear a quarter more.
+coupling) and gaps beyond four heights (up to 2.4 %) pass. Long microstrips can have a quarter more.
 
 Sources
 -------

@@ -1,4 +1,4 @@
-"""Declared rails and their way back: which pads are its ends, whose current counts, and what is reported of it."""
+"""Declared rails and their return path: which pads are its ends, whose current counts, and what is reported of it."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def second() -> dict[str, object]:
     return {"zones": [*both, zone], "parts": parts}
 
 
-def test_a_current_that_relieves_the_way_back_is_not_counted(tmp_path: Path) -> None:
+def test_a_current_that_relieves_the_return_path_is_not_counted(tmp_path: Path) -> None:
     """3 A of +3V3 return from J1 to U1, against the 1 A of +5V: each rail is judged by its own current alone."""
     context = context_of(tmp_path, TWO, **second())
     own, other = (PowerRails(context).returned(row) for row in PowerRails(context).declared)
@@ -219,7 +219,7 @@ def through(reference: str, x: float, nets: list[str], y: float = 30.0) -> dict[
     return {"reference": reference, "at_mm": [x, y], "pads": pads}
 
 
-def test_the_range_of_a_way_back_is_that_of_its_own_copper(tmp_path: Path) -> None:
+def test_the_range_of_a_return_path_is_that_of_its_own_copper(tmp_path: Path) -> None:
     """One rail returns on F.Cu, which may be plated to 65 um, one with most of the power on In1.Cu, 35 um at most."""
     config = rail('current_a = 1\ncopper_c = 20\nfrom = ["J1"]\nto = ["U1"]')
     config += rail('current_a = 10\ncopper_c = 20\nfrom = ["J2"]\nto = ["U2"]', "+3V3", 3.3)
@@ -247,7 +247,7 @@ def test_the_range_of_a_way_back_is_that_of_its_own_copper(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("lines", ["copper_c = 60", "plating_um = 30\ncopper_c = 60"])
-def test_declared_temperature_holds_for_the_way_back_as_well(lines: str, tmp_path: Path) -> None:
+def test_declared_temperature_holds_for_the_return_path_as_well(lines: str, tmp_path: Path) -> None:
     """At 60 degrees copper has 15.7 % more resistance, and heat no longer widens the range."""
     text = rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]\n')
     cold, warm = (
@@ -272,8 +272,8 @@ def ground_on_two_layers() -> dict[str, object]:
     }
 
 
-def ways_back(folder: Path, *plating_um: float | None) -> LoadReturn:
-    """Return the way back of the first of some rails from J1 to U1 that state their plating, or none."""
+def return_at(folder: Path, *plating_um: float | None) -> LoadReturn:
+    """Return the return path of the first of some rails from J1 to U1 that state their plating, or none."""
     config = ""
     for k, plating in enumerate(plating_um):
         stated = "" if plating is None else f"plating_um = {plating:g}\n"
@@ -286,11 +286,11 @@ def ways_back(folder: Path, *plating_um: float | None) -> LoadReturn:
     return PowerRails(context).returned(PowerRails(context).declared[0]).loads[0]
 
 
-def test_declared_plating_holds_for_the_way_back_as_well(tmp_path: Path) -> None:
+def test_declared_plating_holds_for_the_return_path_as_well(tmp_path: Path) -> None:
     """Twice the plating halves what holes take, and plating that is stated no longer widens the range."""
-    unstated = ways_back(tmp_path / "a", None)
-    thin, thick = ways_back(tmp_path / "b", 20), ways_back(tmp_path / "c", 40)
-    same = ways_back(tmp_path / "d", PLATING_UM.nominal)
+    unstated = return_at(tmp_path / "a", None)
+    thin, thick = return_at(tmp_path / "b", 20), return_at(tmp_path / "c", 40)
+    same = return_at(tmp_path / "d", PLATING_UM.nominal)
 
     assert thin.parts_v[-1] > 0.2 * thin.own_v
     assert thin.parts_v[-1] / thick.parts_v[-1] == pytest.approx(2, rel=0.1)
@@ -298,33 +298,33 @@ def test_declared_plating_holds_for_the_way_back_as_well(tmp_path: Path) -> None
     assert unstated.ratio.low < same.ratio.low < 1 < same.ratio.high < unstated.ratio.high
 
 
-def test_the_way_back_of_rails_that_state_two_platings_has_that_of_none(tmp_path: Path) -> None:
+def test_the_return_path_of_rails_that_state_two_platings_has_that_of_none(tmp_path: Path) -> None:
     """Holes of ground have one; which is not known."""
-    unstated = ways_back(tmp_path / "a", None, None)
-    one, other = ways_back(tmp_path / "b", 40, 40), ways_back(tmp_path / "c", 20, 40)
+    unstated = return_at(tmp_path / "a", None, None)
+    one, other = return_at(tmp_path / "b", 40, 40), return_at(tmp_path / "c", 20, 40)
 
     assert other.ratio == unstated.ratio
     assert other.own_v == unstated.own_v
     assert one.own_v < 0.95 * unstated.own_v
 
 
-def test_declared_ends_of_the_way_back_take_the_place_of_those_of_the_parts(tmp_path: Path) -> None:
+def test_declared_ends_of_the_return_path_take_the_place_of_those_of_the_parts(tmp_path: Path) -> None:
     """The current enters ground at U2, half as far from J1 as U1, and leaves it at J1 or at U3."""
     others = (part("U2", 30, ["AUX", "GND"]), part("U3", 20, ["AUX", "GND"]))
 
-    def way_back(name: str, ends: str) -> float:
+    def ohm_of(name: str, ends: str) -> float:
         lines = f'current_a = 1\nfrom = ["J1"]\nto = ["U1"]\n{ends}'
         context = context_of(tmp_path / name, rail(lines), *others)
         return PowerRails(context).returned(PowerRails(context).declared[0]).of(0).nominal
 
-    assert way_back("a", "") == pytest.approx(38 / 4 * OUTER_OHM, rel=0.02)
-    assert way_back("b", 'ground_to = ["U2"]') == pytest.approx(18 / 4 * OUTER_OHM, rel=0.03)
-    assert way_back("c", 'ground_to = ["U2"]\nground_from = ["U3"]') == pytest.approx(8 / 4 * OUTER_OHM, rel=0.05)
-    assert way_back("d", 'ground_to = ["U1", "U2"]') == pytest.approx(way_back("b", 'ground_to = ["U2"]'), rel=0.01)
+    assert ohm_of("a", "") == pytest.approx(38 / 4 * OUTER_OHM, rel=0.02)
+    assert ohm_of("b", 'ground_to = ["U2"]') == pytest.approx(18 / 4 * OUTER_OHM, rel=0.03)
+    assert ohm_of("c", 'ground_to = ["U2"]\nground_from = ["U3"]') == pytest.approx(8 / 4 * OUTER_OHM, rel=0.05)
+    assert ohm_of("d", 'ground_to = ["U1", "U2"]') == pytest.approx(ohm_of("b", 'ground_to = ["U2"]'), rel=0.01)
 
 
 def test_a_pad_that_is_named_as_an_end_has_the_ground_of_its_part(tmp_path: Path) -> None:
-    """`U1.1` is on the rail; the way back is that of U1."""
+    """`U1.1` is on the rail; the return path is that of U1."""
     named, whole = (
         PowerRails(context).returned(PowerRails(context).declared[0])
         for context in (
@@ -345,7 +345,7 @@ def test_a_ground_that_is_none_is_reported(ground: str, cure: str, tmp_path: Pat
     assert cure in missing.value.how_to_give
 
 
-def test_a_rail_on_ground_has_no_way_back(tmp_path: Path) -> None:
+def test_a_rail_on_ground_has_no_return_path(tmp_path: Path) -> None:
     context = context_of(tmp_path, rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]', "GND"))
     with pytest.raises(MissingFact, match="return path of GND"):
         PowerRails(context).returned(PowerRails(context).declared[0])
@@ -368,7 +368,9 @@ def test_ends_that_share_a_pad_are_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("neck_mm", "says"), [(0.004, "copper bridges too narrow"), (None, "")])
-def test_a_way_back_too_narrow_to_be_resolved_is_no_open_one(neck_mm: float | None, says: str, tmp_path: Path) -> None:
+def test_a_return_path_too_narrow_to_be_resolved_is_no_open_one(
+    neck_mm: float | None, says: str, tmp_path: Path
+) -> None:
     """Ground in two parts, joined by a bridge of 4 um, or by nothing: only the second is open for sure."""
     halves = [{"net": "GND", "layer": "F.Cu", "rect_mm": [x0, 18, x1, 22]} for x0, x1 in ((5, 30), (31, 65))]
     if neck_mm:
