@@ -167,8 +167,14 @@ class Editor:
         return self.opened.read_text().splitlines() if self.opened.exists() else []
 
     def _fetched(self) -> list[str]:
-        """What KiCad has installed for the plugin so far."""
-        return sorted(info.name for info in self.home.glob(".cache/kicad/**/site-packages/*.dist-info"))
+        """What KiCad has installed for the plugin so far.
+
+        The installer moves folders while we look: only the folder of packages is listed, and one that is gone is empty.
+        """
+        environments = self.home / ".cache/kicad/10.0/python-environments"
+        with contextlib.suppress(FileNotFoundError):
+            return sorted(info.name for info in environments.glob("*/lib/*/site-packages/*.dist-info"))
+        return []
 
     def _button(self) -> tuple[int, int] | None:
         """The middle of our icon's copper in the toolbar."""
