@@ -1,9 +1,9 @@
 """Drop of the ground return: currents that return through one net between the ground pads of loads and sources.
 
 Fills are read on a grid; barrels, tracks outside fills and spreading around holes are resistors of their own. The whole
-is solved twice: on a rough grid that is fine around the terminals, then on one that is fine where the first one has its
-loss. What that changes, and how far the bounds of the grid's links lie apart, is the stated error. All currents are
-solved at once; drops of several rails that share the net add up.
+is solved on a rough grid that is fine around the terminals, then on one that is fine where the first one has its loss,
+and once more where that moves a drop by much. What the last grid changes, and how far the bounds of the grid's links
+lie apart, is the stated error. All currents are solved at once; drops of several rails that share the net add up.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
+from stackup_lib.power.ground_return.leaf_parts import leaf_nodes, with_parts
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
 from stackup_lib.power.ground_return.return_holes import Barrels, hole_currents
@@ -35,15 +36,18 @@ class GridSize:
     """
 
     least_mm: float = 0.1
-    most_cells: int = 700_000
-    most_leaves: int = 12_000
+    most_cells: int = 2_000_000
+    most_leaves: int = 24_000
 
 
 GRADINGS = ((0, 0.3), (0, 0.5), (1, 0.5), (1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0))
 """Finest level and width over distance from the terminals; the first that is not too many leaves is taken."""
 
-PARTS = (25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+PARTS = (6, 12, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
 """Parts of the loss; a leaf of the finer grid holds no more than one."""
+
+SETTLED = 0.02
+"""Share of a drop by which the second grid may move it; more, and a third one is made of the second one's loss."""
 
 COARSEST = 2.0
 """Width over distance from the terminals, of leaves with little loss."""
@@ -62,6 +66,9 @@ STALE_WIDTH = 1.0
 
 MARGIN_MM = 1.0
 """Cells beyond the copper."""
+
+MOST_LOST = 1e-3
+"""Share of the largest current that rounding may lose at a node."""
 
 MOST_RATIO = 10.0
 """Between the bounds of a link's conductance, where the lower one is nothing."""
@@ -166,6 +173,9 @@ def solve_return(
     rough = _solve(site, first, levels, terminals, flows, ())
     leaves = _finer_leaves(first, rough, boxes, most)
     fine = _solve(site, leaves, levels, terminals, flows, pairs)
+    if _moved(fine, rough, pairs).max(initial=0.0) > SETTLED:
+        leaves = _finer_leaves(leaves, fine, boxes, most)
+        rough, fine = fine, _solve(site, leaves, levels, terminals, flows, pairs)
     return _drops(board, fine, rough, pairs, leaves)
 
 
@@ -222,15 +232,21 @@ def _first_leaves(grid: Grid, boxes: Floats, most: int) -> Leaves:
 
 
 def _finer_leaves(first: Leaves, rough: _Solved, boxes: Floats, most: int) -> Leaves:
-    """Leaves none of which holds more than a part of the loss, the smallest part for which there are not too many."""
-    best = first
-    for parts in PARTS:
-        wanted = wanted_levels(first, rough.leaf_loss, 1 / parts)
-        leaves = grow_leaves(first.grid, boxes, 0, COARSEST, wanted)
-        if len(leaves) > most:
-            break
-        best = leaves
-    return best
+    """Leaves none of which holds more than a part of the loss, the smallest part for which there are not too many.
+
+    They are also fine around all terminals, unless that alone is too many.
+    """
+    best = None
+    for places in (boxes, boxes[:0]):
+        for parts in PARTS:
+            wanted = wanted_levels(first, rough.leaf_loss, 1 / parts)
+            leaves = grow_leaves(first.grid, places, 0, COARSEST, wanted)
+            if len(leaves) > most:
+                break
+            best = leaves
+        if best is not None:
+            return best
+    return first
 
 
 def _few_holes(board: Board, net: int) -> Floats:
@@ -272,8 +288,10 @@ def _solve(  # noqa: PLR0917 - the network, and what is solved on it
     pairs: Sequence[tuple[int, int]],
 ) -> _Solved:
     """Build the network and solve it for each flow, and for 1 A between each pair."""
-    builder = NetBuilder(site, leaves, levels[0])
-    builder.add_sheets(leaf_links(leaves, levels[: int(leaves.level.max()) + 1]))
+    nodes = leaf_nodes(leaves, levels[0])
+    builder = NetBuilder(site, leaves, levels[0], nodes)
+    links = leaf_links(leaves, levels[: int(leaves.level.max()) + 1])
+    builder.add_sheets(with_parts(links, leaves, nodes, levels[0]))
     at = builder.nodes(len(terminals))
     node_of_pad = {pad: int(at[k]) for k, terminal in enumerate(terminals) for pad in terminal.pads}
     holes = holes_of(site.board, site.net, site.copper.plating_mm)
@@ -297,10 +315,7 @@ def _solve(  # noqa: PLR0917 - the network, and what is solved on it
     try:
         factors = factorized(matrix)
     except RuntimeError as error:
-        where, name = str(site.board.path or "the board"), site.board.nets[site.net]
-        raise RailNotSolvedError(
-            where, f"the copper of {name} cannot be solved ({error})", "report the board"
-        ) from error
+        raise _unsolved(site, str(error)) from error
     driven = [*((flow.entry, flow.exit, flow.current_a) for flow in flows), *((*pair, 1.0) for pair in pairs)]
     right = np.zeros((int(free.sum()), len(driven)))
     for column, (start, end, amperes) in enumerate(driven):
@@ -312,16 +327,24 @@ def _solve(  # noqa: PLR0917 - the network, and what is solved on it
                 right[row_of[node], column] += sign * amperes
     solved = np.zeros((count, len(driven)))
     solved[free] = factors.solve(right)
+    lost_a = float(np.abs(matrix @ solved[free] - right).max(initial=0.0))
+    if not lost_a <= MOST_LOST * float(np.abs(right).max(initial=0.0)):
+        raise _unsolved(site, f"{lost_a:.2g} A are lost")
     volts, unit = solved[:, : len(flows)], solved[:, len(flows) :]
     parts = _parts_v(net_of, unit, volts, site.board.layer_count)
     whole = volts.sum(axis=1)
     watts = siemens * (whole[one] - whole[two]) ** 2
-    leaf_loss = _leaf_loss(net_of, volts, len(leaves))
+    leaf_loss = _leaf_loss(net_of, volts, nodes.leaf, len(leaves))
     barrel = net_of.kind == ReturnKind.BARREL
     flow_a = siemens[barrel, None] * (volts[one[barrel]] - volts[two[barrel]])
     barrels = Barrels(site.board, holes, hole_node, net_of)
     currents = hole_currents(barrels, flow_a, [flow.rail for flow in flows], node_of_pad.keys())
     return _Solved(volts[at], label[at], net_of, watts, leaf_loss, parts, currents, int(free.sum()))
+
+
+def _unsolved(site: ReturnSite, why: str) -> RailNotSolvedError:
+    where, name = str(site.board.path or "the board"), site.board.nets[site.net]
+    return RailNotSolvedError(where, f"the copper of {name} cannot be solved ({why})", "report the board")
 
 
 def _parts_v(net_of: Resistors, unit: Floats, volts: Floats, layers: int) -> Floats:
@@ -339,7 +362,7 @@ def _parts_v(net_of: Resistors, unit: Floats, volts: Floats, layers: int) -> Flo
     return found
 
 
-def _leaf_loss(net_of: Resistors, volts: Floats, leaves: int) -> Floats:
+def _leaf_loss(net_of: Resistors, volts: Floats, leaf_of: Ints, leaves: int) -> Floats:
     """Loss of each link given half to either of its leaves; the largest share over the flows."""
     sheet = net_of.kind == ReturnKind.SHEET
     one, two = net_of.first[sheet], net_of.second[sheet]
@@ -348,18 +371,29 @@ def _leaf_loss(net_of: Resistors, volts: Floats, leaves: int) -> Floats:
         watts = net_of.siemens[1, sheet] * (column[one] - column[two]) ** 2
         total = float(watts.sum())
         if total > 0:
-            shares = np.bincount(one % leaves, watts, leaves) + np.bincount(two % leaves, watts, leaves)
+            shares = np.bincount(leaf_of[one], watts, leaves) + np.bincount(leaf_of[two], watts, leaves)
             np.maximum(largest, shares / (2 * total), out=largest)
     return largest
+
+
+def _ends(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    one, two = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    return one, two
+
+
+def _moved(fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """By what share of itself the finer grid has changed each pair's drop, all flows together."""
+    one, two = _ends(pairs)
+    drop = fine.terminal_v[one] - fine.terminal_v[two]
+    moved = np.abs(drop - rough.terminal_v[one] + rough.terminal_v[two]).sum(axis=1)
+    return np.asarray(moved / np.maximum(np.abs(drop).sum(axis=1), 1e-15))
 
 
 def _drops(
     board: Board, fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]], leaves: Leaves
 ) -> ReturnDrops:
-    one, two = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    one, two = _ends(pairs)
     drop = fine.terminal_v[one] - fine.terminal_v[two]
-    moved = np.abs(drop - rough.terminal_v[one] + rough.terminal_v[two]).sum(axis=1)
-    largest = np.maximum(np.abs(drop).sum(axis=1), 1e-15)
     watts = fine.watts
     floor = LEAST_ERROR + ERROR_PER_MM * leaves.grid.pitch_mm
     layers, barrels = fine.resistors.layer, fine.resistors.kind == ReturnKind.BARREL
@@ -367,7 +401,7 @@ def _drops(
     return ReturnDrops(
         drop_v=tuple(tuple(row) for row in drop.tolist()),
         joined=tuple((fine.terminal_label[one] == fine.terminal_label[two]).tolist()),
-        error=tuple((floor + moved / largest + _unsure(fine)).tolist()),
+        error=tuple((floor + _moved(fine, rough, pairs) + _unsure(fine)).tolist()),
         layer_power_w={board.copper_layers[k].name: float(w) for k, w in enumerate(by_layer.tolist()) if w > 0},
         barrel_power_w=float(watts[barrels].sum()),
         parts_v=tuple(tuple(tuple(part) for part in row) for row in fine.parts_v.tolist()),

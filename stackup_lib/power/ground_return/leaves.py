@@ -16,6 +16,10 @@ MOST_LEVELS = 5
 """The coarsest leaf is 2^5 cells wide."""
 
 
+SIDE_CELLS = 0.35
+"""By which an edge of copper may lie elsewhere than the two lines that sample a cell tell."""
+
+
 @record
 class Leaves:
     """Squares of the grid, the same on every layer.
@@ -144,9 +148,9 @@ def leaf_links(leaves: Leaves, levels: Sequence[GridLevel]) -> LeafLinks:
         label = leaves.label[::span, ::span]
         size = leaves.level[label]
         known = size >= number
-        for links, (one, two) in (
-            (level.along, (np.s_[:, :-1], np.s_[:, 1:])),
-            (level.down, (np.s_[:-1, :], np.s_[1:, :])),
+        for links, across, (one, two) in (
+            (level.along, 1, (np.s_[:, :-1], np.s_[:, 1:])),
+            (level.down, 2, (np.s_[:-1, :], np.s_[1:, :])),
         ):
             wanted = known[one] & known[two] & ((size[one] == number) | (size[two] == number))
             wanted &= label[one] != label[two]
@@ -154,13 +158,24 @@ def leaf_links(leaves: Leaves, levels: Sequence[GridLevel]) -> LeafLinks:
             layer, row, column = np.nonzero(wanted[None] & (cut[2] > 0))
             a, b = label[one][row, column], label[two][row, column]
             section = 2.0**number / ((np.exp2(leaves.level[a]) + np.exp2(leaves.level[b])) / 2)
-            found.append(LeafLinks(layer, a, b, cut[:, layer, row, column] * section))
+            doubt = 1 + _open_sides(cut[2] > 0, across)[layer, row, column] * SIDE_CELLS / span
+            bounds = np.stack([1 / doubt, np.ones(len(doubt)), doubt])
+            found.append(LeafLinks(layer, a, b, cut[:, layer, row, column] * section * bounds))
     return LeafLinks(
         np.concatenate([one.layer for one in found]),
         np.concatenate([one.first for one in found]),
         np.concatenate([one.second for one in found]),
         np.concatenate([one.squares for one in found], axis=1),
     )
+
+
+def _open_sides(linked: NDArray[np.bool_], across: int) -> Ints:
+    """How many of the two links side by side with each there are not: the copper's edge is there."""
+    sides = np.full(linked.shape, 2)
+    by_row, links = np.moveaxis(sides, across, 0), np.moveaxis(linked, across, 0)
+    by_row[1:] -= links[:-1]
+    by_row[:-1] -= links[1:]
+    return sides
 
 
 def _quarters(row: Ints, column: Ints) -> tuple[Ints, Ints]:

@@ -12,6 +12,7 @@ from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
+from stackup_lib.power.ground_return.leaf_parts import LeafNodes
 from stackup_lib.power.ground_return.leaves import LeafLinks, Leaves
 from stackup_lib.power.ground_return.link_grid import GridLevel
 from stackup_lib.power.rail_drop.rail_models import BoardCopper
@@ -31,7 +32,7 @@ ROUND = ("circle", "oval")
 """Shapes of pads with round ends; others count as rectangles."""
 
 LEAST_RADIUS_MM = 1e-3
-"""Of a pad without a size."""
+"""Of a pad without a size; what is no further from a pad's edge lies on it."""
 
 TIED_OHM = 1e-7
 """Between what is one piece of metal."""
@@ -140,8 +141,8 @@ def _cut(drilling: Drilling, rows: Ints, layers: Ints) -> Flags:
 class NetBuilder:
     """Numbers the nodes of a net and collects its resistors."""
 
-    def __init__(self, site: ReturnSite, leaves: Leaves, finest: GridLevel) -> None:
-        """Take the net, and the grid of its filled layers."""
+    def __init__(self, site: ReturnSite, leaves: Leaves, finest: GridLevel, leaf_nodes: LeafNodes) -> None:
+        """Take the net, the grid of its filled layers, and the nodes of the leaves on it."""
         board, copper, layers = site.board, site.copper, site.layers
         self.board, self.net, self.copper, self.leaves = board, site.net, copper, leaves
         self.layers = np.asarray(layers, dtype=np.int64)
@@ -149,7 +150,8 @@ class NetBuilder:
         self.sheet_of[self.layers] = np.arange(len(layers))
         self.sheet_ohm = np.array([sheet_resistance_ohm(t, copper.temperature_c) for t in copper.thickness_mm])
         self.has_copper = finest.filled
-        self.count = len(layers) * len(leaves)
+        self.leaf_nodes = leaf_nodes
+        self.count = len(leaf_nodes.leaf)
         self.wider = np.ones(self.count)
         self._links = np.zeros(self.count, dtype=np.int64)
         self._parts: list[Resistors] = []
@@ -185,9 +187,9 @@ class NetBuilder:
         layer, row = (np.concatenate([getattr(one, column) for one in parts]) for column in ("layer", "row"))
         return Resistors(first, second, siemens, kind, layer, row)
 
-    def leaf_node(self, layer: Ints, leaf: Ints) -> Ints:
-        """Return the node of a leaf on a filled layer."""
-        return np.asarray(self.sheet_of[layer] * len(self.leaves) + leaf)
+    def node_at(self, layer: Ints, x_mm: Floats, y_mm: Floats) -> Ints:
+        """Return the node of the leaf, or of its part, at each place of a filled layer."""
+        return np.asarray(self.leaf_nodes.of_cell[self.sheet_of[layer], *self.leaves.grid.cell_of(x_mm, y_mm)])
 
     def filled_at(self, layer: Ints, x_mm: Floats, y_mm: Floats) -> NDArray[np.bool_]:
         """Tell whether a fill of the net lies at each place of a layer, as the finest grid has it."""
@@ -198,10 +200,9 @@ class NetBuilder:
         return np.asarray((sheet >= 0) & self.has_copper[np.maximum(sheet, 0), row, column])
 
     def add_sheets(self, links: LeafLinks) -> None:
-        """Add the links between leaves."""
-        count = len(self.leaves)
+        """Add the links between nodes of leaves."""
         layer = self.layers[links.layer]
-        first, second = links.layer * count + links.first, links.layer * count + links.second
+        first, second = links.first, links.second
         self._links = np.bincount(np.concatenate([first, second]), minlength=self.count)
         self.add(
             ReturnKind.SHEET,
@@ -214,7 +215,7 @@ class NetBuilder:
         """Return how many links the leaf at each place has; 0 where no fill of the net is."""
         found = np.zeros(len(layer), dtype=np.int64)
         lies = self.filled_at(layer, x_mm, y_mm)
-        found[lies] = self._links[self.leaf_node(layer[lies], self.leaves.at(x_mm[lies], y_mm[lies]))]
+        found[lies] = self._links[self.node_at(layer[lies], x_mm[lies], y_mm[lies])]
         return found
 
     def touch(self, node: Ints, layer: Ints, x_mm: Floats, y_mm: Floats, radius_mm: Floats) -> NDArray[np.bool_]:
@@ -225,7 +226,7 @@ class NetBuilder:
         lies = self.filled_at(layer, x_mm, y_mm)
         k = np.flatnonzero(lies)
         leaf = self.leaves.at(x_mm[k], y_mm[k])
-        target = self.leaf_node(layer[k], leaf)
+        target = self.node_at(layer[k], x_mm[k], y_mm[k])
         _, group, number = np.unique(target, return_inverse=True, return_counts=True)
         together = number[group]
         size = self.leaves.size_mm[leaf]
@@ -254,9 +255,11 @@ class NetBuilder:
 
     def _join(self, node: int, layer: int, leaf: Ints, siemens: Floats) -> None:
         """Join leaves whose middle is in copper to a node."""
-        lies = self.filled_at(np.full(len(leaf), layer), self.leaves.x_mm[leaf], self.leaves.y_mm[leaf])
+        x, y = self.leaves.x_mm[leaf], self.leaves.y_mm[leaf]
+        lies = self.filled_at(np.full(len(leaf), layer), x, y)
         on = np.full(int(lies.sum()), layer)
-        self.add(ReturnKind.CONTACT, (np.full(len(on), node), self.leaf_node(on, leaf[lies])), siemens[lies], on)
+        inside = self.node_at(on, x[lies], y[lies])
+        self.add(ReturnKind.CONTACT, (np.full(len(on), node), inside), siemens[lies], on)
 
     def tie_holes(self, pad_node: Ints, pad: Ints, holes: Holes, hole_node: Ints) -> None:
         """Make surface pads one with the holes that they reach, on the layers of the pads."""
@@ -329,8 +332,9 @@ class NetBuilder:
             beyond = np.maximum(np.abs(u) - half[0], 0.0), np.maximum(np.abs(v) - half[1], 0.0)
             apart = np.where(np.minimum(*beyond) > 0, np.inf, np.maximum(*beyond))
         width = leaves.size_mm[near]
-        adjacent = (apart > 0) & (apart < width)
-        self._join(node, layer, near[apart == 0], np.full(int((apart == 0).sum()), 1 / TIED_OHM))
+        covered = apart < LEAST_RADIUS_MM
+        adjacent = ~covered & (apart < width)
+        self._tie(node, layer, near[covered])
         self._join(node, layer, near[adjacent], (width[adjacent] / apart[adjacent] - 1) / self.sheet_ohm[layer])
 
     def add_holes(self, holes: Holes, node_of_pad: dict[int, int]) -> Ints:
