@@ -14,8 +14,9 @@ from stackup_lib.core.record import record
 from stackup_lib.field_solver.solver import LADDER, solve_once
 from stackup_lib.transmission_lines.site import TraceEnvironment
 
-RUNG = 1
-"""Resolution: its matrices are good to about 1e-4."""
+RUNG = 0
+"""Resolution: near-end coupling is within 0.2 % of that of the third rung, far-end within 0.04 % of near-end: usual
+microstrips and striplines, one to four heights apart. A stackup's tolerances move both by several percent."""
 
 
 @record
