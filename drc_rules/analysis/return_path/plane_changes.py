@@ -14,6 +14,9 @@ from stackup_lib.nets.routes import Crossing
 from stackup_lib.return_path.layer_changes import LayerChange, layer_changes
 from stackup_lib.vias.plated_holes import PlatedHole
 
+_Shares = tuple[tuple[int, float], ...]
+"""Planes, each with its share of the return current."""
+
 _Place = tuple[int, float, float]
 """Net and place of a via."""
 
@@ -30,24 +33,27 @@ def plane_changes(ctx: Context, group: HighSpeedGroup) -> tuple[LayerChange, ...
         MissingFact: fills are missing or stale, or the stackup does not tell which of two planes is nearer.
     """
     planes = _planes(ctx, group)
-    alike: dict[tuple[tuple[int, tuple[int, ...]], ...], list[Crossing]] = {}
+    alike: dict[tuple[tuple[int, _Shares], ...], list[Crossing]] = {}
     for crossing in layer_crossings(ctx, group):
         net = int(ctx.board.vias.net[crossing.via])
         key = tuple((layer, planes[net, layer]) for layer in (crossing.entry_layer, crossing.exit_layer))
         alike.setdefault(key, []).append(crossing)
-    return tuple(one for key, rows in alike.items() for one in layer_changes(ctx.copper, rows, dict(key)))
+    return tuple(
+        one
+        for key, rows in alike.items()
+        for one in layer_changes(ctx.copper, rows, {layer: dict(shares) for layer, shares in key})
+    )
 
 
-def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], tuple[int, ...]]:
+def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], _Shares]:
     """Return (net, layer) -> its planes there with a real share of the current, the one with most of it first."""
-    found: dict[tuple[int, int], tuple[int, ...]] = {}
+    found: dict[tuple[int, int], _Shares] = {}
     for part in ReturnPaths(ctx).referenced:
         if part.group == group:
             ReturnPaths(ctx).need_fills(part)
-            planes = part.planes
-            if len(planes) > 1:
-                planes = tuple(plane for plane, share in ReturnPaths(ctx).shares(part).items() if share >= REAL_SHARE)
-            found |= dict.fromkeys(((net, part.layer) for net in part.nets), planes)
+            planes = dict.fromkeys(part.planes, 1.0) if len(part.planes) < 2 else ReturnPaths(ctx).shares(part)
+            real = tuple((plane, share) for plane, share in planes.items() if share >= REAL_SHARE)
+            found |= dict.fromkeys(((net, part.layer) for net in part.nets), real)
     return found
 
 

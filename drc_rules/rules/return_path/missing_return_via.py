@@ -2,8 +2,8 @@
 
 What it checks
 --------------
-Every via by which a net of a high-speed interface changes from one routed layer to another: whether both layers share a
-plane that carries a tenth of the return current of each, and if not, the distance to the nearest via or plated pad that
+Every via by which a net of a high-speed interface changes from one routed layer to another: whether three tenths of the
+return current stay on planes that both layers share, and if not, the distance to the nearest via or plated pad that
 joins a plane of one with a plane of the other. The maximum is a tenth of a wavelength at Nyquist, or 1 mm, whichever is
 more. Planes of two different nets are joined by capacitors alone: that is information. The stackup is needed only of a
 layer between two planes.
@@ -25,8 +25,9 @@ is enough, however many signals share it. Capacitors are not read: planes of two
 
 Sources
 -------
-Physics: a detour shorter than a tenth of a wavelength does not matter. NVIDIA's DG-10931 requires less than the pitch
-of the pair's vias (PCIe up to Gen4), which 1 mm stands for.
+Physics: a detour shorter than a tenth of a wavelength does not matter, and one counts with the square of the current
+in it: with three tenths elsewhere less than half is left. NVIDIA's DG-10931 requires less than the pitch of the pair's
+vias (PCIe up to Gen4), which 1 mm stands for.
 """
 
 from __future__ import annotations

@@ -517,9 +517,9 @@ def six_layers(folder: Path, planes: str, vias: str = "") -> Board:
     return mini_board(folder, tomllib.loads(text))
 
 
-def changes_of(board: Board, planes: dict[int, list[int]] | None = None) -> tuple[LayerChange, ...]:
+def changes_of(board: Board, planes: dict[int, dict[int, float]] | None = None) -> tuple[LayerChange, ...]:
     route = route_of(board, board.net_index["/D"])
-    return layer_changes(CopperMap(board), route.crossings, planes or {0: [1], 5: [4]})
+    return layer_changes(CopperMap(board), route.crossings, planes or {0: {1: 1.0}, 5: {4: 1.0}})
 
 
 GROUNDS = '"In1.Cu" = "GND", "In4.Cu" = "GND"'
@@ -582,7 +582,7 @@ def test_planes_of_two_nets_are_joined_by_no_via(tmp_path: Path) -> None:
 def test_where_the_main_planes_are_not_joined_another_pair_may_be(tmp_path: Path) -> None:
     """A stripline between a rail and ground: the share in the ground plane has a via, 1 mm away."""
     planes = '"In1.Cu" = "GND", "In3.Cu" = "GND", "In4.Cu" = "+3V3"'
-    (change,) = changes_of(six_layers(tmp_path, planes, via(31, 20)), {0: [1], 5: [4, 3]})
+    (change,) = changes_of(six_layers(tmp_path, planes, via(31, 20)), {0: {1: 1.0}, 5: {4: 0.6, 3: 0.4}})
 
     assert change.distance_mm is None
     assert change.other_planes == (1, 3)
@@ -590,11 +590,23 @@ def test_where_the_main_planes_are_not_joined_another_pair_may_be(tmp_path: Path
 
 
 def test_layers_on_both_sides_of_one_plane_need_no_return_via(tmp_path: Path) -> None:
-    """The current goes on along the same plane."""
-    (change,) = changes_of(six_layers(tmp_path, GROUNDS), {0: [1], 5: [4, 1]})
+    """The current goes on along the same plane; that of both layers, where either has it but in part."""
+    board = six_layers(tmp_path, GROUNDS)
+    (change,) = changes_of(board, {0: {1: 1.0}, 5: {4: 0.6, 1: 0.4}})
+    (shared,) = changes_of(board, {0: {1: 0.8, 4: 0.2}, 5: {4: 0.8, 1: 0.2}})
 
     assert change.keeps_plane
     assert change.distance_mm == 0.0
+    assert (shared.entry_plane, shared.exit_plane) == (1, 1)
+
+
+def test_a_plane_that_keeps_little_of_the_current_does_not_spare_the_via(tmp_path: Path) -> None:
+    """A quarter on the shared plane: the rest goes from In1 to In4, and no pair of one plane with itself counts."""
+    (change,) = changes_of(six_layers(tmp_path, GROUNDS), {0: {1: 1.0}, 5: {4: 0.75, 1: 0.25}})
+
+    assert (change.entry_plane, change.exit_plane) == (1, 4)
+    assert change.distance_mm is None
+    assert change.other_planes is None
 
 
 def test_a_layer_change_over_an_unfilled_plane_is_not_judged(tmp_path: Path) -> None:
