@@ -19,8 +19,9 @@ Widen the track, pour copper around it, or route it on an outer layer.
 
 What it cannot see
 ------------------
-Heat from parts, hot ends, other tracks, airflow and altitude are unknown; next to a plane the chart is far too
-cautious. Tracks within fills, very short tracks and necks of fills are not judged. Pulsed current counts as declared.
+Heat from parts, hot ends, tracks, airflow, altitude. The chart is cautious next to planes, optimistic for outer
+tracks over 2 mm without any. Tracks in fills, very short tracks and necks are not judged. Pulsed current counts as
+declared.
 
 Sources
 -------
