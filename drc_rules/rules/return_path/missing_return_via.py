@@ -26,8 +26,8 @@ is enough, however many signals share it. Capacitors are not read: planes of two
 Sources
 -------
 Physics: a detour shorter than a tenth of a wavelength does not matter, and one counts with the square of the current
-in it: with three tenths elsewhere less than half is left. NVIDIA's DG-10931 requires less than the pitch of the pair's
-vias (PCIe up to Gen4), which 1 mm stands for.
+in it: with three tenths on shared planes less than half of it is left. NVIDIA's DG-10931 requires less than the pitch
+of the pair's vias (PCIe up to Gen4), which 1 mm stands for.
 """
 
 from __future__ import annotations

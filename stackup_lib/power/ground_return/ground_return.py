@@ -46,8 +46,14 @@ GRADINGS = ((0, 0.3), (0, 0.5), (1, 0.5), (1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0)
 PARTS = (6, 12, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
 """Parts of the loss; a leaf of the finer grid holds no more than one."""
 
+ENOUGH_PARTS = 100
+"""With fewer, what is fine around the terminals would better be fine where the loss is."""
+
 SETTLED = 0.02
 """Share of a drop by which the second grid may move it; more, and a third one is made of the second one's loss."""
+
+UNREFINED = 0.3
+"""What the first grid may leave out where no finer one has few enough leaves: 28 % against finite elements."""
 
 COARSEST = 2.0
 """Width over distance from the terminals, of leaves with little loss."""
@@ -173,10 +179,13 @@ def solve_return(
     rough = _solve(site, first, levels, terminals, flows, ())
     leaves = _finer_leaves(first, rough, boxes, most)
     fine = _solve(site, leaves, levels, terminals, flows, pairs)
+    unrefined = UNREFINED if leaves is first else 0.0
     if _moved(fine, rough, pairs).max(initial=0.0) > SETTLED:
-        leaves = _finer_leaves(leaves, fine, boxes, most)
-        rough, fine = fine, _solve(site, leaves, levels, terminals, flows, pairs)
-    return _drops(board, fine, rough, pairs, leaves)
+        finer = _finer_leaves(leaves, fine, boxes, most)
+        if finer is not leaves:
+            leaves, rough = finer, fine
+            fine = _solve(site, leaves, levels, terminals, flows, pairs)
+    return _drops(board, fine, rough, pairs, leaves, unrefined=unrefined)
 
 
 def _refuse_stale(board: Board, net: int, layers: list[int], grid: Grid, finest: GridLevel) -> None:
@@ -234,19 +243,19 @@ def _first_leaves(grid: Grid, boxes: Floats, most: int) -> Leaves:
 def _finer_leaves(first: Leaves, rough: _Solved, boxes: Floats, most: int) -> Leaves:
     """Leaves none of which holds more than a part of the loss, the smallest part for which there are not too many.
 
-    They are also fine around all terminals, unless that alone is too many.
+    They are also fine around all terminals, unless that leaves too few for the loss elsewhere.
     """
-    best = None
-    for places in (boxes, boxes[:0]):
+    best, reached = first, 0
+    for places, enough in ((boxes, ENOUGH_PARTS), (boxes[:0], 0)):
         for parts in PARTS:
             wanted = wanted_levels(first, rough.leaf_loss, 1 / parts)
             leaves = grow_leaves(first.grid, places, 0, COARSEST, wanted)
             if len(leaves) > most:
                 break
-            best = leaves
-        if best is not None:
-            return best
-    return first
+            best, reached = leaves, parts
+        if reached >= enough:
+            break
+    return best
 
 
 def _few_holes(board: Board, net: int) -> Floats:
@@ -390,12 +399,12 @@ def _moved(fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]]) -> F
 
 
 def _drops(
-    board: Board, fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]], leaves: Leaves
+    board: Board, fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]], leaves: Leaves, *, unrefined: float
 ) -> ReturnDrops:
     one, two = _ends(pairs)
     drop = fine.terminal_v[one] - fine.terminal_v[two]
     watts = fine.watts
-    floor = LEAST_ERROR + ERROR_PER_MM * leaves.grid.pitch_mm
+    floor = LEAST_ERROR + ERROR_PER_MM * leaves.grid.pitch_mm + unrefined
     layers, barrels = fine.resistors.layer, fine.resistors.kind == ReturnKind.BARREL
     by_layer = np.bincount(layers[~barrels], watts[~barrels], board.layer_count)
     return ReturnDrops(

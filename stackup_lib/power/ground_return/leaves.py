@@ -17,7 +17,8 @@ MOST_LEVELS = 5
 
 
 SIDE_CELLS = 0.35
-"""By which an edge of copper may lie elsewhere than the two lines that sample a cell tell."""
+"""By which an edge of copper may lie elsewhere than the two lines that sample a cell tell, as finite
+elements show."""
 
 
 @record

@@ -1,39 +1,29 @@
 """Ground return around slots: no current crosses one, however coarse the grid is there; second source: finite elements.
 
-The repository's own finite elements of the supply side follow every edge, and share no line with the grid.
+Those are the supply side's: triangles along every edge in place of a grid. Materials and the sparse solver are shared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fixtures.miniboard import build
-from stackup_lib.board.board import Board
-from stackup_lib.kicad.read.reader import read_board
-from stackup_lib.power.ground_return.ground_return import GridSize, ReturnDrops, ReturnFlow, solve_return
+from stackup_lib.power.ground_return.ground_return import GridSize
 from stackup_lib.power.ground_return.leaf_parts import leaf_nodes
 from stackup_lib.power.ground_return.leaves import Leaves
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel
-from stackup_lib.power.rail_drop.rail import Load, Terminal, copper_of, solve_rail
-from stackup_lib.power.rail_drop.sheets import Precision
+from tests.unit.stackup_lib.power.test_power_return import board_of, elements_v, fill, pin, solved
 
-STACKUP = 'F.Cu 0.035\ncore 1.5 "FR4" dk=4.2 df=0.02\nB.Cu 0.035'
 Rect = Sequence[float]
+PAD_MM = (2.0, 2.0)
 
 
-def pin(reference: str, x: float, y: float, size: float = 2.0) -> Mapping[str, object]:
-    pad = {"number": "1", "net": "GND", "size_mm": [size, size], "shape": "rect"}
-    return {"reference": reference, "at_mm": [x, y], "pads": [pad]}
-
-
-def plane(layer: str, *rect: float, clearance_mm: float = 0.0) -> Mapping[str, object]:
-    return {"net": "GND", "layer": layer, "rect_mm": list(rect), "clearance_mm": clearance_mm}
+def plane(layer: str, clearance_mm: float = 0.0) -> Mapping[str, object]:
+    return {**fill(layer, 2, 2, 58, 38), "clearance_mm": clearance_mm}
 
 
 def slots(*rects: Rect) -> list[Mapping[str, object]]:
@@ -41,10 +31,15 @@ def slots(*rects: Rect) -> list[Mapping[str, object]]:
     return [{"net": "X", "layer": "F.Cu", "rect_mm": list(rect), "clearance_mm": 0.0} for rect in rects]
 
 
-def laid_out(cut: Sequence[Rect], entry: Rect, leave: Rect, **more: object) -> dict[str, Any]:
-    """A plane of 56 by 36 mm on F.Cu, slots in it, and a pad of 2 mm at either end of the current."""
-    zones = [plane("F.Cu", 2, 2, 58, 38), *slots(*cut)]
-    return {"zones": zones, "parts": [pin("U1", *entry), pin("J1", *leave)], **more}
+def laid_out(cut: Sequence[Rect], entry: Rect, leave: Rect, *, joined_at: Sequence[Rect] = ()) -> Mapping[str, object]:
+    """A plane of 56 by 36 mm on F.Cu, slots in it, and a pad at either end; on B.Cu one more, which vias join to it."""
+    vias = [{"net": "GND", "at_mm": list(at), "size_mm": 0.6, "drill_mm": 0.3} for at in joined_at]
+    zones = [plane("F.Cu"), *slots(*cut), *([plane("B.Cu")] if vias else [])]
+    return {
+        "zones": zones,
+        "parts": [pin("U1", entry[0], entry[1], PAD_MM), pin("J1", leave[0], leave[1], PAD_MM)],
+        "vias": vias,
+    }
 
 
 BRIDGE = ((28, 1, 28.2, 19), (28, 20, 28.2, 39))
@@ -80,61 +75,27 @@ LAYOUTS = {
         (34.8, 30.8),
         (50.5, 6.5),
     ),
-    "a plane below, joined by three vias": laid_out(
-        BRIDGE,
-        (8, 15),
-        (50, 30),
-        vias=[
-            {"net": "GND", "at_mm": list(at), "size_mm": 0.6, "drill_mm": 0.3} for at in ((20, 30), (24, 8), (45, 12))
-        ],
-    ),
-}
-LAYOUTS["a plane below, joined by three vias"] |= {
-    "zones": [*LAYOUTS["a plane below, joined by three vias"]["zones"], plane("B.Cu", 2, 2, 58, 38)]
+    "a plane below, joined by three vias": laid_out(BRIDGE, (8, 15), (50, 30), joined_at=[(20, 30), (24, 8), (45, 12)]),
 }
 
 SIZES = {
     "as by default": GridSize(),
     "a quarter of the leaves": GridSize(most_leaves=6000),
     "an eighth": GridSize(most_leaves=3000),
+    "a sixteenth": GridSize(most_leaves=1500),
     "cells of 0.4 mm": GridSize(least_mm=0.4, most_leaves=6000),
 }
-
-
-def board_of(folder: Path, layout: Mapping[str, object]) -> Board:
-    return read_board(build({"size_mm": [60, 40], "stackup": STACKUP, **layout}, folder, "ground"))
-
-
-def terminals_of(board: Board) -> tuple[Terminal, Terminal]:
-    on = board.pads.net == board.net_index["GND"]
-    reference = board.footprints.reference[board.pads.footprint]
-    one, two = (Terminal(name=n, pads=tuple(np.flatnonzero(on & (reference == n)).tolist())) for n in ("U1", "J1"))
-    return one, two
-
-
-def solved(board: Board, size: GridSize) -> ReturnDrops:
-    flow = ReturnFlow(entry=0, exit=1, current_a=1.0)
-    return solve_return(
-        board, "GND", copper_of(board, 0.02), terminals_of(board), flows=[flow], pairs=[(0, 1)], size=size
-    )
-
-
-def elements_v(board: Board) -> float:
-    entry, leave = terminals_of(board)
-    load = Load(name="U1", pads=entry.pads, current_a=1.0)
-    found = solve_rail(board, "GND", copper_of(board, 0.02), leave, [load], precision=Precision(step_mm=1.0, gap=0.02))
-    return found.worst.drop_v.nominal
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_the_drop_is_that_of_finite_elements_on_every_grid(name: str, tmp_path: Path) -> None:
     """Within the stated error, and never further off than 2 % by default, 5 % at worst."""
-    board = board_of(tmp_path, LAYOUTS[name])
-    exact = elements_v(board)
+    board = board_of(tmp_path, **LAYOUTS[name])
+    exact = elements_v(board, 0.02)
 
-    for size, within in zip(SIZES.values(), (0.02, 0.05, 0.05, 0.05), strict=True):
-        drops = solved(board, size)
+    for size, within in zip(SIZES.values(), (0.02, 0.05, 0.05, 0.05, 0.05), strict=True):
+        drops = solved(board, size=size)
         assert drops.joined == (True,)
         assert drops.drop_v[0][0] == pytest.approx(exact, rel=min(within, drops.error[0]))
         assert drops.error[0] < 0.1
@@ -143,9 +104,17 @@ def test_the_drop_is_that_of_finite_elements_on_every_grid(name: str, tmp_path: 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_a_wall_with_one_bridge_is_not_leaked_through(size: GridSize, tmp_path: Path) -> None:
     """1.60 mV at 1 A by finite elements."""
-    drops = solved(board_of(tmp_path, LAYOUTS["one narrow bridge"]), size)
+    drops = solved(board_of(tmp_path, **LAYOUTS["one narrow bridge"]), size=size)
 
     assert 1000 * drops.drop_v[0][0] == pytest.approx(1.60, rel=0.03)
+
+
+@pytest.mark.parametrize("most", [60, 200, 600])
+def test_a_grid_that_must_stay_coarse_states_so(most: int, tmp_path: Path) -> None:
+    """As on a board of many layers and many rails: 1.60 mV lie within what is stated, however few leaves fit."""
+    drops = solved(board_of(tmp_path, **LAYOUTS["one narrow bridge"]), size=GridSize(most_leaves=most))
+
+    assert 1000 * drops.drop_v[0][0] == pytest.approx(1.60, rel=drops.error[0])
 
 
 def test_a_pad_whose_edge_runs_through_the_middles_of_cells(tmp_path: Path) -> None:
@@ -162,9 +131,9 @@ def test_a_pad_whose_edge_runs_through_the_middles_of_cells(tmp_path: Path) -> N
         (18.977, 1, 19.977, 26.155),
         (18.977, 27.155, 19.977, 39),
     )
-    zones = [plane("F.Cu", 2, 2, 58, 38, clearance_mm=0.1), *cut, plane("B.Cu", 2, 2, 58, 38, clearance_mm=0.2)]
-    layout = {"zones": zones, "vias": holes, "parts": [pin("U1", 7.3, 22.69), pin("J1", 40.55, 15.67)]}
-    drops = solved(board_of(tmp_path, layout), GridSize(most_leaves=60_000))
+    zones = [plane("F.Cu", 0.1), *cut, plane("B.Cu", 0.2)]
+    parts = [pin("U1", 7.3, 22.69, PAD_MM), pin("J1", 40.55, 15.67, PAD_MM)]
+    drops = solved(board_of(tmp_path, zones=zones, vias=holes, parts=parts), size=GridSize(most_leaves=60_000))
 
     assert 1000 * drops.drop_v[0][0] == pytest.approx(1.88, rel=0.02)
 
