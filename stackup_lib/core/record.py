@@ -1,24 +1,22 @@
 """Classes of named fields, as frozen dataclasses are, that take a fraction of their time to define.
 
 `dataclass(frozen=True)` writes and compiles up to seven methods of each class at every start of the program; for the
-300 classes of a check that was a sixth of its work. Of a record only `__init__` is written, when the first one is made:
-a check makes few of the classes that it loads. The other methods are here.
+300 classes of a check that was a sixth of its work. The fields of a record are looked at, and its `__init__` written,
+when the first one is made: a check makes few of the classes that it loads. The other methods are here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
 from operator import attrgetter
-from typing import Any, ClassVar, Protocol, TypeVar, cast, dataclass_transform
+from typing import Any, Protocol, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
 
 
 class _Record(Protocol):
     """What the methods below know of a record."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @staticmethod
     def compared_fields(one: object, /) -> object:
@@ -32,22 +30,15 @@ def record(cls: type[T]) -> type[T]:
     Type checkers refuse to set a field; nothing does when the program runs, so instances are made faster as well.
     `dataclasses.replace` makes a changed copy. Methods that the class has itself are left.
     """
-    own = set(vars(cls))
-    made = _with_fields(cls)
-    made.compared_fields = staticmethod(_getter([one.name for one in fields(made) if one.compare]))
-    for name, method in _METHODS.items():
-        if name not in own:
-            setattr(made, name, method)
-    return cls
+    made: Any = cls
+    made.compared_fields = staticmethod(_first_comparison(cls))
+    return _with_fields(cls, {"__eq__": _equals, "__hash__": _hash, "__repr__": _shown})
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
 def entity(cls: type[T]) -> type[T]:
     """Make a class a record that is equal to itself alone, such as one that holds arrays."""
-    made = _with_fields(cls)
-    if "__repr__" not in vars(cls):
-        made.__repr__ = _shown
-    return cls
+    return _with_fields(cls, {"__repr__": _shown})
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
@@ -56,13 +47,26 @@ def workpiece(cls: type[T]) -> type[T]:
     return entity(cls)
 
 
-def _with_fields(cls: type) -> Any:  # noqa: ANN401 - a class whose methods are set
-    """Make a class a dataclass without any method but an `__init__` that is written when it is first called."""
+class _FieldsWhenAsked:
+    """Stands for the fields of a class until somebody asks for them: then the class becomes a dataclass."""
+
+    def __init__(self, of: type) -> None:
+        self.of = of
+
+    def __get__(self, instance: object, owner: type) -> dict[str, Field[object]]:
+        made: Any = dataclass(eq=False, repr=False, init=False)(self.of)  # puts the fields in place of this
+        return cast("dict[str, Field[object]]", made.__dataclass_fields__)
+
+
+def _with_fields(cls: type[T], methods: Mapping[str, Callable[..., object]]) -> type[T]:
+    """Give a class methods where it has none of its own, and an `__init__` that is written when it is first called."""
+    made: Any = cls
     cls.__doc__ = cls.__doc__ or cls.__name__  # in place of the signature that `dataclass` would write
-    made: Any = dataclass(eq=False, repr=False, init=False)(cls)
-    if "__init__" not in vars(cls):
-        made.__init__ = _first_init(made)
-    return made
+    made.__dataclass_fields__ = _FieldsWhenAsked(cls)
+    for name, method in {"__init__": _first_init(cls), **methods}.items():
+        if name not in vars(cls):
+            setattr(cls, name, method)
+    return cls
 
 
 def _first_init(cls: Any) -> Callable[..., None]:  # noqa: ANN401 - a class whose methods are set
@@ -99,9 +103,20 @@ def _written_init(cls: type) -> Callable[..., None]:
     return written
 
 
-def _getter(names: list[str]) -> Callable[[object], object]:
-    """Return what reads the values of some fields as a tuple; of one name `attrgetter` alone would make none."""
-    return attrgetter(*names) if len(names) > 1 else lambda one: tuple(getattr(one, name) for name in names)
+def _first_comparison(cls: Any) -> Callable[[object], object]:  # noqa: ANN401 - a class whose methods are set
+    """Return a `compared_fields` that puts the true one in its place; `attrgetter` of one name would make no tuple."""
+
+    def compared_fields(one: object) -> object:
+        names = [one.name for one in fields(cls) if one.compare]
+        read: Callable[[object], object] = attrgetter(*names) if len(names) > 1 else _reader(names)
+        cls.compared_fields = staticmethod(read)
+        return read(one)
+
+    return compared_fields
+
+
+def _reader(names: list[str]) -> Callable[[object], object]:
+    return lambda one: tuple(getattr(one, name) for name in names)
 
 
 def _equals(self: _Record, other: object) -> object:
@@ -114,9 +129,7 @@ def _hash(self: _Record) -> int:
     return hash(self.compared_fields(self))
 
 
-def _shown(self: _Record) -> str:
-    shown = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
-    return f"{type(self).__qualname__}({shown})"
-
-
-_METHODS = {"__eq__": _equals, "__hash__": _hash, "__repr__": _shown}
+def _shown(self: object) -> str:
+    cls: Any = type(self)
+    shown = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(cls) if one.repr)
+    return f"{cls.__qualname__}({shown})"

@@ -81,6 +81,32 @@ def test_changed_copied_pickled() -> None:
     assert [part.name for part in fields(Segment)] == ["net", "ends_mm", "note"]
 
 
+@record
+class Base:
+    """What another record extends; none is ever made of it."""
+
+    name: str = field(default_factory=lambda: "base")
+
+
+@record
+class Extended(Base):
+    """The first field is inherited."""
+
+    count: int = 2
+
+
+def test_fields_are_found_before_the_first_one_is_made() -> None:
+    """Of a class, of one that extends it, and of an instance that no `__init__` has made, as pickle's are."""
+    unmade = Segment.__new__(Segment)
+    unmade.__dict__.update(net="GND", ends_mm=(1.0, 2.0), note="a")
+
+    assert [each.name for each in fields(Extended)] == ["name", "count"]
+    assert [each.name for each in fields(Base)] == ["name"]
+    assert (Extended().name, Extended("own", count=3).count) == ("base", 3)
+    assert unmade == Segment("GND", (1.0, 2.0)) and hash(unmade) == hash(Segment("GND", (1.0, 2.0)))
+    assert Base.__new__(Base) != Extended()
+
+
 def test_a_single_array_is_compared_as_in_a_tuple() -> None:
     """Equal where it is the same array; no array of answers comes out."""
     values = np.array([1.0, 2.0])
