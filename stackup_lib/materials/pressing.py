@@ -81,6 +81,12 @@ def cloth_thickness_mm(style: str) -> float | None:
     return None if um is None else um / 1000
 
 
+def solid_glass_mm(style: str) -> float | None:
+    """Return the thickness of a style's glass without gaps, in mm; None for a glass style of unknown weight."""
+    weight = glass_areal_weight_g_per_m2(style)
+    return None if weight is None else glass_thickness_mm(weight, _data().glass_g_per_cm3[1])
+
+
 def glass_thickness_mm(areal_g_per_m2: float, glass_g_per_cm3: float) -> float:
     """Return the solid thickness of glass: weight over density (1 g/m2 over 1 g/cm3 is 1 um)."""
     return areal_g_per_m2 / glass_g_per_cm3 / 1000
