@@ -1,16 +1,17 @@
-"""Drills of KiCad's large demo board with one fact broken at a time: exactly the clauses turn that rest on it."""
+"""Vias of KiCad's demo boards with one fact broken at a time: exactly the clauses turn that rest on it."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stackup_lib.board.board import PadKind
+from stackup_lib.board.board import PadKind, ViaKind
 from stackup_lib.kicad import read_board
 from tests.support.seeded import Case, State, turned
 
@@ -95,3 +96,231 @@ def test_a_defect_beside_a_drill_turns_what_rests_on_it(name: str, demo_boards: 
     edit, turns = SEEDS[name]
 
     assert turned(before, edit(case).states()) == turns
+
+
+# The CM5 carrier: six layers, 0.0994 mm of prepreg outside, and 444 vias of 0.45 mm drilled 0.3 mm, all through. These
+# are ground vias with nothing but ground within 2 mm. None of its nets is given an interface.
+ALONE = (
+    "2d164f70-2fe9-4871-bd6c-820a027cb874",
+    "87360e6d-47bf-45a0-87df-f37d826cba26",
+    "4edc9250-281b-4a91-8a7d-9b741acde808",
+    "6288a5fe-2d91-46cf-8425-82466d0ca23a",
+    "a5fc5ccc-4236-49df-b9de-4927bcfed961",
+)
+CM5_SETTINGS = 'profile = "training"\n'
+OUTSIDE_IN = "F.Cu", "In1.Cu", "In2.Cu", "In3.Cu", "In4.Cu", "B.Cu"
+ASPECT_RATIOS = "board.via.aspect_ratio", "board.via.aspect_ratio_advanced", "board.via.aspect_ratio_standard"
+
+
+def spanning(case: Case, kind: ViaKind, *spans: tuple[str, str], drill_mm: float = 0.3, stacked: bool = False) -> Case:
+    """Give some of these vias another kind and span each; stacked ones all lie at the first one's place."""
+    vias, layers = case.board.vias, case.board.layer_index
+    names = ("x_mm", "y_mm", "size_mm", "drill_mm", "kind", "start_layer", "end_layer", "pad_size_mm")
+    new = {name: getattr(vias, name).copy() for name in names}
+    for uuid, (start, end) in zip(ALONE, spans, strict=False):
+        (row,) = np.flatnonzero(case.via_rows((uuid,))).tolist()
+        first, last = layers[start], layers[end]
+        new["kind"][row], new["start_layer"][row], new["end_layer"][row] = kind, first, last
+        new["drill_mm"][row], new["size_mm"][row] = drill_mm, drill_mm + 0.2
+        new["pad_size_mm"][row] = np.nan
+        new["pad_size_mm"][row, first : last + 1] = drill_mm + 0.2
+        if stacked:
+            (lowest,) = np.flatnonzero(case.via_rows(ALONE[:1])).tolist()
+            new["x_mm"][row], new["y_mm"][row] = vias.x_mm[lowest], vias.y_mm[lowest]
+    return case.with_board(vias=replace(vias, **new))
+
+
+def levels(count: int) -> tuple[tuple[str, str], ...]:
+    """The spans of as many microvias from F.Cu down."""
+    return tuple(pairwise(OUTSIDE_IN))[:count]
+
+
+MICROVIAS = {
+    "board.via.microvia_span": "passed",
+    "board.via.spans": "passed",
+    "board.via.lamination_cycles": "passed",
+    "training.hdi": "passed",
+    "training.microvia_stack.max": "passed",
+    "training.microvia_stack.preferred": "passed",
+}
+"""What begins to apply with the first microvia."""
+
+SPANS: dict[str, tuple[Callable[[Case], Case], dict[str, str]]] = {
+    "a blind via and a buried one that cross": (
+        lambda c: spanning(c, ViaKind.BLIND, ("F.Cu", "In2.Cu"), ("In1.Cu", "In3.Cu")),
+        {"board.via.spans": "failed", "board.via.lamination_cycles": "not verifiable"},
+    ),
+    "the same from the other side": (
+        lambda c: spanning(c, ViaKind.BLIND, ("In3.Cu", "B.Cu"), ("In2.Cu", "In4.Cu")),
+        {"board.via.spans": "failed", "board.via.lamination_cycles": "not verifiable"},
+    ),
+    "a buried via within a blind one": (
+        lambda c: spanning(c, ViaKind.BLIND, ("F.Cu", "In4.Cu"), ("In1.Cu", "In2.Cu")),
+        {"board.via.spans": "passed", "board.via.lamination_cycles": "passed"},
+    ),
+    "two blind vias that do not meet": (
+        lambda c: spanning(c, ViaKind.BLIND, ("F.Cu", "In2.Cu"), ("In3.Cu", "B.Cu")),
+        {"board.via.spans": "passed", "board.via.lamination_cycles": "passed"},
+    ),
+    "a microvia as wide as it is deep": (
+        lambda c: spanning(c, ViaKind.MICRO, *levels(1), drill_mm=0.1),
+        # 0.0994 mm deep: 0.8:1 is what advanced fabs plate
+        {**MICROVIAS, **dict.fromkeys(ASPECT_RATIOS[1:], "failed")},
+    ),
+    "a microvia of 0.15 mm": (
+        lambda c: spanning(c, ViaKind.MICRO, *levels(1), drill_mm=0.15),
+        MICROVIAS,
+    ),
+    "three microvias on one another": (
+        lambda c: spanning(c, ViaKind.MICRO, *levels(3), drill_mm=0.1, stacked=True),
+        # two levels are preferred; the second is 0.5 mm deep
+        {**MICROVIAS, "training.microvia_stack.preferred": "failed", **dict.fromkeys(ASPECT_RATIOS, "failed")},
+    ),
+    "five microvias on one another": (
+        lambda c: spanning(c, ViaKind.MICRO, *levels(5), drill_mm=0.1, stacked=True),
+        {
+            **MICROVIAS,
+            **dict.fromkeys(("training.microvia_stack.preferred", "training.microvia_stack.max"), "failed"),
+            **dict.fromkeys(ASPECT_RATIOS, "failed"),
+            "board.copper.foil_weight": "not applicable",  # every layer is plated now
+        },
+    ),
+    "the same five at places of their own": (
+        lambda c: spanning(c, ViaKind.MICRO, *levels(5), drill_mm=0.1),
+        {**MICROVIAS, **dict.fromkeys(ASPECT_RATIOS, "failed"), "board.copper.foil_weight": "not applicable"},
+    ),
+    "a microvia through two dielectrics": (
+        lambda c: spanning(c, ViaKind.MICRO, ("F.Cu", "In2.Cu"), drill_mm=0.1),
+        {**MICROVIAS, **dict.fromkeys(ASPECT_RATIOS, "failed")},
+    ),
+    "a microvia through three": (
+        lambda c: spanning(c, ViaKind.MICRO, ("F.Cu", "In3.Cu"), drill_mm=0.1),
+        # no laser makes it: a hole that is drilled, too small for standard fabs, and no build-up
+        {
+            **{clause: "passed" for clause in MICROVIAS if not clause.startswith("training")},
+            "board.via.microvia_span": "failed",
+            "board.fab.hole_standard": "failed",
+        },
+    ),
+    "a blind via that ends where it begins": (
+        lambda c: spanning(c, ViaKind.BLIND, ("F.Cu", "F.Cu")),
+        {"board.via.two_layers": "failed", "board.via.spans": "passed", "board.via.lamination_cycles": "passed"},
+    ),
+}
+
+
+@functools.cache
+def cm5(demos: Path) -> tuple[Case, dict[str, State]]:
+    case = Case(read_board(demos / "cm5_minima" / "CM5_MINIMA_3.kicad_pcb"), CM5_SETTINGS)
+    return case, case.states()
+
+
+@pytest.mark.parametrize("name", SPANS)
+def test_a_span_that_is_broken_turns_what_rests_on_it(name: str, demo_boards: Path) -> None:
+    """No more and no less."""
+    case, before = cm5(demo_boards)
+    edit, turns = SPANS[name]
+
+    assert turned(before, edit(case).states()) == turns
+
+
+# The RoyalBlue54L Feather: a module on 45 lands of 0.4 mm at 0.9 mm, with ground vias in its outer ones. KiCad 9 wrote
+# the file: whether they are filled it does not say. The settings name no press-fit part.
+FEATHER_SETTINGS = 'profile = "inference"\n'
+FILLED = "board.via.open_via_in_pad"
+ORDERED = "[order]\npress_fit_tolerance_mm = {}\n"
+
+
+def filled(case: Case, *, is_filled: bool, is_capped: bool) -> Case:
+    """Say of every via whether it is filled and capped."""
+    vias = case.board.vias
+    of_all = np.ones(len(vias), dtype=np.int8)
+    return case.with_board(vias=replace(vias, filled=of_all * is_filled, capped=of_all * is_capped))
+
+
+def pressed(case: Case, settings: str = "") -> Case:
+    """Make the first part a press-fit connector by its value."""
+    parts = case.board.footprints
+    value = np.array(parts.value, dtype=np.object_)
+    value[0] = "Header press-fit"
+    return replace(
+        case.with_board(footprints=replace(parts, value=value.astype(np.str_))), config=case.config + settings
+    )
+
+
+def at_pitch(case: Case, pitch_mm: float, *, has_microvia: bool = False) -> Case:
+    """Draw the module's lands at another pitch about its middle; with one of its ground vias as a microvia."""
+    board = case.board
+    (module,) = np.flatnonzero(board.footprints.value == "BM15x").tolist()
+    is_land = board.pads.footprint == module
+    new = {}
+    for name in ("x_mm", "y_mm"):
+        column = getattr(board.pads, name)
+        middle = (column[is_land].min() + column[is_land].max()) / 2
+        new[name] = np.where(is_land, middle + (column - middle) * pitch_mm / 0.9, column)
+    vias = board.vias
+    if has_microvia:
+        kind, end = vias.kind.copy(), vias.end_layer.copy()
+        x, y = (new[name][is_land].mean() for name in ("x_mm", "y_mm"))
+        nearest = np.argmin(np.hypot(vias.x_mm - x, vias.y_mm - y))
+        kind[nearest], end[nearest] = ViaKind.MICRO, 1
+        vias = replace(vias, kind=kind, end_layer=end)
+    return case.with_board(pads=replace(board.pads, **new), vias=vias)
+
+
+LANDS: dict[str, tuple[Callable[[Case], Case], dict[str, str]]] = {
+    "vias in lands neither filled nor capped": (
+        lambda c: filled(c, is_filled=False, is_capped=False),
+        {FILLED: "failed"},
+    ),
+    "vias in lands filled, and left open on top": (
+        lambda c: filled(c, is_filled=True, is_capped=False),
+        {FILLED: "failed"},
+    ),
+    "vias in lands filled and capped": (
+        lambda c: filled(c, is_filled=True, is_capped=True),
+        {FILLED: "passed"},
+    ),
+    "a press-fit connector, and an order that does not say how wide": (
+        pressed,
+        {"board.via.press_fit_tolerance": "not verifiable"},
+    ),
+    "its holes ordered to 0.1 mm": (
+        lambda c: pressed(c, ORDERED.format(0.1)),
+        {"board.via.press_fit_tolerance": "failed"},
+    ),
+    "its holes ordered to 0.05 mm": (
+        lambda c: pressed(c, ORDERED.format(0.05)),
+        {"board.via.press_fit_tolerance": "passed"},
+    ),
+}
+
+
+@functools.cache
+def feather(demos: Path) -> tuple[Case, dict[str, State]]:
+    name = "RoyalBlue54L-Feather"
+    case = Case(read_board(demos / "royalblue54L_feather" / f"{name}.kicad_pcb"), FEATHER_SETTINGS)
+    return case, case.states()
+
+
+@pytest.mark.parametrize("name", LANDS)
+def test_a_broken_land_turns_what_rests_on_it(name: str, demo_boards: Path) -> None:
+    """No more and no less."""
+    case, before = feather(demo_boards)
+    edit, turns = LANDS[name]
+
+    assert turned(before, edit(case).states()) == turns
+
+
+@pytest.mark.parametrize(
+    ("pitch_mm", "has_microvia", "verdict"),
+    [(0.5, False, "failed"), (0.65, False, "failed"), (0.66, False, "passed"), (0.5, True, "passed")],
+)
+def test_lands_at_a_fine_pitch_need_microvias(
+    pitch_mm: float, has_microvia: bool, verdict: str, demo_boards: Path
+) -> None:
+    """The lands alone are drawn anew, so that all else of the board is broken: this clause alone is asked."""
+    case = at_pitch(feather(demo_boards)[0], pitch_mm, has_microvia=has_microvia)
+
+    states = case.states_of_clauses(lambda clause: clause.id == "inference.hdi.fine_pitch")
+    assert {clause: state for clause, (state, _) in states.items()} == {"inference.hdi.fine_pitch": verdict}
