@@ -76,17 +76,12 @@ def unstackable(stackup: Stackup) -> tuple[Unstackable, ...]:
     """
     rows = [row for row in stackup.layers if row.kind not in (LayerKind.SILK, LayerKind.PASTE, LayerKind.MASK)]
     dielectrics = [row for row in rows if row.is_dielectric]
-    if dielectrics and all(row.kind is LayerKind.PREPREG and not _may_hold_both(row) for row in dielectrics):
+    if dielectrics and all(row.kind is LayerKind.PREPREG and not row.has_unlike_plies for row in dielectrics):
         several = len(stackup.copper) > 2
         what = "all dielectrics are prepreg, so no core carries the inner copper"
         lone = "its only dielectric has the type prepreg, but is the core of such a board"
         return (Unstackable(tuple(row.name for row in dielectrics), what if several else lone, is_certain=several),)
     return tuple(_touching_cores(rows))
-
-
-def _may_hold_both(row: StackupLayer) -> bool:
-    """Tell whether the sheets of a row are unlike, as a bare core and the prepreg that bonds it are."""
-    return len({(ply.thickness_mm, ply.material, ply.dk) for ply in row.plies}) > 1
 
 
 def _touching_cores(rows: list[StackupLayer]) -> Iterator[Unstackable]:
@@ -95,7 +90,7 @@ def _touching_cores(rows: list[StackupLayer]) -> Iterator[Unstackable]:
     for row in [*rows, None]:
         if row is not None and row.kind is LayerKind.COPPER:
             continue
-        if row is not None and row.kind is LayerKind.CORE and not _may_hold_both(row):
+        if row is not None and row.kind is LayerKind.CORE and not row.has_unlike_plies:
             run.append(row)
             continue
         if len(run) > 1:

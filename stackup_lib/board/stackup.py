@@ -66,6 +66,11 @@ class StackupLayer(Frozen):
         return self.kind in (LayerKind.CORE, LayerKind.PREPREG)
 
     @property
+    def has_unlike_plies(self) -> bool:
+        """True where the plies differ, as a bare core and the prepreg that bonds it do."""
+        return len({(ply.thickness_mm, ply.material, ply.dk) for ply in self.plies}) > 1
+
+    @property
     def ply_names(self) -> tuple[str, ...]:
         """What the plies are called: the row's name, of several with their number."""
         numbers = range(1, len(self.plies) + 1)

@@ -48,7 +48,7 @@ def workpiece(cls: type[T]) -> type[T]:
 
 
 class _FieldsWhenAsked:
-    """Stands for the fields of a class until they are first asked for: then the class becomes a dataclass."""
+    """Stands for the fields of a class until they are first read: then the class becomes a dataclass."""
 
     def __init__(self, of: type) -> None:
         self.of = of

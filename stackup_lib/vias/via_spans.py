@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from stackup_lib.board.board import Board, Flags, Stackup, ViaKind
+from stackup_lib.board.board import Board, Flags, LayerKind, Stackup, ViaKind
 from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
@@ -99,6 +99,19 @@ def depth_mm(board: Board, span: Layers, stackup: Stackup | None) -> tuple[float
         return None
     depth = board.thickness_mm * (span[1] - span[0]) / (board.layer_count - 1)
     return depth / SPREAD, depth * SPREAD
+
+
+def cores_beyond(stackup: Stackup, span: Span) -> tuple[str, str]:
+    """Return the cores that the copper of a span's first and last layer lies on, outside of it; empty where none is.
+
+    A row of unlike sheets counts as none: it may be a bare core and the prepreg that bonds it.
+    """
+    cores, copper = {}, -1
+    for row in stackup.layers:
+        copper += row.kind is LayerKind.COPPER
+        if row.kind is LayerKind.CORE and not row.has_unlike_plies:
+            cores[copper] = row.name
+    return cores.get(span.top - 1, ""), cores.get(span.bottom, "")
 
 
 def cross(one: Layers, other: Layers) -> bool:

@@ -33,19 +33,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
+from drc_rules.analysis.via.span_words import in_words, places_of
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Location
-from drc_rules.report.places import place_in
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.words import count
-from stackup_lib.vias.via_spans import Span, impossible, is_shallow, lasered, spans
-
-PLACES_EACH = 5
-"""Vias of each span that are listed."""
+from stackup_lib.vias.via_spans import Span, impossible, is_shallow, spans
 
 
 @rule("VIA015", kinds=("via_spans",), over=lambda ctx, _clause: _inner(ctx))
@@ -63,7 +56,7 @@ def crossing_via_spans(ctx: Context, _clause: Clause, found: tuple[Span, ...]) -
             continue
         yield _crossed(ctx, one, other)
     if unsure:
-        raise MissingFact(f"depth of {_in_words(ctx, unsure[0][0])}", DECLARE_STACKUP)
+        raise MissingFact(f"depth of {in_words(ctx, unsure[0][0])}", DECLARE_STACKUP)
 
 
 def _inner(ctx: Context) -> Iterator[tuple[Span, ...]]:
@@ -81,7 +74,7 @@ def _crossed(ctx: Context, one: Span, other: Span) -> DraftFinding:
     names = [layer.name for layer in ctx.board.copper_layers]
     return DraftFinding(
         title=(
-            f"via spans cross: {_in_words(ctx, first)} and {_in_words(ctx, second)}; {common}, "
+            f"via spans cross: {in_words(ctx, first)} and {in_words(ctx, second)}; {common}, "
             "and neither contains the other"
         ),
         why=(
@@ -89,18 +82,5 @@ def _crossed(ctx: Context, one: Span, other: Span) -> DraftFinding:
         ),
         fix="Nest one span inside the other, end it before the other, or use a through via with a backdrill for one",
         ids=tuple(f"{names[span.top]} to {names[span.bottom]}" for span in (first, second)),
-        places=(*_places(ctx, first), *_places(ctx, second)),
+        places=(*places_of(ctx, first), *places_of(ctx, second)),
     )
-
-
-def _in_words(ctx: Context, span: Span) -> str:
-    names = [layer.name for layer in ctx.board.copper_layers]
-    vias = count(span.count, "microvia" if span.is_laser else "via")
-    return f"{vias} L{span.top + 1} to L{span.bottom + 1} ({names[span.top]} to {names[span.bottom]})"
-
-
-def _places(ctx: Context, span: Span) -> Iterator[Location]:
-    vias = ctx.board.vias
-    same = (vias.start_layer == span.top) & (vias.end_layer == span.bottom) & (lasered(ctx.board) == span.is_laser)
-    for row in np.flatnonzero(same)[:PLACES_EACH].tolist():
-        yield place_in(ctx.board, vias, row, ctx.board.copper_layers[span.top].name)
