@@ -68,10 +68,13 @@ class CopperMap:
         return above[index], below[index]
 
     def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:
-        """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none."""
+        """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none.
+
+        A point on the edge of a fill is on copper: it may be a slit, which has no width.
+        """
         found = np.full(len(x_mm), NO_COPPER, dtype=np.int64)
         fills = self.fills(layer)
-        for k, rows in rows_in_fills(fills, x_mm, y_mm):
+        for k, rows in rows_in_fills(fills, x_mm, y_mm, with_edge=True):
             found[rows] = fills[k][0]
         return found
 

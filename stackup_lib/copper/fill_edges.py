@@ -66,21 +66,28 @@ def diagonals(boxes: tuple[Floats, Floats, Floats, Floats]) -> NDArray[np.object
     return np.asarray(shapely.linestrings(np.column_stack(boxes).reshape(-1, 2, 2)))
 
 
-def rows_inside(fill: Polygon, x_mm: Floats, y_mm: Floats) -> Ints:
-    """Return which points lie in a prepared fill, ascending."""
+def rows_inside(fill: Polygon, x_mm: Floats, y_mm: Floats, *, with_edge: bool = False) -> Ints:
+    """Return which points lie in a prepared fill, ascending; see `rows_in_fills`."""
     left, low, right, high = fill.bounds
     near = np.flatnonzero((x_mm >= left) & (x_mm <= right) & (y_mm >= low) & (y_mm <= high))
     if not len(near):
         return near
-    return _inside(fill, near, x_mm, y_mm)
+    return _inside(fill, near, x_mm, y_mm, with_edge=with_edge)
 
 
 def rows_in_fills(
-    fills: Sequence[tuple[int, Polygon]], x_mm: Floats, y_mm: Floats, own_net: Ints | None = None
+    fills: Sequence[tuple[int, Polygon]],
+    x_mm: Floats,
+    y_mm: Floats,
+    own_net: Ints | None = None,
+    *,
+    with_edge: bool = False,
 ) -> Iterator[tuple[int, Ints]]:
     """Yield the row of each prepared fill that points may lie in, and which points do, ascending.
 
-    With `own_net` points are not looked for in fills of their own net.
+    With `own_net` points are not looked for in fills of their own net. A point on an edge is in no fill, though that
+    may be a slit with copper all around: with `with_edge` it is in it. KiCad draws slits level from the sides of holes,
+    where tracks to the middle of a via run.
     """
     import shapely  # noqa: PLC0415
 
@@ -95,14 +102,15 @@ def rows_in_fills(
         if own_net is not None:
             near = near[own_net[near] != net]
         if len(near):
-            yield k, _inside(fill, near, x_mm, y_mm)
+            yield k, _inside(fill, near, x_mm, y_mm, with_edge=with_edge)
 
 
-def _inside(fill: Polygon, near: Ints, x_mm: Floats, y_mm: Floats) -> Ints:
+def _inside(fill: Polygon, near: Ints, x_mm: Floats, y_mm: Floats, *, with_edge: bool) -> Ints:
     import shapely  # noqa: PLC0415
 
     near = near[np.argsort(y_mm[near])]  # those of one height after another meet the same edges: twice as fast
-    return np.sort(near[shapely.contains_xy(fill, x_mm[near], y_mm[near])])
+    look_up = shapely.intersects_xy if with_edge else shapely.contains_xy
+    return np.sort(near[look_up(fill, x_mm[near], y_mm[near])])
 
 
 def fill_edges(board: Board, layer: int) -> FillEdges:

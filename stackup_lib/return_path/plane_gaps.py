@@ -189,7 +189,7 @@ class ReturnPath:
     def _joined_at(self, layer: int, at: Complexes) -> Ints:
         found = self.copper.net_at(layer, at.real, at.imag)
         for fill in self.copper.floating(layer):
-            found[rows_inside(fill, at.real, at.imag)] = FLOATING
+            found[rows_inside(fill, at.real, at.imag, with_edge=True)] = FLOATING
         return found
 
     def _pieces(self, rows: Ints) -> _Pieces:

@@ -36,6 +36,16 @@ def test_points_are_not_looked_for_in_fills_of_their_own_net(fills: list[tuple[i
     assert found == {0: [1, 2], 1: [0, 2]}
 
 
+def test_a_point_on_a_slit_is_in_the_fill_only_with_its_edge(fills: list[tuple[int, shapely.Polygon]]) -> None:
+    """The slit runs from the upper edge down to (3, 7), with copper on both sides; (3, 6) lies below it."""
+    x, y = np.array([3.0, 3.0, 0.0, 7.0]), np.array([8.0, 6.0, 7.0, 7.0])
+    _, slit = fills[3]
+    assert rows_inside(slit, x, y).tolist() == [1]
+    assert rows_inside(slit, x, y, with_edge=True).tolist() == [0, 1, 2]
+    assert dict(rows_in_fills(fills, x, y))[3].tolist() == [1]
+    assert dict(rows_in_fills(fills, x, y, with_edge=True))[3].tolist() == [0, 1, 2]
+
+
 def test_neither_points_nor_fills_give_nothing(fills: list[tuple[int, shapely.Polygon]]) -> None:
     assert not list(rows_in_fills([], np.array([1.0]), np.array([1.0])))
     assert not list(rows_in_fills(fills, np.zeros(0), np.zeros(0)))
