@@ -54,6 +54,24 @@ def test_a_slot_that_is_crossed_at_an_angle_is_followed_along_itself(tmp_path: P
     assert detour_mm(copper, gap, 4.0) == pytest.approx(4.0)
 
 
+@pytest.mark.parametrize("slant_deg", [2.5, 42.5, 62.5, 70.0, 80.0])
+def test_no_angle_hides_a_narrow_slot(tmp_path: Path, slant_deg: float) -> None:
+    """Measured from square to the slot; beyond 80 degrees the track is over it for longer than it would be followed."""
+    along = 30 * complex(math.cos(math.radians(slant_deg)), math.sin(math.radians(slant_deg)))
+    ends = [40 - along.real, 35 - along.imag], [40 + along.real, 35 + along.imag]
+    copper, gap = crossing(tmp_path, str([[round(value, 4) for value in end] for end in ends]))
+
+    assert detour_mm(copper, gap, 4.0) == pytest.approx(4.0)
+
+
+def test_a_slant_crossing_of_a_slot_that_ends_soon_stays_short(tmp_path: Path) -> None:
+    """At 60 degrees, bridges 1 mm along the slot from the track's middle: that far, and half of the slot across."""
+    bridges = ((38.0, 2.0, 42.0, 34.0), (38.0, 36.0, 42.0, 69.0))
+    copper, gap = crossing(tmp_path, "[[25, 9.0192], [55, 60.9808]]", *bridges)
+
+    assert 1.0 - STEP_MM <= detour_mm(copper, gap, 10.0) <= math.hypot(1.0, 0.25) + STEP_MM
+
+
 def test_a_short_void_ends_soon(tmp_path: Path) -> None:
     """Bridges leave 1 mm of the slot open, the track in its middle."""
     bridges = ((38.0, 2.0, 42.0, 34.5), (38.0, 35.5, 42.0, 69.0))
