@@ -17,6 +17,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, Rule
 from stackup_lib.core.background_process import BackgroundTask, WorkQueue, may_copy
+from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.core.record import workpiece
@@ -71,9 +72,11 @@ class _Tally:
     missing: dict[tuple[str, str], Missing] = field(default_factory=dict)
     doubts: dict[tuple[str, str], MissingFact] = field(default_factory=dict)
 
-    def lacks(self, fact: MissingFact) -> None:
+    def lacks(self, fact: MissingFact | StackwrightError) -> None:
+        """Count an object that cannot be decided: a fact is missing, or what it rests on cannot exist."""
+        name, how = (fact.name, fact.how_to_give) if isinstance(fact, MissingFact) else (fact.what, fact.next_step)
         self.undecided += 1
-        self.missing.setdefault((fact.name, fact.how_to_give), Missing(fact=fact.name, how_to_give=fact.how_to_give))
+        self.missing.setdefault((name, how), Missing(fact=name, how_to_give=how))
 
     @property
     def verdict(self) -> Verdict:
@@ -230,7 +233,7 @@ def _check_objects(context: Context, clause: Clause, decider: Rule, tally: _Tall
     with context.recording() as used_for_choice:
         try:
             objects = list(decider.over(context, clause))
-        except MissingFact as fact:
+        except (MissingFact, StackwrightError) as fact:
             tally.lacks(fact)
             return
     chosen_with = used_for_choice.confidence
@@ -244,7 +247,7 @@ def _check_objects(context: Context, clause: Clause, decider: Rule, tally: _Tall
                     context.need_true_fills()
                 for draft in decider.check(context, clause, subject):
                     drafts.append(draft)
-            except MissingFact as fact:
+            except (MissingFact, StackwrightError) as fact:
                 if not any(draft.fails for draft in drafts):  # what failed before stands
                     tally.lacks(fact)
                     continue

@@ -102,12 +102,19 @@ def _touching_cores(rows: list[StackupLayer]) -> Iterator[Unstackable]:
 def copper_fault(board: Board, index: int, thickness_mm: float) -> MissingFact | None:
     """Return what is missing where copper has the thickness of no foil weight; None where it can be.
 
-    Outer layers are plated, and so are inner ones on which a via ends: their copper may have any thickness.
+    Outer layers are plated, and so are inner ones on which a via ends: their copper may have any thickness that is not
+    less than the thinnest foil.
     """
-    if neighbouring_foils(thickness_mm) is None or is_plated(board, index):
+    if neighbouring_foils(thickness_mm) is None or (is_plated(board, index) and not is_too_thin(thickness_mm)):
         return None
     name = board.copper_layers[index].name
     return cannot_be("copper thickness", name, f"{thickness_mm * 1000:g} um", correct(name, "the copper thickness"))
+
+
+def is_too_thin(thickness_mm: float) -> bool:
+    """Tell whether copper is thinner than any foil."""
+    adjacent = neighbouring_foils(thickness_mm)
+    return adjacent is not None and adjacent[0] is None
 
 
 def is_plated(board: Board, index: int) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stackup_lib.core.light import LIGHT_M_PER_S
 from stackup_lib.core.record import record
+from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.transmission_lines.materials.conductor_models import (
     COPPER,
     Metal,
@@ -161,6 +162,9 @@ def loss_per_length(line: Line, frequency_ghz: ArrayLike, metal: Metal = COPPER)
     First-order (low-loss) attenuation alpha = R/(2 Z) + G Z/2 with Z = sqrt(L/C), which is also what a matched line
     loses at DC. The sum is within 0.2 % of the full telegrapher's equations above 0.3 GHz on board lines, within 2 %
     at 0.1 GHz. Where a quasi-static answer ends: `stackup_lib.field_solver.validity`.
+
+    Raises:
+        GeometryError: the roughness of the copper reaches across the dielectric.
     """
     f = np.asarray(frequency_ghz, dtype=np.float64)
     omega = 2e9 * math.pi * f
@@ -172,6 +176,10 @@ def loss_per_length(line: Line, frequency_ghz: ArrayLike, metal: Metal = COPPER)
     inductance = line.inductance_h_per_m + rough.imag / (2e9 * math.pi * np.maximum(f, _AT_REST_GHZ))
     capacitance = _capacitance(line, f)
     conductance = -omega * capacitance.imag
+    if (inductance <= 0).any():
+        raise GeometryError(
+            "a line's copper is as rough as its dielectric is thick", "check the thickness of the dielectric"
+        )
     impedance = np.sqrt(inductance / capacitance.real)
     scale = DB_PER_NEPER * 1e-3
     return LineLoss(

@@ -151,6 +151,39 @@ SEEDS = {
         lambda c: c.with_ply("F.Cu", thickness_mm=0.025),
         {"board.stackup.symmetry": "failed"},
     ),
+    "outer copper of 1.4 um": Seed(
+        "STK017: 1.4 mil entered as 0.0014 mm; the lines of F.Cu rest on it, and least space goes by weight",
+        lambda c: c.with_ply("F.Cu", thickness_mm=0.0014),
+        {
+            "board.copper.foil_weight": "failed",
+            "board.stackup.symmetry": "failed",
+            **undecided(*LINES, LOSS, *SPACE),
+        },
+    ),
+    "outer copper of 0.35 mm": Seed(
+        "ten times an ounce: its spaces are too narrow, and traces of 0.13 mm would have no top",
+        lambda c: c.with_ply("F.Cu", thickness_mm=0.35),
+        {
+            **dict.fromkeys((*SPACE, "board.stackup.symmetry", "board.stackup.thickness"), "failed"),
+            **undecided(*LINES, LOSS),
+        },
+    ),
+    "mask of 0.4 um": Seed(
+        "STK014: 0.4 mil entered as mm and converted once more",
+        lambda c: c.with_ply("F.Mask", thickness_mm=0.0004),
+        {"board.mask.thickness": "failed", **undecided(*LINES, LOSS)},
+    ),
+    "prepreg of 4 um": Seed(
+        "STK018: no room for its glass; nor for the roughness of the copper, so that loss has no number",
+        lambda c: c.with_ply("dielectric 1", thickness_mm=0.0039),
+        {
+            "board.prepreg.construction": "failed",
+            **dict.fromkeys(("board.fab.dielectric_standard", "board.fab.dielectric_advanced"), "failed"),
+            **dict.fromkeys(("board.impedance.routed", "board.impedance.intended"), "failed"),
+            **dict.fromkeys(("board.stackup.symmetry", "board.stackup.thickness"), "failed"),
+            **undecided(LOSS),
+        },
+    ),
     "2116 of 0.05 mm": Seed(
         "STK018: 40 um of it would be glass, 81 %; thin for standard fabs, and too near for the widths",
         lambda c: c.with_ply("dielectric 1", thickness_mm=0.05),

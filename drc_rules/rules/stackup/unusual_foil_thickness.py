@@ -3,7 +3,8 @@
 What it checks
 --------------
 The copper thickness of every inner layer on which no via begins or ends, in an entered stackup. Each weight may be
-stated as bought or as finished after etching: 0.5 oz from 12 to 20 um, 1 oz from 27 to 40 um.
+stated as bought or as finished after etching: 0.5 oz from 12 to 20 um, 1 oz from 27 to 40 um. Of the other layers
+whether they are thinner than any foil, 5 um.
 
 Why it matters
 --------------
@@ -16,8 +17,8 @@ Enter the thickness of the fab's foil: 0.0175 mm for 0.5 oz, 0.035 mm for 1 oz, 
 
 What it cannot see
 ------------------
-Outer layers, and inner ones on which a blind or buried via ends, are plated: their copper may have any thickness. The
-wrong one of two weights passes. Copper above 4 oz is not judged.
+Outer layers, and inner ones on which a blind or buried via ends, are plated: their copper may have any thickness from
+5 um. The wrong one of two weights passes. Copper above 4 oz is not judged.
 
 Sources
 -------
@@ -30,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
-from drc_rules.facts.row_faults import correct, is_plated
+from drc_rules.facts.row_faults import correct, is_plated, is_too_thin
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -39,36 +40,39 @@ from stackup_lib.materials import neighbouring_foils
 
 
 @record
-class InnerCopper:
-    """A copper row that is not plated."""
+class CopperRow:
+    """A copper row that is not plated, or is thinner than any foil."""
 
     name: str
+    is_plated: bool
     thickness_mm: float
     line: int | None
 
 
-def _unplated(ctx: Context, _clause: Clause) -> list[InnerCopper]:
+def _judged(ctx: Context, _clause: Clause) -> Iterator[CopperRow]:
     board = ctx.board
-    return [
-        InnerCopper(row.name, row.thickness_mm, board.line_of(row.offset) if row.offset else None)
-        for row in ctx.stackup().copper
-        if row.thickness_mm and row.name in board.layer_index and not is_plated(board, board.layer_index[row.name])
-    ]
+    for row in ctx.stackup().copper:
+        if row.thickness_mm and row.name in board.layer_index:
+            plated = is_plated(board, board.layer_index[row.name])
+            if not plated or is_too_thin(row.thickness_mm):
+                line = board.line_of(row.offset) if row.offset else None
+                yield CopperRow(row.name, plated, row.thickness_mm, line)
 
 
-@rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_unplated)
-def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> Iterator[DraftFinding]:
-    """Yield one finding per inner layer between the weights."""
+@rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_judged)
+def unusual_foil_thickness(ctx: Context, clause: Clause, row: CopperRow) -> Iterator[DraftFinding]:
+    """Yield one finding per layer between the weights, or below them all."""
     adjacent = neighbouring_foils(row.thickness_mm)
     if adjacent is None:
         return
     lower, upper = adjacent
     ends = [f"{foil.weights} ends at {foil.to_um:g} um" for foil in (lower,) if foil]
     ends += [f"{foil.weights} begins at {foil.from_um:g} um" for foil in (upper,) if foil]
-    um = row.thickness_mm * 1000
+    copper = f"{'' if row.is_plated else 'inner '}copper {row.thickness_mm * 1000:.4g} um"
+    cause = "No foil is as thin" if lower is None else "The foil is ambiguous"
     yield DraftFinding(
-        title=f"{row.name}: inner copper {um:.4g} um matches no foil weight: {', '.join(ends)}",
-        why="The foil is ambiguous, so impedance and resistance of this layer are not judged",
+        title=f"{row.name}: {copper} matches no foil weight: {', '.join(ends)}",
+        why=f"{cause}, so impedance and resistance of this layer are not judged",
         fix=f"{correct(row.name, 'the copper thickness')}: 0.0175 mm is 0.5 oz, 0.035 mm is 1 oz",
         ids=(row.name,),
         measured=Measured(value=round(row.thickness_mm, 5), unit="mm"),

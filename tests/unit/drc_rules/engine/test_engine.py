@@ -19,6 +19,7 @@ from drc_rules.rules.rule import DraftFinding, Rule
 from drc_rules.settings.config import Config, load_config, parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
+from stackup_lib.field_solver.sections import GeometryError
 from tests.support.mini import mini_board
 
 Check = Callable[[Context, Clause, object], Iterator[DraftFinding]]
@@ -230,6 +231,33 @@ def test_a_rule_that_raises_is_named_and_the_others_still_run(context: Context) 
 
     assert [(c.code, c.error) for c in outcome.crashes] == [("TST001", "ZeroDivisionError: oops")]
     assert [v.verdict for v in outcome.verdicts] == [Verdict.NOT_VERIFIABLE, Verdict.PASSED]
+
+
+def test_what_cannot_exist_is_not_verifiable_and_no_crash(context: Context) -> None:
+    """A cross section without an answer says what is wrong with it; the rule's other subjects are decided."""
+
+    def unsolved(_ctx: Context, _clause: Clause, subject: object) -> Iterator[DraftFinding]:
+        if subject == "thin":
+            raise GeometryError("a mask thickness under 1 um", "give it in mm")
+        yield from ()
+
+    verdict = decide(context, unsolved, ("thin", "sound"))
+
+    assert (verdict.verdict, verdict.checked, verdict.undecided) == (Verdict.NOT_VERIFIABLE, 1, 1)
+    assert [(m.fact, m.how_to_give) for m in verdict.missing] == [("a mask thickness under 1 um", "give it in mm")]
+
+
+def test_subjects_that_cannot_exist_are_not_verifiable(context: Context) -> None:
+    """The same where they are looked for."""
+
+    def over(_ctx: Context, _clause: Clause) -> Iterator[object]:
+        raise GeometryError("a trace without a top", "widen it")
+
+    one = Rule(**{**vars(rule(lambda _c, _l, _o: iter(()))), "over": over})
+    outcome = run(context, [clause()], [one], [one])
+
+    assert [v.verdict for v in outcome.verdicts] == [Verdict.NOT_VERIFIABLE]
+    assert not outcome.crashes
 
 
 def test_a_clause_without_a_rule_is_not_verifiable_and_counts_nowhere(context: Context) -> None:
