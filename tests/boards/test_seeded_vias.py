@@ -112,8 +112,10 @@ OUTSIDE_IN = "F.Cu", "In1.Cu", "In2.Cu", "In3.Cu", "In4.Cu", "B.Cu"
 ASPECT_RATIOS = "board.via.aspect_ratio", "board.via.aspect_ratio_advanced", "board.via.aspect_ratio_standard"
 
 
-def spanning(case: Case, kind: ViaKind, *spans: tuple[str, str], drill_mm: float = 0.3, stacked: bool = False) -> Case:
-    """Give some of these vias another kind and span each; stacked ones all lie at the first one's place."""
+def spanning(
+    case: Case, kind: ViaKind, *spans: tuple[str, str], drill_mm: float = 0.3, apart_mm: float | None = None
+) -> Case:
+    """Give some of these vias another kind and span each; `apart_mm` puts each at that distance from the one before."""
     vias, layers = case.board.vias, case.board.layer_index
     names = ("x_mm", "y_mm", "size_mm", "drill_mm", "kind", "start_layer", "end_layer", "pad_size_mm")
     new = {name: getattr(vias, name).copy() for name in names}
@@ -124,9 +126,10 @@ def spanning(case: Case, kind: ViaKind, *spans: tuple[str, str], drill_mm: float
         new["drill_mm"][row], new["size_mm"][row] = drill_mm, drill_mm + 0.2
         new["pad_size_mm"][row] = np.nan
         new["pad_size_mm"][row, first : last + 1] = drill_mm + 0.2
-        if stacked:
-            (lowest,) = np.flatnonzero(case.via_rows(ALONE[:1])).tolist()
-            new["x_mm"][row], new["y_mm"][row] = vias.x_mm[lowest], vias.y_mm[lowest]
+        if apart_mm is not None:
+            (first_row,) = np.flatnonzero(case.via_rows(ALONE[:1])).tolist()
+            new["x_mm"][row] = vias.x_mm[first_row] + apart_mm * ALONE.index(uuid)
+            new["y_mm"][row] = vias.y_mm[first_row]
     return case.with_board(vias=replace(vias, **new))
 
 
@@ -156,8 +159,13 @@ NESTED = {
     "board.via.lamination_cycles": "passed",
     "board.stackup.via_ends": "passed",
 }
-STACKED = {**MICROVIAS, **dict.fromkeys(ASPECT_RATIOS, "failed"), "board.stackup.via_ends": "failed"}
-"""The second microvia is 0.5 mm deep, and the third one between two cores."""
+STACKED = {
+    **MICROVIAS,
+    **dict.fromkeys(ASPECT_RATIOS, "failed"),
+    "board.stackup.via_ends": "failed",
+    "board.via.microvia_stagger": "passed",
+}
+"""The second microvia is 0.5 mm deep, and the third one between two cores; each continues the one before."""
 
 SPANS: dict[str, tuple[Callable[[Case], Case], dict[str, str]]] = {
     "a blind via and a buried one that cross": (
@@ -198,16 +206,33 @@ SPANS: dict[str, tuple[Callable[[Case], Case], dict[str, str]]] = {
         MICROVIAS,
     ),
     "three microvias on one another": (
-        lambda c: spanning(c, ViaKind.MICRO, *levels(3), drill_mm=0.1, stacked=True),
+        lambda c: spanning(c, ViaKind.MICRO, *levels(3), drill_mm=0.1, apart_mm=0.0),
         {**STACKED, "training.microvia_stack.preferred": "failed"},  # two levels are
     ),
     "five microvias on one another": (
-        lambda c: spanning(c, ViaKind.MICRO, *levels(5), drill_mm=0.1, stacked=True),
+        lambda c: spanning(c, ViaKind.MICRO, *levels(5), drill_mm=0.1, apart_mm=0.0),
         {
             **STACKED,
             **dict.fromkeys(("training.microvia_stack.preferred", "training.microvia_stack.max"), "failed"),
             "board.copper.foil_weight": "not applicable",  # every layer is plated now
         },
+    ),
+    "two microvias half on one another": (
+        lambda c: spanning(c, ViaKind.MICRO, *levels(2), drill_mm=0.15, apart_mm=0.2),
+        # pads of 0.35 mm; the second microvia is 0.5 mm deep
+        {**MICROVIAS, **dict.fromkeys(ASPECT_RATIOS, "failed"), "board.via.microvia_stagger": "failed"},
+    ),
+    "a microvia on a buried via": (
+        lambda c: spanning(c, ViaKind.MICRO, *levels(2), drill_mm=0.3, apart_mm=0.0).with_vias(
+            ALONE[1:2], kind=ViaKind.BURIED
+        ),
+        {**MICROVIAS, "board.via.microvia_on_drilled": "failed"},
+    ),
+    "a microvia beside a buried via": (
+        lambda c: spanning(c, ViaKind.MICRO, *levels(2), drill_mm=0.3, apart_mm=0.6).with_vias(
+            ALONE[1:2], kind=ViaKind.BURIED
+        ),
+        {**MICROVIAS, "board.via.microvia_on_drilled": "passed"},
     ),
     "the same five at places of their own": (
         lambda c: spanning(c, ViaKind.MICRO, *levels(5), drill_mm=0.1),
