@@ -15,8 +15,10 @@ from drc_rules.rules.rule import all_rules
 from stackwright.commands.lookup.shipped import shipped_clauses
 from tests.boards import (
     test_seeded_board,
+    test_seeded_buses,
     test_seeded_defects,
     test_seeded_fabrication,
+    test_seeded_intent,
     test_seeded_power,
     test_seeded_return_path,
     test_seeded_rules_files,
@@ -34,7 +36,10 @@ def seeds() -> Iterator[tuple[str, Mapping[str, str]]]:
     for group in (test_seeded_defects.THOR_SEEDS, test_seeded_defects.WREN_SEEDS, test_seeded_defects.FILE_SEEDS):
         yield from (("defects", seed.turns) for seed in group.values())
     yield from (("board", seed.turns) for seed in test_seeded_board.SEEDS.values())
+    yield from (("buses", seed.turns) for seed in test_seeded_buses.SEEDS.values())
     yield from (("fabrication", seed.turns) for seed in test_seeded_fabrication.SEEDS.values())
+    yield from (("intent", seed.turns) for seed in test_seeded_intent.SEEDS.values())
+    yield from (("intent", turns) for _, _, turns in test_seeded_intent.NVLINK_SEEDS.values())
     yield from (("power", seed.turns) for seed in test_seeded_power.SEEDS)
     yield from (("return_path", seed.turns) for seed in test_seeded_return_path.SEEDS.values())
     yield from (("rules_files", turns) for _, turns in test_seeded_rules_files.SEEDS.values())
@@ -51,7 +56,8 @@ def code_of_clause() -> dict[str, str]:
     families = {interface(one).family for one in interface_ids()}
     clauses = [s.clause for s in shipped_clauses()]
     for name in profile_names():
-        clauses += assemble(load_profile(name), None, (), families).clauses
+        for found in (families, ()):  # what a generation decides is asked of the families that are there
+            clauses += assemble(load_profile(name), None, (), found).clauses
     return {clause.id: codes[clause.kind] for clause in clauses if clause.kind in codes}
 
 
@@ -61,6 +67,19 @@ def seeds_by_rule(verdict: str) -> Counter[str]:
     for _, turns in seeds():
         counts.update({code_of_clause()[c] for c, to in turns.items() if to == verdict or _adds(to, verdict)})
     return counts
+
+
+@cache
+def rules_that_only_ask() -> frozenset[str]:
+    """Return the codes of the rules that report nothing: what they ask for stays not verifiable until it is given."""
+    names = {rule.name.replace("-", "_"): rule.code for rule in all_rules()}
+    return frozenset(names.values()) - {names[loaded.defect] for loaded in all_cases() if loaded.case.finds}
+
+
+def tried_by_rule() -> Counter[str]:
+    """Return how many seeds of each rule it must report; of a rule that only asks, how many make it ask."""
+    asked = seeds_by_rule("not verifiable")
+    return seeds_by_rule("failed") + Counter({code: asked[code] for code in rules_that_only_ask()})
 
 
 def _adds(to: str, verdict: str) -> bool:
