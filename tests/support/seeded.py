@@ -159,7 +159,7 @@ class Case:
         context, requirements, _ = prepare(self.board, parse_config(self.config), Overrides())
         outcome = run(context, [one for one in requirements.clauses if wanted(one)], all_rules(), rules or all_rules())
         assert not outcome.crashes, outcome.crashes
-        return states_of(outcome.verdicts, outcome.findings)
+        return states_of(outcome.verdicts, outcome.findings, over_design=True)
 
     def verdicts(self) -> list[ClauseVerdict]:
         """Return the verdicts on every clause."""
@@ -188,8 +188,10 @@ def undecided(*clauses: str) -> dict[str, str]:
     return dict.fromkeys(clauses, "not verifiable")
 
 
-def states_of(verdicts: Iterable[ClauseVerdict], findings: Iterable[Finding]) -> dict[str, State]:
-    """Return clause -> state for every clause that has a rule, but for over-design.
+def states_of(
+    verdicts: Iterable[ClauseVerdict], findings: Iterable[Finding], *, over_design: bool = False
+) -> dict[str, State]:
+    """Return clause -> state for every clause that has a rule, but for over-design unless asked for.
 
     That rests on every fact of every link and falls silent with any of them: it has seeds of its own.
     """
@@ -197,11 +199,8 @@ def states_of(verdicts: Iterable[ClauseVerdict], findings: Iterable[Finding]) ->
     for finding in findings:
         for clause in (finding.clause, *finding.also):
             keys.setdefault(clause, set()).add(finding.key)
-    return {v.clause.id: (v.verdict.value, frozenset(keys.get(v.clause.id, ()))) for v in verdicts if _has_state(v)}
-
-
-def _has_state(verdict: ClauseVerdict) -> bool:
-    return verdict.has_rule and not verdict.code.startswith("OVR")
+    wanted = (v for v in verdicts if v.has_rule and (over_design or not v.code.startswith("OVR")))
+    return {v.clause.id: (v.verdict.value, frozenset(keys.get(v.clause.id, ()))) for v in wanted}
 
 
 def turned(before: Mapping[str, State], after: Mapping[str, State]) -> dict[str, str]:
