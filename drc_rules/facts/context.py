@@ -29,10 +29,11 @@ from stackup_lib.board.board import Board, Ints, Stackup
 from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.board.layer_roles import LayerUse, layer_uses
 from stackup_lib.copper.board_area import board_area_mm2
-from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.copper_map import CopperMap, waiting_planes
 from stackup_lib.copper.stale_fills import REFILL, fills_out_of_date, need_true_fills
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.core.record import workpiece
+from stackup_lib.core.words import listed
 from stackup_lib.materials import FoilGrade, catalogue, find_foil
 from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.vias.plated_holes import copper_faces_mm, copper_heights_mm
@@ -230,6 +231,11 @@ class Context:
             raise MissingFact("zone fills", FILL_ZONES)
         return self.uses
 
+    def need_filled_planes(self, layers: Iterable[int]) -> None:
+        """Raise `MissingFact` where one of some layers may become a plane once the zones on it are filled."""
+        if names := [self.board.copper_layers[layer].name for layer in layers if layer in self.get(_waiting_planes)]:
+            raise MissingFact(f"the zone fills on {listed(names)}", FILL_ZONES)
+
     def need_true_fills(self) -> None:
         """Raise `MissingFact` where stored fills are out of date: copper or holes of other nets lie in them."""
         if self.fills_are_old:
@@ -362,6 +368,10 @@ def _plies(ctx: Context) -> tuple[DielectricPly, ...]:
 
 def _uses(ctx: Context) -> tuple[LayerUse, ...]:
     return layer_uses(ctx.board, board_area_mm2(ctx.board))
+
+
+def _waiting_planes(ctx: Context) -> frozenset[int]:
+    return waiting_planes(ctx.board, ctx.uses, board_area_mm2(ctx.board))
 
 
 def _copper(ctx: Context) -> CopperMap:

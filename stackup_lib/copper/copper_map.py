@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, polygon_areas_mm2
 from stackup_lib.copper.coupling import TrackPieces, piece_counts
 from stackup_lib.copper.fill_edges import FillEdges, fill_edges, rows_in_fills
 from stackup_lib.copper.floating_fills import floating_fills
@@ -146,6 +148,21 @@ def unfilled_zones(board: Board, layers: Iterable[int]) -> Ints:
     if len(zones.fill_zone):
         is_open &= zones.is_filled == 0
     return np.flatnonzero(is_open).astype(np.int64)
+
+
+def waiting_planes(board: Board, uses: Sequence[LayerUse], area_mm2: float | None) -> frozenset[int]:
+    """Return the layers that are no planes as they are, and may be once the zones on them that have no fill do."""
+    zones, rows = board.zones, unfilled_zones(board, range(board.layer_count))
+    if not area_mm2 or not len(rows):
+        return frozenset()
+    rows = rows[zones.net[rows] > 0]
+    outlines = polygon_areas_mm2(zones.outline_x_mm, zones.outline_y_mm, zones.outline_start)[rows]
+    found = set()
+    for layer, use in enumerate(uses):
+        more = float(np.sum(outlines[holds_layer(zones.layers[rows], layer)])) / area_mm2
+        if more and not use.is_plane and use.ground_share + use.power_share + more >= PLANE_MIN_COVERAGE:
+            found.add(layer)
+    return frozenset(found)
 
 
 def _nearest(copper: CopperMap, layers: range, x_mm: Floats, y_mm: Floats) -> Ints:

@@ -90,14 +90,15 @@ def board_site(ctx: Context, index: int, references: tuple[int | None, int | Non
         references: planes above and below; by default the nearest ones by their filled copper.
 
     Raises:
-        MissingFact: a thickness, a Dk or the reference plane is not known.
+        MissingFact: a thickness, a Dk or the reference plane is not known, as where a zone before it has no fill.
         GeometryError: the stackup has nothing between trace and plane.
     """
     ctx.stackup()
     above, below = references_of(ctx, index) if references is None else references
     names = [layer.name for layer in ctx.board.copper_layers]
-    upper = _rows(ctx, index, -1 if above is None else above)
-    lower = _rows(ctx, index, len(names) if below is None else below)
+    first, last = -1 if above is None else above, len(names) if below is None else below
+    ctx.need_filled_planes(layer for layer in range(first + 1, last) if layer != index)
+    upper, lower = _rows(ctx, index, first), _rows(ctx, index, last)
     is_outer = index in (0, len(names) - 1)
     mask, assumptions = _mask(ctx, index) if is_outer else (None, ())
     copper_mm = _copper_mm(ctx, index, outer=is_outer)
