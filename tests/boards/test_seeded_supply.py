@@ -20,11 +20,8 @@ from tests.support.seeded import Case, State, turned
 pytestmark = pytest.mark.demo
 
 BARE = 'profile = "edge"\n'
-RAIL = """profile = "edge"
-[[rail]]
-net = "+5V"
-voltage_v = 5
-current_a = 2
+VOLTAGE = BARE + '[[rail]]\nnet = "+5V"\nvoltage_v = 5\n'
+RAIL = f"""{VOLTAGE}current_a = 2
 ripple_pct = 5
 step_a = 1
 remote_sense = true
@@ -33,7 +30,7 @@ from = ["J101"]
 to = ["Module301"]
 ground_to = ["J101"]
 """
-AT_48_V = RAIL.replace("voltage_v = 5", "voltage_v = 48")
+AT_48_V = VOLTAGE.replace("voltage_v = 5", "voltage_v = 48")
 SPACE, CONVERTER = "board.pdn.voltage_clearance", "board.pdn.conversion_clearance"
 REACH = "board.pdn.regulator_reach"
 
@@ -87,19 +84,19 @@ def with_step(case: Case, amperes: float) -> Case:
 SEEDS = {
     "the rail is of 48 V": Seed(
         "the board happens to keep what the table has for that",
-        RAIL,
+        VOLTAGE,
         lambda c: c.declared("voltage_v = 5", "voltage_v = 48"),
         {SPACE: "passed"},
     ),
     "the rail is of 24 V": Seed(
         "up to 30 V fabs ask for more than the table: harmless",
-        RAIL,
+        VOLTAGE,
         lambda c: c.declared("voltage_v = 5", "voltage_v = 24"),
         {},
     ),
     "the rail is of 120 V": Seed(
         "0.4 mm under mask, and 1.2 for a converter",
-        RAIL,
+        VOLTAGE,
         lambda c: c.declared("voltage_v = 5", "voltage_v = 120"),
         {SPACE: "failed", CONVERTER: "failed"},
     ),
@@ -141,8 +138,8 @@ SEEDS = {
     ),
     "the net is called +120V, and declared with 5 V": Seed(
         "what is declared is believed before the name: harmless",
-        RAIL,
-        lambda c: replace(renamed(c, "+120V"), config=RAIL.replace('"+5V"', '"+120V"')),
+        VOLTAGE,
+        lambda c: replace(renamed(c, "+120V"), config=VOLTAGE.replace('"+5V"', '"+120V"')),
         {},
     ),
     "a step of 1000 A": Seed(

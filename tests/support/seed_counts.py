@@ -19,6 +19,8 @@ from tests.boards import (
     test_seeded_defects,
     test_seeded_fabrication,
     test_seeded_intent,
+    test_seeded_order,
+    test_seeded_over_design,
     test_seeded_power,
     test_seeded_return_path,
     test_seeded_rules_files,
@@ -41,6 +43,9 @@ def seeds() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield from (("fabrication", seed.turns) for seed in test_seeded_fabrication.SEEDS.values())
     yield from (("intent", seed.turns) for seed in test_seeded_intent.SEEDS.values())
     yield from (("intent", turns) for _, _, turns in test_seeded_intent.NVLINK_SEEDS.values())
+    yield from (("order", seed.turns) for seed in test_seeded_order.SEEDS.values())
+    yield from (("over_design", seed.turns) for seed in test_seeded_over_design.SEEDS.values())
+    yield "over_design", test_seeded_over_design.UNFILLED.turns
     yield from (("power", seed.turns) for seed in test_seeded_power.SEEDS)
     yield from (("return_path", seed.turns) for seed in test_seeded_return_path.SEEDS.values())
     yield from (("rules_files", turns) for _, turns in test_seeded_rules_files.SEEDS.values())
