@@ -25,6 +25,7 @@ from tests.boards import (
     test_seeded_return_path,
     test_seeded_rules_files,
     test_seeded_stackup,
+    test_seeded_stubs,
     test_seeded_supply,
     test_seeded_thermal,
     test_seeded_vias,
@@ -50,6 +51,7 @@ def seeds() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield from (("return_path", seed.turns) for seed in test_seeded_return_path.SEEDS.values())
     yield from (("rules_files", turns) for _, turns in test_seeded_rules_files.SEEDS.values())
     yield from (("stackup", seed.turns) for seed in test_seeded_stackup.SEEDS.values())
+    yield from (("stubs", seed.turns) for seed in test_seeded_stubs.SEEDS.values())
     yield from (("supply", seed.turns) for seed in test_seeded_supply.SEEDS.values())
     yield from (("thermal", turns) for _, _, turns in test_seeded_thermal.SEEDS.values())
     for vias in (test_seeded_vias.SEEDS, test_seeded_vias.SPANS, test_seeded_vias.LANDS):
