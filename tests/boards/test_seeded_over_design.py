@@ -95,6 +95,11 @@ def unfilled(case: Case, net: str) -> Case:
     return case.with_board(zones=replace(case.board.zones, is_filled=is_filled))
 
 
+def with_budget(case: Case, board_loss_db: float) -> Case:
+    """Declare what the board may lose on PCI Express in place of a slot's share."""
+    return case.declared('role = "slot"', f"board_loss_db = {board_loss_db:g}")
+
+
 SILENT = {LAMINATE: "not applicable", LAYERS: "not applicable"}
 
 SEEDS = {
@@ -108,6 +113,18 @@ SEEDS = {
         "no link touches it: not its business",
         LINKS,
         lambda c: made_of(c, "R-5785(N)", 3.4, *INNER),
+        {},
+    ),
+    "Megtron 7, and a budget that the next class just keeps": Seed(
+        "2.5 dB less a tenth leave room for a Df of 0.0054, and very low loss has 0.005 at most",
+        LINKS,
+        lambda c: with_budget(made_of(c, "R-5785(N)", 3.4, *FAST), 2.5),
+        {LAMINATE: "failed"},
+    ),
+    "Megtron 7, and a budget that the next class just misses": Seed(
+        "2.43 dB leave room for 0.0047: harmless",
+        LINKS,
+        lambda c: with_budget(made_of(c, "R-5785(N)", 3.4, *FAST), 2.43),
         {},
     ),
     "a laminate that nobody knows next to the links": Seed(
@@ -133,6 +150,18 @@ SEEDS = {
         LINKS,
         lambda c: c.declared('foil = "STD"', 'foil = "HVLP"'),
         {FOIL: "failed"},
+    ),
+    "HVLP foil, and a budget that VLP just keeps": Seed(
+        "1.87 dB less a tenth are 1.683, and VLP has 1.672 at most",
+        LINKS,
+        lambda c: with_budget(c.declared('foil = "STD"', 'foil = "HVLP"'), 1.87),
+        {FOIL: "failed"},
+    ),
+    "HVLP foil, and a budget that VLP just misses": Seed(
+        "1.82 dB less a tenth are 1.638, which HVLP keeps with 1.609",
+        LINKS,
+        lambda c: with_budget(c.declared('foil = "STD"', 'foil = "HVLP"'), 1.82),
+        {FOIL: "passed"},
     ),
     "RTF foil": Seed(
         "it costs a percent more than the standard one, which closes",
@@ -169,6 +198,18 @@ SEEDS = {
         RAIL,
         lambda c: c.with_ply("In3.Cu", thickness_mm=0.07),
         {COPPER: "failed"},
+    ),
+    "two ounces on In3, and a limit that one just keeps": Seed(
+        "13 mV with the thinnest copper of an ounce",
+        RAIL,
+        lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100", "max_drop_mv = 14"),
+        {COPPER: "failed"},
+    ),
+    "two ounces on In3, and a limit that one just misses": Seed(
+        "the same 13 mV, of 12",
+        RAIL,
+        lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100", "max_drop_mv = 12"),
+        {COPPER: "passed"},
     ),
     "three ounces on In3": Seed(
         "two would do",
