@@ -239,9 +239,11 @@ THOR_SEEDS = {
         },
     ),
     "a via ends on In7": Seed(
-        "a blind hole of 0.1 mm is deeper than standard fabs plate; the only span that is not through crosses no other",
+        "a blind hole of 0.1 mm is deeper than standard fabs plate, and would go through the core below In7 as well; "
+        "the only span that is not through crosses no other",
         lambda c: c.with_vias(ONE_VIA, end_layer=c.board.layer_index["In7.Cu"], kind=1),
         {
+            "board.stackup.via_ends": "failed",
             "board.via.aspect_ratio_standard": "failed +1 -0",
             "board.via.lamination_cycles": "passed",
             "board.via.spans": "passed",
