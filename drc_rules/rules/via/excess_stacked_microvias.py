@@ -17,8 +17,8 @@ Stagger the microvias: offset each level, and that next to a buried via, by half
 
 What it cannot see
 ------------------
-Only centres within 0.02 mm count as stacked. The via under a stack is not counted. Copper fill, voids and laminate
-expansion are in no file: a stack within the limit is not proven reliable.
+Centres within 0.02 mm count as stacked. The via under a stack is not counted, filled and capped or not. Copper fill,
+voids and laminate expansion are in no file: a stack within the limit is not proven reliable.
 
 Sources
 -------
@@ -35,7 +35,7 @@ import numpy as np
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured, ObjectRows
 from drc_rules.report.places import place_in
-from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.core.words import count
@@ -109,18 +109,13 @@ def _place(ctx: Context, stack: Stack) -> Location:
 
 
 def _on_drilled(ctx: Context, joints: Joints) -> DraftFinding:
-    """Yield microvias on drilled vias: information where each of these is filled and capped."""
-    vias, is_laser = ctx.board.vias, np.isin(joints.above, microvias(ctx.board))
-    drilled = np.where(is_laser, joints.below, joints.above)
-    is_closed = bool(np.all((vias.filled[drilled] == 1) & (vias.capped[drilled] == 1)))
-    on = f"{'a drilled via' if len(joints) == 1 else 'drilled vias'}{', filled and capped' if is_closed else ''}"
+    on = "a drilled via" if len(joints) == 1 else "drilled vias"
     return DraftFinding(
         title=f"{_counted(joints)} on {on}: {_layers(ctx, joints)}",
         why="The drilled via expands more than the microvia, and pulls at the joint between them in reflow",
         fix="Move the microvia aside, by half the sum of both pads",
         ids=("microvias on drilled vias",),
         measured=Measured(value=_counted(joints)),
-        severity=Severity.INFO if is_closed else None,
         places=_places(ctx, joints),
         every=ObjectRows(vias=_rows(joints)),
     )
