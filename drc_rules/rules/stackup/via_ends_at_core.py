@@ -45,7 +45,10 @@ def _spans(ctx: Context, _clause: Clause) -> Iterator[Span]:
     found = spans(ctx.board)
     if not found:
         return
-    for row, what in rows_at_fault(ctx.stackup()).items():
+    stackup = ctx.stackup()
+    if [row.name for row in stackup.copper] != [layer.name for layer in ctx.board.copper_layers]:
+        raise MissingFact("a stackup row for each copper layer", DECLARE_STACKUP)
+    for row, what in rows_at_fault(stackup).items():
         raise MissingFact(f"type of {row} ({what})", correct(row, "the type (core or prepreg)"))
     yield from found
 
