@@ -113,13 +113,18 @@ ASPECT_RATIOS = "board.via.aspect_ratio", "board.via.aspect_ratio_advanced", "bo
 
 
 def spanning(
-    case: Case, kind: ViaKind, *spans: tuple[str, str], drill_mm: float = 0.3, apart_mm: float | None = None
+    case: Case,
+    kind: ViaKind,
+    *spans: tuple[str, str],
+    uuids: tuple[str, ...] = ALONE,
+    drill_mm: float = 0.3,
+    apart_mm: float | None = None,
 ) -> Case:
     """Give some of these vias another kind and span each; `apart_mm` puts each at that distance from the one before."""
     vias, layers = case.board.vias, case.board.layer_index
     names = ("x_mm", "y_mm", "size_mm", "drill_mm", "kind", "start_layer", "end_layer", "pad_size_mm")
     new = {name: getattr(vias, name).copy() for name in names}
-    for uuid, (start, end) in zip(ALONE, spans, strict=False):
+    for uuid, (start, end) in zip(uuids, spans, strict=False):
         (row,) = np.flatnonzero(case.via_rows((uuid,))).tolist()
         first, last = layers[start], layers[end]
         new["kind"][row], new["start_layer"][row], new["end_layer"][row] = kind, first, last
@@ -127,8 +132,8 @@ def spanning(
         new["pad_size_mm"][row] = np.nan
         new["pad_size_mm"][row, first : last + 1] = drill_mm + 0.2
         if apart_mm is not None:
-            (first_row,) = np.flatnonzero(case.via_rows(ALONE[:1])).tolist()
-            new["x_mm"][row] = vias.x_mm[first_row] + apart_mm * ALONE.index(uuid)
+            (first_row,) = np.flatnonzero(case.via_rows(uuids[:1])).tolist()
+            new["x_mm"][row] = vias.x_mm[first_row] + apart_mm * uuids.index(uuid)
             new["y_mm"][row] = vias.y_mm[first_row]
     return case.with_board(vias=replace(vias, **new))
 
@@ -278,6 +283,14 @@ def test_a_span_that_is_broken_turns_what_rests_on_it(name: str, demo_boards: Pa
 # the file: whether they are filled it does not say. The settings name no press-fit part.
 FEATHER_SETTINGS = 'profile = "inference"\n'
 FILLED = "board.via.open_via_in_pad"
+GROUND_VIAS = (
+    "35683439-55ae-4371-84e0-4c45baf62650",
+    "460b38f8-538b-444f-aed9-659e67722ac9",
+    "552aae55-7127-413c-9bb4-62601ae787f9",
+    "64fbf118-ea71-490d-bf30-5e1f1024db63",
+)
+PACKAGES = ("In2.Cu", "In5.Cu"), ("In1.Cu", "In5.Cu"), ("In1.Cu", "In6.Cu"), ("F.Cu", "In6.Cu")
+"""Each within the next: five presses with the whole board, four without the first, three without the first two."""
 ORDERED = "[order]\npress_fit_tolerance_mm = {}\n"
 
 
@@ -318,6 +331,9 @@ def at_pitch(case: Case, pitch_mm: float, *, has_microvia: bool = False) -> Case
     return case.with_board(pads=replace(board.pads, **new), vias=vias)
 
 
+NO_ROWS = {"board.via.spans": "passed", "board.stackup.via_ends": "not verifiable"}
+"""The file has no stackup that says where cores are."""
+
 LANDS: dict[str, tuple[Callable[[Case], Case], dict[str, str]]] = {
     "vias in lands neither filled nor capped": (
         lambda c: filled(c, is_filled=False, is_capped=False),
@@ -330,6 +346,18 @@ LANDS: dict[str, tuple[Callable[[Case], Case], dict[str, str]]] = {
     "vias in lands filled and capped": (
         lambda c: filled(c, is_filled=True, is_capped=True),
         {FILLED: "passed"},
+    ),
+    "five presses": (
+        lambda c: spanning(c, ViaKind.BURIED, *PACKAGES, uuids=GROUND_VIAS, drill_mm=0.2),
+        {"board.via.lamination_cycles": "failed", **NO_ROWS},
+    ),
+    "four presses": (
+        lambda c: spanning(c, ViaKind.BURIED, *PACKAGES[1:], uuids=GROUND_VIAS, drill_mm=0.2),
+        {"board.via.lamination_cycles": "failed", **NO_ROWS},
+    ),
+    "three presses": (
+        lambda c: spanning(c, ViaKind.BURIED, *PACKAGES[2:], uuids=GROUND_VIAS, drill_mm=0.2),
+        {"board.via.lamination_cycles": "passed", **NO_ROWS},
     ),
     "a press-fit connector, and an order that does not say how wide": (
         pressed,
@@ -362,15 +390,23 @@ def test_a_broken_land_turns_what_rests_on_it(name: str, demo_boards: Path) -> N
     assert turned(before, edit(case).states()) == turns
 
 
-@pytest.mark.parametrize(
-    ("pitch_mm", "has_microvia", "verdict"),
-    [(0.5, False, "failed"), (0.65, False, "failed"), (0.66, False, "passed"), (0.5, True, "passed")],
-)
-def test_lands_at_a_fine_pitch_need_microvias(
-    pitch_mm: float, has_microvia: bool, verdict: str, demo_boards: Path
-) -> None:
-    """The lands alone are drawn anew, so that all else of the board is broken: this clause alone is asked."""
-    case = at_pitch(feather(demo_boards)[0], pitch_mm, has_microvia=has_microvia)
+FINE_PITCH = "inference.hdi.fine_pitch"
 
-    states = case.states_of_clauses(lambda clause: clause.id == "inference.hdi.fine_pitch")
-    assert {clause: state for clause, (state, _) in states.items()} == {"inference.hdi.fine_pitch": verdict}
+PITCHES: dict[str, tuple[Callable[[Case], Case], dict[str, str]]] = {
+    "lands at 0.5 mm": (lambda c: at_pitch(c, 0.5), {FINE_PITCH: "failed"}),
+    "lands at 0.65 mm": (lambda c: at_pitch(c, 0.65), {FINE_PITCH: "failed"}),
+    "lands at 0.66 mm": (lambda c: at_pitch(c, 0.66), {}),
+    "lands at 0.5 mm with a microvia among them": (lambda c: at_pitch(c, 0.5, has_microvia=True), {}),
+}
+"""The lands alone are drawn anew, so that all else of the board is broken: this clause alone is asked."""
+
+
+@pytest.mark.parametrize("name", PITCHES)
+def test_lands_at_a_fine_pitch_need_microvias(name: str, demo_boards: Path) -> None:
+    """Up to 0.65 mm."""
+    case, _ = feather(demo_boards)
+    edit, turns = PITCHES[name]
+
+    before, after = (one.states_of_clauses(lambda clause: clause.id == FINE_PITCH) for one in (case, edit(case)))
+    assert set(before) == {FINE_PITCH}
+    assert turned(before, after) == turns

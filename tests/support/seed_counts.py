@@ -54,7 +54,7 @@ def seeds() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield from (("stubs", seed.turns) for seed in test_seeded_stubs.SEEDS.values())
     yield from (("supply", seed.turns) for seed in test_seeded_supply.SEEDS.values())
     yield from (("thermal", turns) for _, _, turns in test_seeded_thermal.SEEDS.values())
-    for vias in (test_seeded_vias.SEEDS, test_seeded_vias.SPANS, test_seeded_vias.LANDS):
+    for vias in (test_seeded_vias.SEEDS, test_seeded_vias.SPANS, test_seeded_vias.LANDS, test_seeded_vias.PITCHES):
         yield from (("vias", turns) for _, turns in vias.values())
 
 

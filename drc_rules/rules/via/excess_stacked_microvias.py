@@ -59,12 +59,9 @@ def _built_up(ctx: Context, clause: Clause) -> tuple[BuildUps | Joints, ...]:
 
 FORMULA = """
 n ≤ n_max
-d ≥ p
 
 n: levels of the tallest stack
 n_max: maximum
-d: from centre to centre of two microvias that are not on one another [mm]
-p: half the sum of their pads [mm]
 """
 
 
@@ -124,7 +121,6 @@ def _on_drilled(ctx: Context, joints: Joints) -> DraftFinding:
 def _half_on(ctx: Context, joints: Joints) -> DraftFinding:
     worst = int(np.argmin(joints.apart_mm - joints.pads_mm))
     apart, least = float(joints.apart_mm[worst]), float(joints.pads_mm[worst])
-    ctx.shows("microvias of two levels", d=apart, p=least)
     return DraftFinding(
         title=(
             f"microvias {apart:.3g} mm from those of the next level, minimum {least:.3g} mm (half the sum of pads): "
@@ -133,7 +129,7 @@ def _half_on(ctx: Context, joints: Joints) -> DraftFinding:
         why="The upper via ends partly on the lower one, where the copper is uneven",
         fix="Put them on one another, or apart by half the sum of their pads",
         ids=("staggered microvias",),
-        measured=Measured(value=round(apart, 4), unit="mm"),
+        measured=Measured(value=f"{apart:.3g} mm"),
         limit_value=round(least, 4),
         places=_places(ctx, joints),
         every=ObjectRows(vias=_rows(joints)),
