@@ -49,6 +49,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import FLOATING, NO_COPPER
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.return_path.plane_gaps import Gap, GapKind
 from stackup_lib.return_path.slot_length import detour_mm
@@ -95,19 +96,39 @@ def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Ite
     shares = ReturnPaths(ctx).shares(part)
     if not shares:
         yield from _without_plane(ctx, part)
+        return
     found: dict[Crossing, list[Crossed]] = {}
-    for plane, share in shares.items():
-        if share < REAL_SHARE:
-            continue
-        yield from _over_floating(ctx, part, plane)
-        for gap in ReturnPaths(ctx).gaps(part, plane):
-            crossed = _crossed(ctx, part, gap)
-            if gap.kind is GapKind.SPLIT or too_long(ctx, part.group, crossed.way_mm):
-                found.setdefault((plane, gap.kind, gap.plane_nets), []).append(crossed)
-    if shares:
-        _show(ctx, part, [one for gaps in found.values() for one in gaps])
+    unsure: list[MissingFact] = []
+    for plane in [plane for plane, share in shares.items() if share >= REAL_SHARE]:
+        try:
+            yield from _over_floating(ctx, part, plane)
+        except MissingFact as fact:
+            unsure.append(fact)
+        for crossed in _counted(ctx, part, plane, unsure):
+            found.setdefault((plane, crossed.gap.kind, crossed.gap.plane_nets), []).append(crossed)
+    _show(ctx, part, [one for gaps in found.values() for one in gaps])
     for (plane, _, _), crossed_there in found.items():
         yield _draft(ctx, part, crossed_there, shares[plane])
+    if unsure:
+        raise unsure[0]
+
+
+def _counted(ctx: Context, part: Referenced, plane: int, unsure: list[MissingFact]) -> list[Crossed]:
+    """Return the gaps of a plane that matter; what is missing to judge others is appended: it unsays none of these."""
+    counted = []
+    try:
+        gaps = ReturnPaths(ctx).gaps(part, plane)
+    except MissingFact as fact:
+        unsure.append(fact)
+        return []
+    for gap in gaps:
+        crossed = _crossed(ctx, part, gap)
+        try:
+            if gap.kind is GapKind.SPLIT or too_long(ctx, part.group, crossed.way_mm):
+                counted.append(crossed)
+        except MissingFact as fact:
+            unsure.append(fact)
+    return counted
 
 
 def _crossed(ctx: Context, part: Referenced, gap: Gap) -> Crossed:

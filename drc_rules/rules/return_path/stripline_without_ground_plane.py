@@ -39,6 +39,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import FLOATING, NO_COPPER
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 
 ALLOWED_SHARE = 0.1
@@ -101,13 +102,20 @@ def stripline_without_ground_plane(ctx: Context, clause: Clause, line: HighSpeed
     """Yield one finding for each side of the layer that is not ground along the tracks."""
     for net in sorted({net for part in line.parts for net in part.nets}):
         ctx.rests_on(ctx.assignment.confidence_of(net))
+    unsure: list[MissingFact] = []
     for side in ("above", "below"):
-        found = _side(ctx, line, side)
+        try:
+            found = _side(ctx, line, side)
+        except MissingFact as fact:  # the other side may fail all the same
+            unsure.append(fact)
+            continue
         total, bad = sum(found.net_mm.values()), sum(found.not_ground_mm.values())
         shortest = min(part.group.lumped_mm[0] for part in line.parts)
         _show(ctx, line, found, shortest)
         if bad > ALLOWED_SHARE * total and max(found.not_ground_mm.values()) > shortest:
             yield _draft(ctx, clause, line, found)
+    if unsure:
+        raise unsure[0]
 
 
 def _show(ctx: Context, line: HighSpeedStripline, found: Side, shortest_mm: float) -> None:
