@@ -20,6 +20,7 @@ from stackup_lib.core.arrays import distinct
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.core.record import record
 from stackup_lib.kicad.read.items.shapes import arc
+from stackup_lib.return_path.joints import joined_in_copper
 from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, PlaneSections, refuse_untrue_fills
 from stackup_lib.return_path.runs import Run, joined_runs
 
@@ -124,6 +125,7 @@ class ReturnPath:
         self._edges: dict[int, PlaneEdges] = {}
         self._holes: dict[int, tuple[Complexes, Floats]] = {}
         self._cut: dict[bytes, _Pieces] = {}
+        self._joined: dict[bytes, _Pieces] = {}
 
     def gaps(self, rows: Ints, plane: int, height_mm: float) -> tuple[Gap, ...]:
         """Return the gaps of a plane under some tracks of one layer, net by net, the longest first.
@@ -133,7 +135,7 @@ class ReturnPath:
         (H. Johnson, M. Graham, High-Speed Digital Design, 1993, chapter 5).
 
         Args:
-            rows: indices into `Board.tracks`, all of one layer; gaps go on where tracks of a net meet.
+            rows: indices into `Board.tracks`, all of one layer; gaps go on where the copper of a net's tracks meets.
             plane: copper layer of the plane.
             height_mm: from the trace to the plane.
 
@@ -145,7 +147,7 @@ class ReturnPath:
         if len(layers) > 1:
             raise ValueError("tracks of one layer are looked at together")
         edges = self._plane(plane)
-        pieces = self._pieces(rows)
+        pieces = self._met(rows)
         if not len(pieces.track):
             return ()
         found = edges.sections(pieces.lines, _parallels(pieces.width_mm, height_mm))
@@ -198,6 +200,15 @@ class ReturnPath:
         if key not in self._cut:
             self._cut[key] = _pieces(self.board, rows)
         return self._cut[key]
+
+    def _met(self, rows: Ints) -> _Pieces:
+        """The same pieces, cut where another one ends in their copper."""
+        key = rows.tobytes()
+        if key not in self._joined:
+            pieces = self._pieces(rows)
+            part, lines = joined_in_copper(pieces.lines, pieces.net, pieces.width_mm)
+            self._joined[key] = _Pieces(pieces.track[part], pieces.net[part], lines, pieces.width_mm[part])
+        return self._joined[key]
 
     def _plane(self, layer: int) -> PlaneEdges:
         if layer not in self._edges:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
+from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.record import record
 from stackup_lib.return_path.plane_copper import PlaneLines
 
@@ -106,16 +107,18 @@ def _join_along(runs: Run, web_mm: float, sets: _Sets, inner: set[tuple[int, int
         inner.update(((row, 1), (row + 1, 0)))
 
 
+def corner_keys(points: Complexes, nets: Ints) -> Ints:
+    """Return what is the same for ends of one net that meet, shape (points, 3): net, and place to 0.1 um."""
+    return np.column_stack([nets, np.round(points.real * 1e4), np.round(points.imag * 1e4)]).astype(np.int64)
+
+
 class _Corners:
     """Where pieces of one net meet: the corners of a piece, and the (piece, side) that end at a corner."""
 
     def __init__(self, lines: PlaneLines, nets: Ints) -> None:
         ends = lines.start + lines.direction * lines.length_mm
-        grid = [
-            np.round(np.column_stack([z.real, z.imag]) * 1e4).astype(np.int64).tolist() for z in (lines.start, ends)
-        ]
-        keys = zip(nets.tolist(), *grid, strict=True)
-        self.of: list[tuple[Corner, Corner]] = [((net, *start), (net, *end)) for net, start, end in keys]
+        keys = zip(*(corner_keys(points, nets).tolist() for points in (lines.start, ends)), strict=True)
+        self.of: list[tuple[Corner, Corner]] = [(tuple(start), tuple(end)) for start, end in keys]
         self.pieces: dict[Corner, list[tuple[int, int]]] = defaultdict(list)
         for piece, corners in enumerate(self.of):
             for side, corner in enumerate(corners):
