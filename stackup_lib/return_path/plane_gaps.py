@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
@@ -40,6 +41,10 @@ cut-out under that pad. KiCad's own default for the clearance of a zone."""
 MOST_POINTS, MOST_CELLS = 100_000, 2_000_000
 """Points at which a gap of more than 10 m is looked at, and the largest table of points and holes: no file fills the
 memory."""
+
+
+LEAST_MM = 1e-6
+"""Shorter sections are none: ends of copper that meet to a nanometre."""
 
 
 class GapKind(StrEnum):
@@ -127,7 +132,7 @@ class ReturnPath:
         self._cut: dict[bytes, _Pieces] = {}
         self._joined: dict[bytes, _Pieces] = {}
 
-    def gaps(self, rows: Ints, plane: int, height_mm: float) -> tuple[Gap, ...]:
+    def gaps(self, rows: Ints, plane: int, height_mm: float, between: Iterable[int] = ()) -> tuple[Gap, ...]:
         """Return the gaps of a plane under some tracks of one layer, net by net, the longest first.
 
         A band of half the width and one height to each side of the centre line counts, each part of it by the current
@@ -138,6 +143,7 @@ class ReturnPath:
             rows: indices into `Board.tracks`, all of one layer; gaps go on where the copper of a net's tracks meets.
             plane: copper layer of the plane.
             height_mm: from the trace to the plane.
+            between: layers whose copper covers voids of the plane: what of a gap lies over it does not count.
 
         Raises:
             MissingFact: fills of the plane are missing or stale.
@@ -152,9 +158,11 @@ class ReturnPath:
             return ()
         found = edges.sections(pieces.lines, _parallels(pieces.width_mm, height_mm))
         runs = _over_void(found)
+        covers = [PlaneEdges(self.copper, layer) for layer in between if self.copper.is_filled(layer)]
         gaps = [
-            self._gap(run, pieces, (int(layers[0]), plane))
+            gap
             for run in joined_runs(runs, pieces.lines, pieces.net, height_mm)
+            for gap in self._open_gaps(run, pieces, (int(layers[0]), plane), covers, height_mm)
         ]
         return tuple(sorted(gaps, key=lambda gap: (gap.net, -gap.length_mm, gap.x_mm, gap.y_mm)))
 
@@ -215,6 +223,28 @@ class ReturnPath:
             refuse_untrue_fills(self.copper, layer)
             self._edges[layer] = PlaneEdges(self.copper, layer)
         return self._edges[layer]
+
+    def _open_gaps(
+        self, run: Run, pieces: _Pieces, layers: tuple[int, int], covers: list[PlaneEdges], web_mm: float
+    ) -> Iterator[Gap]:
+        """Yield the gap of a run, shorter by what is covered; of one whose middle is, each part that is not.
+
+        Such a part lies between the plane and what covers the rest: it ends over void of the plane.
+        """
+        bare = _uncovered(run, pieces.lines, covers)
+        if bare is run:
+            yield self._gap(run, pieces, layers)
+            return
+        if not len(bare.piece):
+            return
+        gap = self._gap(run, pieces, layers)
+        longest = int(np.argmax(run.to_mm - run.from_mm))
+        middle = (run.from_mm[longest] + run.to_mm[longest]) / 2
+        if np.any((bare.piece == run.piece[longest]) & (bare.from_mm <= middle) & (middle <= bare.to_mm)):
+            yield replace(gap, length_mm=float((bare.to_mm - bare.from_mm).sum()))
+            return
+        for part in joined_runs(bare, pieces.lines, pieces.net, web_mm):
+            yield self._gap(part, pieces, layers)
 
     def _gap(self, run: Run, pieces: _Pieces, layers: tuple[int, int]) -> Gap:
         layer, plane = layers
@@ -355,6 +385,32 @@ def _parallels(width_mm: Floats, height_mm: float) -> Floats:
     parts = (np.arange(PARALLELS) + 0.5) / PARALLELS * 2 - 1
     middle = np.full(len(width_mm), MIDDLE_MM)
     return np.column_stack([-middle, middle, *(half * math.tan(part * inside) for part in parts)])
+
+
+def _uncovered(run: Run, lines: PlaneLines, covers: Iterable[PlaneEdges]) -> Run:
+    """Return what of a run's sections lies under no copper of some layers; the run itself where all of it does."""
+    length = run.to_mm - run.from_mm
+    start = lines.start[run.piece] + lines.direction[run.piece] * run.from_mm
+    middle = PlaneLines(start, lines.direction[run.piece], length)
+    covered: dict[int, list[tuple[float, float]]] = {}
+    for cover in covers:
+        found = cover.sections(middle, np.zeros((len(length), 1)))
+        found = found.where((found.fills > 0) & (found.to_mm - found.from_mm > LEAST_MM))
+        for row, first, last in zip(found.line.tolist(), found.from_mm.tolist(), found.to_mm.tolist(), strict=True):
+            covered.setdefault(row, []).append((first, last))
+    if not covered:
+        return run
+    rows, places = list[int](), list[tuple[float, float]]()
+    for row, total in enumerate(length.tolist()):
+        left = 0.0
+        for first, last in [*sorted(covered.get(row, [])), (total, total)]:
+            if first - left > LEAST_MM:
+                rows.append(row)
+                places.append((left, first))
+            left = max(left, last)
+    first_mm, last_mm = np.array(places).reshape(-1, 2).T
+    begin = run.from_mm[rows]
+    return Run(run.piece[rows], begin + first_mm, begin + last_mm, run.missing[rows])
 
 
 def _over_void(found: PlaneSections) -> Run:

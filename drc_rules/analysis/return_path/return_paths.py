@@ -14,7 +14,6 @@ import numpy as np
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.requirements.interfaces import Interface, family, interface
 from stackup_lib.board.board import Ints
-from stackup_lib.copper.copper_map import NO_COPPER
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
 from stackup_lib.copper.stale_fills import REFILL
@@ -153,18 +152,13 @@ class ReturnPaths:
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     def gaps(self, part: Referenced, plane: int) -> list[Gap]:
-        """Return the gaps of one of the planes, those left out that other copper between track and plane covers.
+        """Return the gaps of one of the planes without what other copper between track and plane covers of them.
 
         Raises:
             MissingFact: fills are missing or stale, or the stackup does not tell the distance.
         """
-        found = self.paths.gaps(part.rows, plane, self.height_mm(part.layer, plane))
         between = range(min(part.layer, plane) + 1, max(part.layer, plane))
-        x, y = (np.array([getattr(gap, name) for gap in found]) for name in ("x_mm", "y_mm"))
-        covered = np.zeros(len(found), dtype=np.bool_)
-        for layer in between if found else ():
-            covered |= self.ctx.copper.net_at(layer, x, y) != NO_COPPER
-        return [gap for gap, is_covered in zip(found, covered.tolist(), strict=True) if not is_covered]
+        return list(self.paths.gaps(part.rows, plane, self.height_mm(part.layer, plane), between))
 
     def need_fills(self, part: Referenced) -> None:
         """Raise `MissingFact` where a zone without a stored fill may be nearer to the tracks than their planes."""

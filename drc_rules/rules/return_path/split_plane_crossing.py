@@ -6,8 +6,8 @@ Under (and over) every track of a high-speed interface, the stored fills of the 
 its return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, along the track or, for
 a narrow slot or merged antipads, to both sides of it; wherever the track crosses from one net's copper to another's;
 and tracks without any plane, or over a fill that floats, for as long: one that no via, pad or track joins to its net,
-which has vias. The antipad of one hole, cut-outs under pads of the net and shorter voids are ignored, and so is a void
-covered by copper of a layer between.
+which has vias. The antipad of one hole, cut-outs under pads of the net and shorter voids are ignored, and so is what of
+a void copper of a layer between covers.
 
 Why it matters
 --------------

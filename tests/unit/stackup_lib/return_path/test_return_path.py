@@ -123,6 +123,22 @@ def test_an_arc_over_a_slot_has_the_length_of_its_arc(tmp_path: Path) -> None:
     assert len(gap.tracks) == 1
 
 
+def test_what_layers_between_cover_does_not_count(tmp_path: Path) -> None:
+    """A void of 20 mm, of which In2, here between, covers 6 mm to one side of the middle, 6 mm over it, and all."""
+    planes = zone(1, 30) + zone(50, 99)
+
+    def lengths(left: float, right: float) -> list[tuple[GapKind, float]]:
+        cover = zone(left, right).replace("In1.Cu", "In2.Cu")
+        board = mini(tmp_path, track((20, 10), (60, 10), layer="B.Cu") + planes + cover)
+        found = ReturnPath(CopperMap(board)).gaps(tracks_of(board, "B.Cu"), 1, HEIGHT_MM, [2])
+        return [(gap.kind, round(gap.length_mm, 6)) for gap in found]
+
+    assert lengths(32, 38) == [(GapKind.SLOT, 14.0)]
+    assert lengths(37, 43) == [(GapKind.END, 7.0), (GapKind.END, 7.0)]
+    assert lengths(28, 52) == []
+    assert lengths(60, 70) == [(GapKind.SLOT, 20.0)]
+
+
 def test_two_slots_apart_are_two_gaps_and_over_a_thin_strip_one(tmp_path: Path) -> None:
     """A strip of 0.1 mm, half the height, does not carry the plane on; one of 5 mm does. Void alone is counted."""
     text = track((20, 10), (80, 10)) + zone(1, 39) + zone(40, 40.1) + zone(41.1, 60) + zone(62, 99)
