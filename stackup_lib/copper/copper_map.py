@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, polygon_
 from stackup_lib.copper.coupling import TrackPieces, piece_counts
 from stackup_lib.copper.fill_edges import FillEdges, fill_edges, rows_in_fills
 from stackup_lib.copper.floating_fills import floating_fills
-from stackup_lib.copper.stale_fills import OtherNetItems, other_net_in_fills
+from stackup_lib.copper.stale_fills import TEARDROP, OtherNetItems, other_net_in_fills
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import workpiece
 
@@ -47,6 +47,27 @@ class CopperMap:
         """What is in fills of other nets, so that these are out of date."""
         return other_net_in_fills(self.board, self.fills)
 
+    @cached_property
+    def planes(self) -> CopperMap:
+        """The same without teardrops of nets that have no other fill on the layer: they are part of a track."""
+        zones = self.board.zones
+        drop = np.array([name.startswith(TEARDROP) for name in zones.name.tolist()], dtype=np.bool_)[zones.fill_zone]
+        place = zones.net[zones.fill_zone] * self.board.layer_count + zones.fill_layer
+        kept = ~drop | np.isin(place, place[~drop])
+        if np.all(kept):
+            return self
+        size = np.diff(zones.fill_start)
+        corners = np.repeat(kept, size)
+        poured = replace(
+            zones,
+            fill_zone=zones.fill_zone[kept],
+            fill_layer=zones.fill_layer[kept],
+            fill_start=np.append([0], np.cumsum(size[kept])),
+            fill_x_mm=zones.fill_x_mm[corners],
+            fill_y_mm=zones.fill_y_mm[corners],
+        )
+        return CopperMap(replace(self.board, zones=poured))
+
     def adjacent_planes(self, pieces: TrackPieces) -> tuple[Ints, Ints]:
         """Return the nearest layers with filled copper over and under the middle of each of some pieces of tracks.
 
@@ -65,8 +86,8 @@ class CopperMap:
         for layer in distinct(fresh.layer).tolist():
             here = fresh.where(fresh.layer == layer)
             at = first[here.track] + here.part
-            above[at] = _nearest(self, range(layer - 1, -1, -1), here.x_mm, here.y_mm)
-            below[at] = _nearest(self, range(layer + 1, self.board.layer_count), here.x_mm, here.y_mm)
+            above[at] = _nearest(self.planes, range(layer - 1, -1, -1), here.x_mm, here.y_mm)
+            below[at] = _nearest(self.planes, range(layer + 1, self.board.layer_count), here.x_mm, here.y_mm)
         return above[index], below[index]
 
     def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:

@@ -104,7 +104,9 @@ def layer_changes(
 def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, pairs: Sequence[tuple[int, int]]) -> LayerChange:
     vias, via, planes = copper.board.vias, crossing.via, pairs[0]
     x, y = float(vias.x_mm[via]), float(vias.y_mm[via])
-    nets = {plane: nets_around(copper, plane, x, y, float(vias.size_mm[via])) for pair in pairs for plane in pair}
+    nets = {
+        plane: nets_around(copper.planes, plane, x, y, float(vias.size_mm[via])) for pair in pairs for plane in pair
+    }
 
     def nearest(pair: tuple[int, int]) -> _Hit | None:
         shared = sorted(set(nets[pair[0]]) & set(nets[pair[1]]))

@@ -125,7 +125,7 @@ class ReturnPath:
     """The planes of one board; each is indexed, and its fills judged, on first use."""
 
     def __init__(self, copper: CopperMap) -> None:
-        self.copper = copper
+        self.stored, self.copper = copper, copper.planes
         self.board: Board = copper.board
         self._edges: dict[int, PlaneEdges] = {}
         self._holes: dict[int, tuple[Complexes, Floats]] = {}
@@ -177,7 +177,7 @@ class ReturnPath:
             plane: copper layer of the plane.
             beyond: layers behind it, the nearest first, of which the first with copper counts where the plane has none.
         """
-        refuse_untrue_fills(self.copper, plane)
+        refuse_untrue_fills(self.stored, plane)
         pieces = self._pieces(rows)
         lengths = pieces.lines.length_mm
         apart_mm = max(0.5, float(lengths.sum()) / (MOST_POINTS + 100 * len(lengths)))
@@ -189,8 +189,8 @@ class ReturnPath:
         under = self._joined_at(plane, at)
         for layer in beyond:
             void = np.flatnonzero(under == NO_COPPER)
-            if len(void) and (self.copper.is_filled(layer) or len(unfilled_zones(self.board, [layer]))):
-                refuse_untrue_fills(self.copper, layer)
+            if len(void) and (self.stored.is_filled(layer) or len(unfilled_zones(self.board, [layer]))):
+                refuse_untrue_fills(self.stored, layer)
                 under[void] = self._joined_at(layer, at[void])
         keys, place = np.unique(np.column_stack([pieces.net[owner], under]), axis=0, return_inverse=True)
         sums = np.bincount(place.ravel(), part, len(keys))
@@ -220,7 +220,7 @@ class ReturnPath:
 
     def _plane(self, layer: int) -> PlaneEdges:
         if layer not in self._edges:
-            refuse_untrue_fills(self.copper, layer)
+            refuse_untrue_fills(self.stored, layer)
             self._edges[layer] = PlaneEdges(self.copper, layer)
         return self._edges[layer]
 

@@ -139,11 +139,11 @@ def _crossed(ctx: Context, part: Referenced, gap: Gap) -> Crossed:
     if gap.kind is GapKind.RING:
         # the antipads of a row of holes across the track: void goes on farther than one ring does
         least = max(part.group.lumped_mm[-1], 2 * gap.ring_mm)
-        aside = detour_mm(ctx.copper, gap, FOLLOWED * max(slowest, least))
+        aside = detour_mm(ctx.copper.planes, gap, FOLLOWED * max(slowest, least))
         merged = replace(gap, kind=GapKind.MERGED)
         return Crossed(merged, aside) if aside > least else Crossed(gap, 0.0)
     if gap.kind in (GapKind.SLOT, GapKind.MERGED) and is_crossed and gap.length_mm <= slowest:
-        return Crossed(gap, max(gap.length_mm, detour_mm(ctx.copper, gap, FOLLOWED * slowest)))
+        return Crossed(gap, max(gap.length_mm, detour_mm(ctx.copper.planes, gap, FOLLOWED * slowest)))
     return Crossed(gap, gap.length_mm)
 
 

@@ -137,7 +137,7 @@ def _side(ctx: Context, line: HighSpeedStripline, word: str) -> Side:
     for part in line.parts:
         ReturnPaths(ctx).need_fills(part)
         layers = range(part.layer - 1, -1, -1) if word == "above" else range(part.layer + 1, ctx.board.layer_count)
-        filled = [k for k, layer in enumerate(layers) if ctx.copper.is_filled(layer)]
+        filled = [k for k, layer in enumerate(layers) if ctx.copper.planes.is_filled(layer)]
         if not filled:
             lengths = {(net, NO_COPPER): mm for net, mm in ReturnPaths(ctx).lengths_of(part).items()}
         else:
