@@ -298,6 +298,7 @@ class ReturnPath:
         apart = points[:, None] - _at(pads.x_mm, pads.y_mm, pads_at)
         # KiCad's angles turn counter-clockwise while y points down
         turned = apart * np.exp(1j * np.radians(pads.rotation_deg[pads_at]))
+        turned = turned - _at(pads.shift_x_mm, pads.shift_y_mm, pads_at)
         near_x = np.abs(turned.real) <= pads.size_x_mm[pads_at] / 2 + RING_CLEARANCE_MM
         near_y = np.abs(turned.imag) <= pads.size_y_mm[pads_at] / 2 + RING_CLEARANCE_MM
         return bool(np.all(np.any(near_x & near_y, axis=1)))

@@ -249,6 +249,16 @@ def test_a_cut_out_under_its_own_pad_is_told_apart(tmp_path: Path) -> None:
     assert [gap.kind for gap in gaps_of(slot)] == [GapKind.END]
 
 
+def test_the_copper_of_a_pad_may_lie_off_its_position(tmp_path: Path) -> None:
+    """4 mm of pad from the track's end on, away from the void, and back over it."""
+    part = '[[parts]]\nreference = "C1"\nat_mm = [40, 10]\npads = [{ number = "1", net = "/D", size_mm = [4, 1] }]\n'
+    board = mini(tmp_path, track((20, 10), (40, 10)) + zone(1, 37) + part)
+    away, over = (replace(board, pads=replace(board.pads, shift_x_mm=np.array([shift]))) for shift in (2.0, -2.0))
+
+    assert [gap.kind for gap in gaps_of(away)] == [GapKind.END]
+    assert [gap.kind for gap in gaps_of(over)] == [GapKind.PAD]
+
+
 def test_a_gap_takes_the_time_of_its_length(tmp_path: Path) -> None:
     """2 mm at eps_eff 4 are 2 mm / 149.9 um/ps = 13.34 ps."""
     (gap,) = gaps_of(mini(tmp_path, track((20, 10), (60, 10)) + zone(1, 39) + zone(41, 99)))
