@@ -1,4 +1,4 @@
-"""Tracks whose copper meets though their ends do not: next to each other, one over the other, or on a third's middle."""
+"""Tracks whose copper meets though their ends do not: next to each other, overlapping, or on a third's middle."""
 
 from __future__ import annotations
 
