@@ -348,6 +348,7 @@ STANDARD_SPACE = {"board.fab.space_standard": "failed +1 -0"}
 OPEN_SPACES = dict.fromkeys(("board.fab.space", "board.fab.space_advanced"), "not verifiable")
 
 SPACES: dict[str, dict[str, str]] = {
+    "a seventh copper layer": {**OPEN_SPACES, "board.fab.space_standard": "not verifiable"},
     "In6 as thin as its mirror": {"board.fab.space_standard": "passed"},
     "one ounce on In2": STANDARD_SPACE,
     "a pair on In7 is 0.2 mm wide": {  # 0.075 mm to each other, which names both tiers; 0.089 mm to ground
@@ -542,6 +543,7 @@ CORE = """\t\t\t(layer "dielectric 2"
 \t\t\t\t(loss_tangent 0.02)
 \t\t\t)
 """
+IN4_LAYER = '\t\t(10 "In4.Cu" signal)\n'
 IN2 = """\t\t\t(layer "In2.Cu"
 \t\t\t\t(type "copper")
 \t\t\t\t(thickness 0.0152)
@@ -589,6 +591,17 @@ FILE_SEEDS = {
             "board.stackup.layers": "failed",
             **undecided(*TRACK_SPACE, "board.impedance.routed", "board.impedance.intended"),
             **undecided("board.via.aspect_ratio_standard", "board.return_path.gap", "board.crosstalk.pairs"),
+        },
+    ),
+    "a seventh copper layer": FileSeed(
+        "STK007: KiCad's dialog makes none, a script does; it has no row in the stackup; its mirror, In1, is full",
+        lambda b: substitute(b, IN4_LAYER, f'{IN4_LAYER}\t\t(12 "In5.Cu" signal)\n'),
+        {
+            "board.layers.even": "failed",
+            "board.stackup.layers": "failed",
+            "board.copper.balance": "failed",
+            **undecided("board.impedance.routed", "board.impedance.intended", "board.return_path.gap"),
+            **undecided("board.crosstalk.pairs", "board.via.aspect_ratio_standard"),
         },
     ),
     "a core of another laminate than its mirror": FileSeed(
