@@ -21,8 +21,8 @@ with capacitors next to the tracks.
 
 What it cannot see
 ------------------
-Slots and antipad rows are followed in straight lines; rows below about 1.5 mm pass. Planes drawn as graphics or tracks
-are missed. Coplanar ground does not count, a false alarm over bare laminate. Capacitors are not read.
+Slots are followed in straight lines; antipad rows below about 1.5 mm and slots under own pads pass. Pours nearer than
+the plane that most of a net has, planes without zones, coplanar ground and capacitors are not read.
 
 Sources
 -------
