@@ -6,15 +6,14 @@ The Tiny Tapeout board: four layers, 104.5 x 81 mm, a laminate that its stackup 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from stackup_lib.kicad import read_board
-from tests.support.seeded import Case, State, turned
+from tests.support.seeded import Case, SeedUnder, State, turned
 
 pytestmark = pytest.mark.demo
 
@@ -23,37 +22,9 @@ CARD = EDGE + 'form = "pcie-card"\n'
 TRAINING = 'profile = "training"\n'
 
 
-@dataclass(frozen=True)
-class Seed:
-    """A defect: why exactly these clauses turn, the settings, how it is made, and what they turn to."""
-
-    why: str
-    settings: str
-    edit: Callable[[Case], Case]
-    turns: dict[str, str]
-
-
 def with_settings(case: Case, more: str) -> Case:
     """Add to the settings."""
     return replace(case, config=case.config + more)
-
-
-def unfilled(case: Case, layer: str) -> Case:
-    """Take the filled copper of a layer away; its zones say that they are filled."""
-    zones = case.board.zones
-    keep = np.flatnonzero(zones.fill_layer != case.board.layer_index[layer])
-    sizes = np.diff(zones.fill_start)
-    points = np.concatenate([np.arange(zones.fill_start[i], zones.fill_start[i + 1]) for i in keep])
-    return case.with_board(
-        zones=replace(
-            zones,
-            fill_zone=zones.fill_zone[keep],
-            fill_layer=zones.fill_layer[keep],
-            fill_start=np.concatenate([[0], np.cumsum(sizes[keep])]),
-            fill_x_mm=zones.fill_x_mm[points],
-            fill_y_mm=zones.fill_y_mm[points],
-        )
-    )
 
 
 def with_rings(case: Case, size_mm: float, ring_mm: float) -> Case:
@@ -85,13 +56,13 @@ REST_ON_FILLS = (
 )
 
 SEEDS = {
-    "half as large again": Seed(
+    "half as large again": SeedUnder(
         "157 mm and more are unusual at the edge",
         EDGE,
         lambda c: scaled(c, 1.5),
         {"edge.board_size": "failed"},
     ),
-    "drawn at three tenths": Seed(
+    "drawn at three tenths": SeedUnder(
         "31 mm, where 50 are usual; the outline now runs through copper, tracks included, and fills are out of date",
         EDGE,
         lambda c: scaled(c, 0.3),
@@ -101,25 +72,25 @@ SEEDS = {
             **dict.fromkeys(REST_ON_FILLS, "not verifiable"),
         },
     ),
-    "a core that softens at 110 C": Seed(
+    "a core that softens at 110 C": SeedUnder(
         "the least Tg; the preferred one had failed for its row already",
         EDGE,
         lambda c: with_settings(c, '[declared.dielectric."dielectric 2"]\ntg_c = 110\n'),
         {"edge.tg.min": "failed"},
     ),
-    "a core of twice the thickness": Seed(
+    "a core of twice the thickness": SeedUnder(
         "a card's thickness, and the sum against the board's own",
         CARD,
         lambda c: c.with_ply("dielectric 2", thickness_mm=2.26),
         {"form.thickness.pcie-card": "failed", "board.stackup.thickness": "failed"},
     ),
-    "one inner layer without its plane": Seed(
+    "one inner layer without its plane": SeedUnder(
         "its mirror is full",
         EDGE,
-        lambda c: unfilled(c, "In2.Cu"),
+        lambda c: c.without_copper("In2.Cu"),
         {"board.copper.balance": "failed"},
     ),
-    "vias of 0.7 mm with rings of 0.1 mm": Seed(
+    "vias of 0.7 mm with rings of 0.1 mm": SeedUnder(
         "0.05 mm around the drill, less than layers may lie off by, and less than Board Setup's own 0.15 mm",
         TRAINING + "[fab]\nregistration_mm = 0.075\n",
         lambda c: with_rings(c, 0.7, 0.1),

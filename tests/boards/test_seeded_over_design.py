@@ -7,8 +7,7 @@ the six layers carries the 5 V from the USB connector to the module.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ import pytest
 
 from drc_rules.rules.rule import all_rules
 from stackup_lib.kicad import read_board
-from tests.support.seeded import Case, Chosen, State, turned, undecided
+from tests.support.seeded import Case, SeedUnder, State, turned, undecided
 
 pytestmark = pytest.mark.demo
 
@@ -46,16 +45,6 @@ LAMINATE, FOIL, LAYERS, COPPER = (f"board.over.{what}" for what in ("laminate", 
 FAST, INNER = ("dielectric 1", "dielectric 5"), ("dielectric 2", "dielectric 3", "dielectric 4")
 
 
-@dataclass(frozen=True)
-class Seed:
-    """What is too much, or no longer: why these clauses turn, the settings, how it is made, and what they turn to."""
-
-    why: str
-    settings: str
-    edit: Callable[[Case], Case]
-    turns: dict[str, str]
-
-
 def made_of(case: Case, material: str, dk: float, *rows: str) -> Case:
     """Make rows of the stackup of a laminate."""
     for row in rows:
@@ -63,34 +52,11 @@ def made_of(case: Case, material: str, dk: float, *rows: str) -> Case:
     return case
 
 
-def with_fills(case: Case, kept: Chosen) -> Case:
-    """Keep some of the zones' fills."""
-    zones, rows = case.board.zones, np.flatnonzero(kept)
-    starts = zones.fill_start
-    points = np.concatenate([np.arange(starts[row], starts[row + 1]) for row in rows])
-    return case.with_board(
-        zones=replace(
-            zones,
-            fill_zone=zones.fill_zone[rows],
-            fill_layer=zones.fill_layer[rows],
-            fill_start=np.concatenate([[0], np.cumsum(np.diff(starts)[rows])]),
-            fill_x_mm=zones.fill_x_mm[points],
-            fill_y_mm=zones.fill_y_mm[points],
-        )
-    )
-
-
-def without_copper(case: Case, *layers: str) -> Case:
-    """Take the filled copper of layers away; the zone that had it, on other layers too, says that it is filled."""
-    gone = [case.board.layer_index[layer] for layer in layers]
-    return with_fills(case, ~np.isin(case.board.zones.fill_layer, gone))
-
-
 def unfilled(case: Case, net: str) -> Case:
     """Unfill the zones of a net, as KiCad does where one of them gets another layer."""
     zones = case.board.zones
     mine = zones.net == case.board.net_index[net]
-    case = with_fills(case, ~mine[zones.fill_zone])
+    case = case.with_fills(~mine[zones.fill_zone])
     is_filled = np.where(mine, 0, zones.is_filled).astype(zones.is_filled.dtype)
     return case.with_board(zones=replace(case.board.zones, is_filled=is_filled))
 
@@ -103,133 +69,133 @@ def with_budget(case: Case, board_loss_db: float) -> Case:
 SILENT = {LAMINATE: "not applicable", LAYERS: "not applicable"}
 
 SEEDS = {
-    "Megtron 7 next to the links": Seed(
+    "Megtron 7 next to the links": SeedUnder(
         "the edge asks for no class, and FR-4 closes 54 mm by far",
         LINKS,
         lambda c: made_of(c, "R-5785(N)", 3.4, *FAST),
         {LAMINATE: "failed"},
     ),
-    "Megtron 7 in the middle": Seed(
+    "Megtron 7 in the middle": SeedUnder(
         "no link touches it: not its business",
         LINKS,
         lambda c: made_of(c, "R-5785(N)", 3.4, *INNER),
         {},
     ),
-    "Megtron 7, and a budget that the next class just keeps": Seed(
+    "Megtron 7, and a budget that the next class just keeps": SeedUnder(
         "2.5 dB less a tenth leave room for a Df of 0.0054, and very low loss has 0.005 at most",
         LINKS,
         lambda c: with_budget(made_of(c, "R-5785(N)", 3.4, *FAST), 2.5),
         {LAMINATE: "failed"},
     ),
-    "Megtron 7, and a budget that the next class just misses": Seed(
+    "Megtron 7, and a budget that the next class just misses": SeedUnder(
         "2.43 dB leave room for 0.0047: harmless",
         LINKS,
         lambda c: with_budget(made_of(c, "R-5785(N)", 3.4, *FAST), 2.43),
         {},
     ),
-    "a laminate that nobody knows next to the links": Seed(
+    "a laminate that nobody knows next to the links": SeedUnder(
         "without its class there is no advice",
         LINKS,
         lambda c: made_of(c, "Unobtainium", 3.4, *FAST),
         {LAMINATE: "not applicable"},
     ),
-    "Megtron 7, and the generation is open": Seed(
+    "Megtron 7, and the generation is open": SeedUnder(
         "without what the links need there is no advice at all",
         LINKS,
         lambda c: made_of(c, "R-5785(N)", 3.4, *FAST).declared('is = "pcie3"', 'is = "?"'),
         SILENT,
     ),
-    "Megtron 7, and no workload": Seed(
+    "Megtron 7, and no workload": SeedUnder(
         "the same",
         LINKS,
         lambda c: made_of(c, "R-5785(N)", 3.4, *FAST).declared('profile = "edge"\n', ""),
         SILENT,
     ),
-    "HVLP foil": Seed(
+    "HVLP foil": SeedUnder(
         "nobody asks for it, and the standard one closes by far",
         LINKS,
         lambda c: c.declared('foil = "STD"', 'foil = "HVLP"'),
         {FOIL: "failed"},
     ),
-    "HVLP foil, and a budget that VLP just keeps": Seed(
+    "HVLP foil, and a budget that VLP just keeps": SeedUnder(
         "1.87 dB less a tenth are 1.683, and VLP has 1.672 at most",
         LINKS,
         lambda c: with_budget(c.declared('foil = "STD"', 'foil = "HVLP"'), 1.87),
         {FOIL: "failed"},
     ),
-    "HVLP foil, and a budget that VLP just misses": Seed(
+    "HVLP foil, and a budget that VLP just misses": SeedUnder(
         "1.82 dB less a tenth are 1.638, which HVLP keeps with 1.609",
         LINKS,
         lambda c: with_budget(c.declared('foil = "STD"', 'foil = "HVLP"'), 1.82),
         {FOIL: "passed"},
     ),
-    "RTF foil": Seed(
+    "RTF foil": SeedUnder(
         "it costs a percent more than the standard one, which closes",
         LINKS,
         lambda c: c.declared('foil = "STD"', 'foil = "RTF"'),
         {FOIL: "failed"},
     ),
-    "no copper on In1 and In4": Seed(
+    "no copper on In1 and In4": SeedUnder(
         "four layers are enough for the edge",
         LINKS,
-        lambda c: without_copper(c, "In1.Cu", "In4.Cu"),
+        lambda c: c.without_copper("In1.Cu", "In4.Cu"),
         {LAYERS: "failed"},
     ),
-    "no copper on In1": Seed(
+    "no copper on In1": SeedUnder(
         "five layers are none: harmless",
         LINKS,
-        lambda c: without_copper(c, "In1.Cu"),
+        lambda c: c.without_copper("In1.Cu"),
         {},
     ),
-    "the ground zone is not filled yet": Seed(
+    "the ground zone is not filled yet": SeedUnder(
         "In1 and In4 wait for their copper, and so does the loss of the links over them",
         LINKS,
         lambda c: unfilled(c, "GND"),
         {LAMINATE: "not applicable"},
     ),
-    "no copper on In1 and In4 of a workstation's card": Seed(
+    "no copper on In1 and In4 of a workstation's card": SeedUnder(
         "it is to have eight layers: harmless",
         LINKS,
-        lambda c: without_copper(c, "In1.Cu", "In4.Cu").declared('"edge"', '"inference-workstation"'),
+        lambda c: c.without_copper("In1.Cu", "In4.Cu").declared('"edge"', '"inference-workstation"'),
         {},
     ),
-    "two ounces on In3": Seed(
+    "two ounces on In3": SeedUnder(
         "the 5 V would keep its 100 mV with one",
         RAIL,
         lambda c: c.with_ply("In3.Cu", thickness_mm=0.07),
         {COPPER: "failed"},
     ),
-    "two ounces on In3, and a limit that one just keeps": Seed(
+    "two ounces on In3, and a limit that one just keeps": SeedUnder(
         "13 mV with the thinnest copper of an ounce",
         RAIL,
         lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100", "max_drop_mv = 14"),
         {COPPER: "failed"},
     ),
-    "two ounces on In3, and a limit that one just misses": Seed(
+    "two ounces on In3, and a limit that one just misses": SeedUnder(
         "the same 13 mV, of 12",
         RAIL,
         lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100", "max_drop_mv = 12"),
         {COPPER: "passed"},
     ),
-    "three ounces on In3": Seed(
+    "three ounces on In3": SeedUnder(
         "two would do",
         RAIL,
         lambda c: c.with_ply("In3.Cu", thickness_mm=0.105),
         {COPPER: "failed"},
     ),
-    "one ounce on In3": Seed(
+    "one ounce on In3": SeedUnder(
         "that is not heavy: harmless",
         RAIL,
         lambda c: c.with_ply("In3.Cu", thickness_mm=0.035),
         {},
     ),
-    "two ounces on In3, and no limit is declared": Seed(
+    "two ounces on In3, and no limit is declared": SeedUnder(
         "nothing to hold the lighter copper to: no advice",
         RAIL,
         lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100\n", ""),
         {},
     ),
-    "two ounces on In3, and no rail is declared": Seed(
+    "two ounces on In3, and no rail is declared": SeedUnder(
         "the same",
         LINKS,
         lambda c: c.with_ply("In3.Cu", thickness_mm=0.07),
@@ -265,7 +231,7 @@ def test_too_much_turns_the_clause_that_says_so(name: str, demo_boards: Path) ->
     assert turned(before, states(seed.edit(case))) == seed.turns, seed.why
 
 
-UNFILLED = Seed(
+UNFILLED = SeedUnder(
     "In1, In2 and In4 may be its planes: whatever has a plane over or under it is open, and so is how near its copper "
     "comes to anything; the edge of standard fabs had failed for other copper",
     LINKS,

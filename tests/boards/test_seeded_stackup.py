@@ -13,7 +13,6 @@ import pytest
 
 from stackup_lib.board.board import LayerKind
 from stackup_lib.kicad import read_board
-from tests.boards.test_seeded_board import unfilled
 from tests.support.seeded import Case, Seed, State, turned, undecided
 
 pytestmark = [pytest.mark.demo, pytest.mark.usefixtures("sections_solved_once")]
@@ -57,7 +56,7 @@ def signals_in_place_of_ground(case: Case) -> Case:
     """Route on In1 what is on In2, and take the ground of In1 away."""
     tracks, layers = case.board.tracks, case.board.layer_index
     moved = case.with_tracks(tracks.layer == layers["In2.Cu"], layer=layers["In1.Cu"])
-    return unfilled(moved, "In1.Cu")
+    return moved.without_copper("In1.Cu")
 
 
 SEEDS = {
@@ -214,7 +213,7 @@ SEEDS = {
     ),
     "In1 empty in place of ground": Seed(
         "as bad for the lines, but there is nothing that they pass over",
-        lambda c: unfilled(c, "In1.Cu"),
+        lambda c: c.without_copper("In1.Cu"),
         {
             **dict.fromkeys((*LINES, "board.return_path.gap"), "failed"),
             "board.copper.balance": "failed",

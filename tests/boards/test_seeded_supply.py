@@ -7,15 +7,14 @@ of that. A via of it lies 0.13 mm from one of ground under mask, which is what I
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from stackup_lib.kicad import read_board
-from tests.support.seeded import Case, State, turned
+from tests.support.seeded import Case, SeedUnder, State, turned
 
 pytestmark = pytest.mark.demo
 
@@ -33,16 +32,6 @@ ground_to = ["J101"]
 AT_48_V = VOLTAGE.replace("voltage_v = 5", "voltage_v = 48")
 SPACE, CONVERTER = "board.pdn.voltage_clearance", "board.pdn.conversion_clearance"
 REACH = "board.pdn.regulator_reach"
-
-
-@dataclass(frozen=True)
-class Seed:
-    """A defect: why exactly these clauses turn, the settings, how it is made, and what they turn to."""
-
-    why: str
-    settings: str
-    edit: Callable[[Case], Case]
-    turns: dict[str, str]
 
 
 def renamed(case: Case, net: str) -> Case:
@@ -82,97 +71,97 @@ def with_step(case: Case, amperes: float) -> Case:
 
 
 SEEDS = {
-    "the rail is of 48 V": Seed(
+    "the rail is of 48 V": SeedUnder(
         "the board happens to keep what the table has for that",
         VOLTAGE,
         lambda c: c.declared("voltage_v = 5", "voltage_v = 48"),
         {SPACE: "passed"},
     ),
-    "the rail is of 24 V": Seed(
+    "the rail is of 24 V": SeedUnder(
         "up to 30 V fabs ask for more than the table: harmless",
         VOLTAGE,
         lambda c: c.declared("voltage_v = 5", "voltage_v = 24"),
         {},
     ),
-    "the rail is of 120 V": Seed(
+    "the rail is of 120 V": SeedUnder(
         "0.4 mm under mask, and 1.2 for a converter",
         VOLTAGE,
         lambda c: c.declared("voltage_v = 5", "voltage_v = 120"),
         {SPACE: "failed", CONVERTER: "failed"},
     ),
-    "at 48 V a via is 0.02 mm nearer to ground": Seed(
+    "at 48 V a via is 0.02 mm nearer to ground": SeedUnder(
         "0.11 mm under mask",
         AT_48_V,
         lambda c: nearer(c, 0.02),
         {SPACE: "failed"},
     ),
-    "at 48 V neither of the two vias is tented": Seed(
+    "at 48 V neither of the two vias is tented": SeedUnder(
         "bare copper has 0.6 mm",
         AT_48_V,
         lambda c: untented(c, *vias_side_by_side(c)),
         {SPACE: "failed"},
     ),
-    "at 48 V one of the two vias is not tented": Seed(
+    "at 48 V one of the two vias is not tented": SeedUnder(
         "mask covers the other: harmless",
         AT_48_V,
         lambda c: untented(c, vias_side_by_side(c)[0]),
         {},
     ),
-    "nothing is declared, and the net is called +120V": Seed(
+    "nothing is declared, and the net is called +120V": SeedUnder(
         "its name tells the voltage",
         BARE,
         lambda c: renamed(c, "+120V"),
         {SPACE: "failed", CONVERTER: "failed"},
     ),
-    "nothing is declared, and the net is called V_120V0": Seed(
+    "nothing is declared, and the net is called V_120V0": SeedUnder(
         "another spelling of it",
         BARE,
         lambda c: renamed(c, "V_120V0"),
         {SPACE: "failed", CONVERTER: "failed"},
     ),
-    "nothing is declared, and the net is called +24V": Seed(
+    "nothing is declared, and the net is called +24V": SeedUnder(
         "too little to ask for a distance: harmless",
         BARE,
         lambda c: renamed(c, "+24V"),
         {},
     ),
-    "the net is called +120V, and declared with 5 V": Seed(
+    "the net is called +120V, and declared with 5 V": SeedUnder(
         "what is declared is believed before the name: harmless",
         VOLTAGE,
         lambda c: replace(renamed(c, "+120V"), config=VOLTAGE.replace('"+5V"', '"+120V"')),
         {},
     ),
-    "a step of 1000 A": Seed(
+    "a step of 1000 A": SeedUnder(
         "0.25 mOhm are allowed; half of 0.543 is more. The impedance over frequency stays open, as it was",
         RAIL,
         lambda c: with_step(c, 1000),
         {REACH: "failed"},
     ),
-    "a step of 900 A": Seed(
+    "a step of 900 A": SeedUnder(
         "0.278 mOhm lie between half of it and all of it",
         RAIL,
         lambda c: with_step(c, 900),
         {REACH: "not verifiable"},
     ),
-    "a step of 462 A": Seed(
+    "a step of 462 A": SeedUnder(
         "0.541 mOhm, just below all of it",
         RAIL,
         lambda c: with_step(c, 462),
         {REACH: "not verifiable"},
     ),
-    "a step of 459 A": Seed(
+    "a step of 459 A": SeedUnder(
         "0.545 mOhm, just above it: harmless",
         RAIL,
         lambda c: with_step(c, 459),
         {},
     ),
-    "a step of 1000 A, and the rail was simulated": Seed(
+    "a step of 1000 A, and the rail was simulated": SeedUnder(
         "what was simulated takes the place of the estimate, and is within the rail's own target",
         RAIL,
         lambda c: with_step(c.declared("ripple_pct", "impedance_mohm = 0.2\nripple_pct"), 1000),
         {REACH: "not applicable", "board.pdn.target": "passed"},
     ),
-    "no step": Seed(
+    "no step": SeedUnder(
         "no target, and nothing to compare with",
         RAIL,
         lambda c: c.declared("step_a = 1\n", ""),

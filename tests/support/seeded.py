@@ -130,18 +130,30 @@ class Case:
         columns = {f.name: getattr(board.pads, f.name)[kept] for f in fields(Pads) if f.name != "drilling"}
         return self.with_board(pads=Pads(**columns, drilling=drilling))
 
+    def with_fills(self, kept: Chosen) -> Case:
+        """Keep some of the zones' fills; the zones say that they are filled all the same."""
+        zones, rows = self.board.zones, np.flatnonzero(kept)
+        sizes = np.diff(zones.fill_start)
+        of_kept = np.repeat(kept, sizes)
+        return self.with_board(
+            zones=replace(
+                zones,
+                fill_zone=zones.fill_zone[rows],
+                fill_layer=zones.fill_layer[rows],
+                fill_start=np.append([0], np.cumsum(sizes[rows])),
+                fill_x_mm=zones.fill_x_mm[of_kept],
+                fill_y_mm=zones.fill_y_mm[of_kept],
+            )
+        )
+
+    def without_copper(self, *layers: str) -> Case:
+        """Take the filled copper of layers away; the zone that had it, on other layers too, says that it is filled."""
+        gone = [self.board.layer_index[layer] for layer in layers]
+        return self.with_fills(~np.isin(self.board.zones.fill_layer, gone))
+
     def without_fills(self) -> Case:
         """Forget every stored zone fill."""
-        empty = np.zeros(0)
-        zones = replace(
-            self.board.zones,
-            fill_zone=empty.astype(np.int64),
-            fill_layer=empty.astype(np.int16),
-            fill_start=np.zeros(1, dtype=np.int64),
-            fill_x_mm=empty,
-            fill_y_mm=empty,
-        )
-        return self.with_board(zones=zones)
+        return self.with_fills(np.zeros(len(self.board.zones.fill_zone), dtype=np.bool_))
 
     def in_class(self, net_class: str, *nets: str) -> Case:
         """Move nets to another net class."""
@@ -179,6 +191,16 @@ class Seed:
     """A defect: why exactly these clauses turn, how it is made, and what they turn to."""
 
     why: str
+    edit: Callable[[Case], Case]
+    turns: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SeedUnder:
+    """A defect: why exactly these clauses turn, under which settings, how it is made, and what they turn to."""
+
+    why: str
+    settings: str
     edit: Callable[[Case], Case]
     turns: dict[str, str]
 
