@@ -136,8 +136,8 @@ SEEDS = {
         {},
     ),
     "no net has the name of PCI Express, and no pin": Seed(
-        "a card of the data centre has it: it is missing until somebody declares its nets, and nothing asked of it is "
-        "judged meanwhile",
+        "a card of the data centre has it: it is missing until its nets are declared, and nothing asked of it is "
+        "judged until then",
         CARD,
         lambda c, _: renamed(with_mute_pins(c, *PCIE), "PCIE", "LANE"),
         {

@@ -66,7 +66,7 @@ def made_of(case: Case, material: str, *rows: str, **more: float) -> Case:
 
 
 def on_glass(case: Case, style: str) -> Case:
-    """Weave all dielectrics of one style of glass, or of one that nobody names."""
+    """Weave all dielectrics of one style of glass, or of one without a name."""
     return made_of(case, f"IS400 {style}".rstrip(), *(f"dielectric {row}" for row in range(1, 12)))
 
 

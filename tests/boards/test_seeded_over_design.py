@@ -93,7 +93,7 @@ SEEDS = {
         lambda c: with_budget(made_of(c, "R-5785(N)", 3.4, *FAST), 2.43),
         {},
     ),
-    "a laminate that nobody knows next to the links": SeedUnder(
+    "an unknown laminate next to the links": SeedUnder(
         "without its class there is no advice",
         LINKS,
         lambda c: made_of(c, "Unobtainium", 3.4, *FAST),
@@ -112,7 +112,7 @@ SEEDS = {
         SILENT,
     ),
     "HVLP foil": SeedUnder(
-        "nobody asks for it, and the standard one closes by far",
+        "it is not asked for, and the standard one closes by far",
         LINKS,
         lambda c: c.declared('foil = "STD"', 'foil = "HVLP"'),
         {FOIL: "failed"},

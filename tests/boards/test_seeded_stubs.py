@@ -105,7 +105,7 @@ SEEDS = {
         lambda c: one_more(c, "GND", "In10.Cu"),
         {NEEDED: "failed", "board.via.backdrill_spares_used": "failed"},
     ),
-    "a net is drilled that nobody knows": Seed(
+    "a net of no interface is drilled": Seed(
         "what its stub may do is open; its track on B.Cu is cut off",
         lambda c: one_more(c, "/FP_IO7", "In10.Cu"),
         {NEEDED: "not verifiable", "board.via.backdrill_spares_used": "failed", **NEAR_PLANES},
