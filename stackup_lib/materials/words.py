@@ -52,6 +52,7 @@ class Words:
     """What a material text consists of; `styles` in order of appearance, `pieces` what is left for the name.
 
     Attributes:
+        resin_content_pct: the mean where it is written for each of several sheets.
         glass: the kind of glass that it names, "" for none.
         is_spread: it says that the glass is spread.
     """
@@ -88,17 +89,18 @@ def take_apart(text: str, vocabulary: Vocabulary) -> Words:
         rest = re.sub(rf"\b{name}\b", " ", rest)
     tg = _TG.search(rest)
     rest = _TG.sub(" ", rest)
-    resin = next((m for m in _RESIN.finditer(rest) if 30 <= float(m[1] or m[2]) <= 85), None)
+    resin = [pct for pct in (float(m[1] or m[2]) for m in _RESIN.finditer(rest)) if 30 <= pct <= 85]
     rest = _RESIN.sub(" ", rest)
     rest = _LENGTH.sub(" ", rest)
     is_spread = bool(_SPREAD.search(rest))
     glass, rest = _take_glass(_SPREAD.sub(" ", rest), vocabulary)
     found, plies, rest = _take_styles(rest, vocabulary.styles)
+    sheets = resin if len(resin) == len(found) else resin[:1]  # "1080(69%)+106(74%)" states that of each sheet
     return Words(
         pieces=tuple(_pieces(rest, vocabulary)),
         styles=tuple(dict.fromkeys(found)),
         plies=plies,
-        resin_content_pct=float(resin[1] or resin[2]) if resin else None,
+        resin_content_pct=sum(sheets) / len(sheets) if sheets else None,
         tg_c=float(tg[1] or tg[2]) if tg else None,
         glass=glass,
         is_spread=is_spread,
