@@ -30,6 +30,8 @@ from stackup_lib.materials import (
     TgMethod,
     loss_class_from_df,
 )
+from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
+from stackup_lib.transmission_lines.materials.laminate_models import through_point
 
 SAME_FREQUENCY = 0.8
 """A declared Df counts at a frequency when it was taken at no less than this share of it: Df grows with frequency."""
@@ -43,6 +45,10 @@ CLASS_AT_GHZ = 10.0
 UNTOUCHED_DF = 0.02
 """Loss tangent that KiCad gives to every new dielectric, as FR4's. It stays when only material or Dk are typed in:
 with any other material it says that the field was not edited, not what the material's Df is."""
+
+
+DK_DIGITS = 4
+"""Of a Dk that is carried to another frequency."""
 
 
 @record
@@ -299,6 +305,7 @@ class DielectricPly:
     def dk_at(self, frequency_ghz: float) -> Fact[float]:
         """Dk for an impedance: declared, else the file's bare number, else from the catalogue at the frequency.
 
+        A Dk declared with Df and frequency is carried from there: that of FR4 falls by 3 % from 1 to 10 GHz.
         The file's number is what the fab gave the user for this construction; it moves by a few per cent per decade of
         frequency, which KiCad does not state, so it is of medium confidence. One that is not that of a material named
         in `stackwright.toml` is left over from the file's.
@@ -308,13 +315,24 @@ class DielectricPly:
             return unknown(self.dk_fault.name, self.dk_fault.how_to_give)
         if self.declaration.dk is not None:
             source = f'dielectric."{self.row}".dk'
-            return self.declarations.of_stackup(name, self.declaration.dk, source) or unknown(name, "")
+            try:
+                dk = self._carried_dk(self.declaration.dk, frequency_ghz)
+            except DielectricDataError as error:
+                return unknown(f"{name} ({error.what})", self.how_to_correct("dk"))
+            return self.declarations.of_stackup(name, dk, source) or unknown(name, "")
         if self.trusted and self.ply.dk is not None and not self.is_dk_of_former_material:
             source = f"stackup row {self.row}; no frequency is stated with it"
             return Fact[float](
                 name=name, value=self.ply.dk, origin=Origin.FILE, source=source, confidence=Confidence.MEDIUM
             )
         return replace(self.catalogue_dk_at(frequency_ghz), name=name)
+
+    def _carried_dk(self, dk: float, frequency_ghz: float) -> float:
+        """Return a declared Dk as it is at another frequency, by the Df that is declared with it."""
+        df, at_ghz = self.declaration.df, self.declaration.at_ghz
+        if df is None or at_ghz is None or self.df_fault is not None:
+            return dk
+        return round(float(through_point(dk, df, at_ghz).permittivity(frequency_ghz).real), DK_DIGITS)
 
     def catalogue_dk_at(self, frequency_ghz: float) -> Fact[float]:
         """Dk of the catalogue at a frequency, for the construction that the text names."""

@@ -40,6 +40,7 @@ def press_items(candidate: CandidateStackup, rules: BuildRules) -> Iterator[CamI
             yield from _core(row, upper, lower, rules)
         else:
             yield from _prepreg(candidate, gap, rules)
+    yield from _inner_copper(candidate, rules)
     yield from _foils(candidate)
     yield from _hybrid(candidate)
 
@@ -209,6 +210,19 @@ def _as_stated(row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCop
         asks=True,
         source=cite(limit.source),
     )
+
+
+def _inner_copper(candidate: CandidateStackup, rules: BuildRules) -> Iterator[CamItem]:
+    for row in candidate.copper[1:-1]:
+        if (row.copper_oz or 0.0) > COUNTED_OZ:
+            yield CamItem(
+                topic="inner copper",
+                where=(row.name,),
+                figure=f"{row.copper_oz:g} oz",
+                limit=f"up to {COUNTED_OZ:g} oz",
+                asks=True,
+                source=source_of(rules.source, "heaviest inner copper"),
+            )
 
 
 def _foils(candidate: CandidateStackup) -> Iterator[CamItem]:

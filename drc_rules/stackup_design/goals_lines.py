@@ -103,6 +103,8 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
     for one in (interface(each) for each in present):
         target, said_by = _target(one, ctx)
         if target is None or not family(one.family).fast:
+            if target is not None and ctx is None:
+                reasons.append(_not_sought(one))
             continue
         goal = LineGoal(name=f"{one.title} {target.ohm:g} ohm", target=target, nyquist_ghz=one.nyquist_ghz)
         which = "impedance_diff_ohm" if target.kind == "differential" else "impedance_single_ohm"
@@ -126,6 +128,12 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
         how = "neither profile nor board names one: --interface pcie5 does"
         reasons.append(LineReason("high-speed interfaces", what, "assumption", how))
     return GoalLines(tuple(goals), ids, tuple(reasons))
+
+
+def _not_sought(one: Interface) -> LineReason:
+    """Say of a memory bus, whose lines a stackup is not sought for, where its widths come from."""
+    value = f"not sought: `stackwright impedance BOARD --interface {one.id}` finds them"
+    return LineReason(f"{one.title} widths", value, "assumption", "parallel buses set no laminate or foil")
 
 
 _LENGTH = {"user": "your choice", "board": "its longest link"}

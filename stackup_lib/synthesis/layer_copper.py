@@ -133,9 +133,13 @@ def foil_of(order: Order, index: int, families: Mapping[int, str], wanted: FoilG
 
 
 def with_smooth_foil(order: Order, goals: Goals) -> frozenset[int]:
-    """Return the layers whose foil carries high-speed currents: high-speed layers, and the planes that face them."""
+    """Return the layers whose foil carries high-speed currents, and the other face of their cores: both have one foil.
+
+    These are high-speed layers and the planes that face them.
+    """
     last = len(order.layers) - 1
     fast = {k for k, kind in enumerate(order.layers) if kind == "F"}
     if carries_fast_outside(goals):
         fast |= {0, last}
-    return frozenset(k for k in range(last + 1) if k in fast or (order.layers[k] == "G" and {k - 1, k + 1} & fast))
+    smooth = {k for k in range(last + 1) if k in fast or (order.layers[k] == "G" and {k - 1, k + 1} & fast)}
+    return frozenset(smooth.union(face for k in smooth if (face := order.opposite_face(k)) is not None))

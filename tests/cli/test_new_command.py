@@ -481,7 +481,7 @@ def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[st
     """Power planes and drill are not stated: the page says what was taken, and that it was assumed."""
     new_board(target, NewRequest("edge"))
     out = capsys.readouterr().out
-    assert "none: no interface is known; name what it carries, e.g. --interface pcie5" in out
+    assert "none: no high-speed interface is known; name what it carries, e.g. --interface pcie5" in out
     assert "assumed  not specified" in out
     assert re.search(r"drill\s+0\.\d+ mm", out)
 

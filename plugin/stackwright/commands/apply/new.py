@@ -193,7 +193,9 @@ def _assumptions(page: Page, begun: Begun) -> None:
 
 def _classes(page: Page, plan: Plan) -> None:
     if not plan.net_class:
-        page.heading("net classes", "none: no interface is known; name what it carries, e.g. --interface pcie5")
+        page.heading(
+            "net classes", "none: no high-speed interface is known; name what it carries, e.g. --interface pcie5"
+        )
         return
     necks = [rule.neck_mm for rule in plan.rule if rule.neck_mm is not None]
     down = f"; neck-downs to {number(min(necks), 'mm')} pass KiCad's check" if necks else ""

@@ -209,6 +209,8 @@ def _page(work: _Work, typed: Path, request: RetargetRequest, written: Sequence[
     page.line("fabs change their stackups: ask whether this one is still offered", indent=2)
     for misfit in work.stackup.misfits:
         page.line(styled(f"{misfit.what}: {misfit.reason}", "yellow"), indent=2)
+    for remark in edition.remarks:
+        page.line(styled(remark, "dim"), indent=2)
     _stackup_block(page, work.proposal, verbose=request.verbose)
     effects_block(page, work.effects, ("now", work.stackup.name))
     _sizes(page, work.lines)

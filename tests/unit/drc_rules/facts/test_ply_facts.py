@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from pathlib import Path
 
@@ -70,6 +71,20 @@ def test_a_df_declared_at_a_lower_frequency_is_the_least_it_can_be(tmp_path: Pat
     assert (worse.value, worse.confidence) == (0.15, Confidence.LOW)
     assert plain.value is not None and plain.value < 0.05
     assert (bare.value, bare.origin) == (plain.value, plain.origin)
+
+
+def test_a_declared_dk_is_carried_from_its_frequency(tmp_path: Path) -> None:
+    """4.14 at 10 GHz with a Df of 0.021 is 4.27 at 1 GHz: by 2/pi Df per e-fold, 3.1 %; without a frequency 4.14."""
+    for name in ("bare", "dk only", "impossible"):
+        (tmp_path / name).mkdir()
+    dated = core(tmp_path, "dk = 4.14\ndf = 0.021\nat_ghz = 10\n", material="FR4").dk_at(1)
+    there = core(tmp_path / "bare", "dk = 4.14\ndf = 0.021\n", material="FR4").dk_at(1)
+    alone = core(tmp_path / "dk only", "dk = 4.14\nat_ghz = 10\n", material="FR4").dk_at(1)
+    odd = core(tmp_path / "impossible", "dk = 1.9\ndf = 0.19\nat_ghz = 10\n", material="Unobtainium").dk_at(1)
+
+    assert dated.value == pytest.approx(4.14 * (1 + 2 / math.pi * 0.021 * math.log(10)), abs=0.005)
+    assert there.value == alone.value == 4.14
+    assert odd.value is None
 
 
 def test_a_ply_of_an_unknown_laminate_has_no_df_until_one_is_declared_at_its_frequency(tmp_path: Path) -> None:

@@ -203,6 +203,13 @@ def test_a_foil_that_the_maker_does_not_list_is_asked(laminate: str, foil: str, 
     assert found[0].where == ("In1.Cu", "In2.Cu", "In3.Cu", "In4.Cu")
 
 
+@pytest.mark.parametrize(("oz", "is_asked"), [(2.0, False), (3.0, True)])
+def test_inner_copper_heavier_than_any_that_was_counted_is_asked(oz: float, is_asked: bool) -> None:
+    """None of the fab's stackups has 3 oz inside."""
+    found = asked(stackup(planes_oz=(0.5, oz)), "inner copper")
+    assert [one.where for one in found] == [("In2.Cu", "In3.Cu")] * is_asked
+
+
 def test_smooth_foil_on_heavy_copper_is_asked() -> None:
     """VLP-2 is listed up to 1 oz."""
     assert asked(stackup(foil="VLP", planes_oz=(1, 1)), "foil weight") == []

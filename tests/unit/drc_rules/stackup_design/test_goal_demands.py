@@ -93,6 +93,14 @@ def test_a_cards_lines_have_its_share_less_the_package() -> None:
     assert origin == "clause" and "NVIDIA" in source
 
 
+def test_a_memory_that_is_named_without_a_board_says_where_its_widths_come_from() -> None:
+    """DDR5 sets no laminate; beside PCIe its widths are still not sought. An interface with lines says nothing so."""
+    found = lines_for(("ddr5", "pcie5"), None, None, GoalChoices()).reasons
+    said = {one.goal: one.value for one in found}
+    assert said["DDR5-6400 widths"] == "not sought: `stackwright impedance BOARD --interface ddr5` finds them"
+    assert sum(goal.endswith("widths") for goal in said) == 1
+
+
 def test_without_a_form_factor_no_share_of_several_is_taken() -> None:
     """A card's or the system board's: it is not stated which, so loss only ranks."""
     found = lines_for(("pcie5",), None, None, GoalChoices(longest_mm={"pcie5": 100}))

@@ -168,7 +168,10 @@ def test_what_was_lost_is_grouped_by_reason() -> None:
 
 
 def test_foil_is_on_high_speed_layers_and_the_planes_that_face_them() -> None:
-    """The required foil is on high-speed layers and their planes; a plane on a plainer core has that core's."""
+    """The required foil is on high-speed layers, their planes and the other faces of these cores.
+
+    A plane on a plainer core has that core's.
+    """
     for one in training().ranked:
         copper, order = one.candidate.copper, one.candidate.order
         for k, layer in enumerate(copper):
@@ -178,7 +181,7 @@ def test_foil_is_on_high_speed_layers_and_the_planes_that_face_them() -> None:
                 clad_foils(one.candidate.dielectrics[min(k, complement)].laminate) if complement is not None else None
             )
             if layer.use != "fast" and (layer.use != "ground" or "fast" not in near):
-                assert not layer.foil
+                assert layer.foil == ("" if complement is None else copper[complement].foil)  # a core has one foil
             elif layer.use == "fast" or clad is None or FoilGrade.HVLP in clad.grades:
                 assert layer.foil == "HVLP"
             else:
