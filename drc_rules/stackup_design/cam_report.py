@@ -15,8 +15,8 @@ from drc_rules.requirements.forms import Form
 from drc_rules.stackup_design.cam_item import CamItem, merged, source_of
 from drc_rules.stackup_design.cam_press import press_items
 from drc_rules.stackup_design.goals_build import LARGE_MM, STIFF_MM
-from stackup_lib.materials import outer_foil_oz
-from stackup_lib.synthesis import Evaluated, Goals, LineResult
+from stackup_lib.materials import copper_weights, outer_foil_oz
+from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, LineResult
 from stackup_lib.synthesis.candidates import SIGNAL_OZ
 
 LIGHTEST_OZ = 0.5
@@ -36,6 +36,7 @@ def cam_report(one: Evaluated, goals: Goals, form: Form | None = None) -> tuple[
         (
             *_thickness(one, goals, form),
             *press_items(one.candidate, rules),
+            *_plated(one.candidate),
             *_voltage(one, goals),
             *_laminations(one),
             *_drills(one, goals),
@@ -72,6 +73,23 @@ def _thickness(one: Evaluated, goals: Goals, form: Form | None) -> Iterator[CamI
             asks=thickness < STIFF_MM,
             source=source_of("engineering", "stiffness of large boards"),
         )
+
+
+def _plated(candidate: CandidateStackup) -> Iterator[CamItem]:
+    """Copper of a board that is thinner than foil and plating together, as where the foil alone was entered."""
+    order, copper = candidate.order, candidate.copper
+    least_mm = min(weight.external_class2_min_um for weight in copper_weights()) / 1000
+    for index, row in enumerate(copper):
+        is_plated = index in (0, len(copper) - 1) or order.is_plated_inside(index)
+        if is_plated and row.thickness_mm < least_mm:
+            yield CamItem(
+                topic="plated copper",
+                where=(row.name,),
+                figure=f"{row.thickness_mm:.4g} mm",
+                limit=f"{least_mm:g} mm or more, foil and plating",
+                asks=True,
+                source=source_of("ipc-6012-copper", "finished copper of plated layers, class 2"),
+            )
 
 
 def _voltage(one: Evaluated, goals: Goals) -> Iterator[CamItem]:

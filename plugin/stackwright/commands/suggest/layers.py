@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from drc_rules.stackup_design.kept_layers import layers_in_words
 from stackup_lib.core.words import listed
 from stackup_lib.synthesis import CandidateStackup
+from stackup_lib.synthesis.low_impedance import low_impedance_layers
+from stackwright.commands.suggest.words import places
 
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
@@ -27,6 +29,16 @@ def layer_words(result: Suggested) -> str:
         return f"the layers do not stay as laid out, {layers_in_words(laid_out.layers)}: {answers.why_moved}; {moves}"
     reason = next(one for one in result.found.reasons if one.goal == "layers")
     return f"layers: {reason.value}: {reason.source}" if "not the board's" in reason.value else ""
+
+
+def low_impedance_words(one: CandidateStackup, finest_mm: float) -> str:
+    """Return one sentence on signal layers on which no 50 ohm track fits; "" where there is none."""
+    found = low_impedance_layers(one, finest_mm)
+    if not found:
+        return ""
+    ohms = sorted(found.values())
+    reach = f"{ohms[0]:.0f}" if round(ohms[0]) == round(ohms[-1]) else f"{ohms[0]:.0f} to {ohms[-1]:.0f}"
+    return f"no 50 ohm on {places(tuple(found))}: the finest track, {finest_mm:g} mm, has {reach} ohm"
 
 
 def _first(result: Suggested) -> CandidateStackup:

@@ -16,7 +16,7 @@ from drc_rules.stackup_design.routed_fit import unsought_words
 from stackup_lib.core.words import listed
 from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
-from stackwright.commands.suggest.layers import layer_words
+from stackwright.commands.suggest.layers import layer_words, low_impedance_words
 from stackwright.commands.suggest.least import NOTHING, NOTHING_OF_STACKUP, PARTIAL
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.words import places
@@ -58,6 +58,8 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None,
     chosen = min(max(pick, 1), len(result.entries))
     one = result.entries[chosen - 1]
     _stackup(page, one, chosen, verbose=verbose)
+    if words := low_impedance_words(one.candidate, result.found.goals.least_width_mm):
+        page.line(styled(words, "yellow"), indent=2)
     _lines(page, one, result)
     if chosen <= len(result.changes) or result.answers.keeps_layers:
         _unsought(page, one, result, verbose=verbose)

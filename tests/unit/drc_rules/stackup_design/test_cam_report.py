@@ -55,6 +55,7 @@ def core(name: str, thickness_mm: float, laminate: str = "370HR") -> CandidateRo
     )
 
 
+INSIDE, ALL = ("In1.Cu", "In4.Cu"), ("F.Cu", "B.Cu", "In1.Cu", "In4.Cu")
 OUTER = prepreg("dielectric 1", "1080 RC71%", 0.0882), prepreg("dielectric 5", "1080 RC71%", 0.0882)
 MIDDLE = prepreg("dielectric 3", "2116 RC56%", 0.1239)
 
@@ -285,6 +286,15 @@ def test_more_laminations_and_stacked_microvias_than_usual_are_asked() -> None:
     assert [fill[n].asks for n in (1, 2, 3)] == [False, False, True]
     assert "copper-filled" in fill[2].figure
     assert "copper-filled" not in fill[1].figure
+
+
+@pytest.mark.parametrize(("build_ups", "outer_mm", "where"), [(1, 0.0262, ()), (2, 0.0262, INSIDE), (2, 0.018, ALL)])
+def test_plated_copper_as_thin_as_its_foil_is_asked(build_ups: int, outer_mm: float, where: tuple[str, ...]) -> None:
+    """A quarter-ounce foil plated has 26.2 um by class 2; microvias plate the inner layers that they end on too."""
+    given = stackup(build_ups=build_ups)
+    rows = tuple(r.model_copy(update={"thickness_mm": outer_mm}) if r.use == "outer" else r for r in given.rows)
+    found = asked(given.model_copy(update={"rows": rows}), "plated copper")
+    assert tuple(name for one in found for name in one.where) == where
 
 
 def test_the_layer_below_the_build_ups_may_be_plated() -> None:
