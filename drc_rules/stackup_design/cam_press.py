@@ -183,16 +183,17 @@ def _product(row: CandidateRow) -> CatalogueProduct | None:
 
 
 def _filled(row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCopper, ...], rules: BuildRules) -> CamItem:
-    """Resin that may leave the cloth, against what the copper takes."""
-    cloth = (sold.cloth_mm or 0.0) * rules.least_glass_ratio
+    """Resin that may leave the cloth, against what the copper takes and what fabs leave between cloth and copper."""
+    cloth = sold.cloth_mm or 0.0
     free, fill = sold.cured_mm - cloth, copper_fill_mm([(f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces])
+    needed = fill + (rules.least_glass_ratio - 1) * cloth
     pressed = f"{sold.plies} x {sold.text}, {row.thickness_mm:.3f} mm pressed over {cloth:.3f} mm of glass"
     return CamItem(
         topic="prepreg",
         where=(row.name,),
         figure=f"{pressed}, {free:.3f} mm of free resin",
-        limit=f"{fill:.3f} mm or more, if {COVERAGE}" if faces else "no copper to fill",
-        asks=free < fill - 1e-4,
+        limit=f"{needed:.3f} mm or more, if {COVERAGE}" if faces else f"{needed:.3f} mm or more, no copper to fill",
+        asks=free < needed - 1e-4,
         source=source_of(rules.source, "pressed thickness over glass; cloth by style as commonly quoted"),
     )
 
