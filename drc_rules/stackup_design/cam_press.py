@@ -186,7 +186,7 @@ def _filled(row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCopper
     """Resin that may leave the cloth, against what the copper takes and what fabs leave between cloth and copper."""
     cloth = sold.cloth_mm or 0.0
     free, fill = sold.cured_mm - cloth, copper_fill_mm([(f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces])
-    needed = fill + (rules.least_glass_ratio - 1) * cloth
+    needed = max(0.0, fill + (rules.least_glass_ratio - 1) * cloth)
     pressed = f"{sold.plies} x {sold.text}, {row.thickness_mm:.3f} mm pressed over {cloth:.3f} mm of glass"
     return CamItem(
         topic="prepreg",

@@ -39,7 +39,8 @@ def materials_for(clauses: Iterable[Clause]) -> MaterialDemand:
         df, at_ghz = _largest_df(decides)
         allowed = ALLOWANCE_PCT if decides.kind == "laminate_df" else 0.0
         limit = DfLimit(max=df, at_ghz=at_ghz, allowance_pct=allowed)
-        value = f"{df:g} at {at_ghz:g} GHz, or named: {', '.join(decides.limit.named)}"
+        or_named = f", or named: {', '.join(decides.limit.named)}" if decides.limit.named else ""
+        value = f"{df:g} at {at_ghz:g} GHz{or_named}"
         if decides.kind == "laminate_class":
             value = f"{decides.limit.at_least} loss class ({value})"
         reasons.append(("Df next to high-speed layers", value, decides))

@@ -48,8 +48,19 @@ def interface(interface_id: str) -> Interface:
     """
     found = _interfaces_by_id().get(interface_id)
     if found is None:
-        raise ConfigError(f'interface "{interface_id}"', "is not known", did_you_mean(interface_id, interface_ids()))
+        raise ConfigError(f'interface "{interface_id}"', "is not known", _which(interface_id))
     return found
+
+
+def _which(word: str) -> str:
+    """Return the ids that begin with a word, or those of the families that it names; else the nearest id."""
+    wanted = word.strip().lower()
+    begin = [one for one in interface_ids() if wanted and one.startswith(wanted)]
+    of_families = [
+        each.id for one in families() if len(wanted) > 1 and wanted in one.title.lower() for each in one.interfaces
+    ]
+    found = begin or of_families
+    return f"it is one of {', '.join(found)}" if found else did_you_mean(word, interface_ids())
 
 
 def family(family_id: str) -> Family:

@@ -907,3 +907,17 @@ def test_one_search_finds_what_any_pattern_finds() -> None:
     found = [_any_head().search(name) is not None for name in names]
     assert found == [any(re.search(head, name) for head in heads) for name in names]
     assert 0.05 < sum(found) / len(found) < 0.95
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("usb4", "it is one of usb4gen3, usb4gen4"),
+        ("ethernet", "it is one of base-t, eth10g-kr, eth25g, eth56g, eth112g, eth224g"),
+        ("pcei5", 'did you mean "pcie5"?'),
+    ],
+)
+def test_a_word_for_several_interfaces_names_them(word: str, says: str) -> None:
+    """Ids that begin so, those of the families so called, else the nearest id."""
+    with pytest.raises(ConfigError, match=re.escape(says)):
+        interface(word)
