@@ -48,7 +48,7 @@ def _layers_of(ctx: Context, group_id: str) -> GroupLayers:
     missing: list[MissingFact] = []
     for positive, negative in routed_pairs(ctx, group):
         try:
-            traces = ctx.get(pair_traces, positive.index, negative.index)
+            traces = pair_traces(ctx, positive.index, negative.index)
         except MissingFact as fact:
             missing.append(fact)
             continue

@@ -146,7 +146,7 @@ def skew_between(ctx: Context, positive: Link, negative: Link) -> PairSkew:
     Raises:
         MissingFact: one of them is not routed from end to end, or the height of their vias is not known.
     """
-    first, second = ctx.get(pair_traces, positive.index, negative.index)
+    first, second = pair_traces(ctx, positive.index, negative.index)
     untrue = ctx.get(_untrue_fills)
     if untrue and Counter(first.climbs) != Counter(second.climbs):
         raise untrue

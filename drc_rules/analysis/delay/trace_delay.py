@@ -69,15 +69,21 @@ def prepare_traces(ctx: Context, traces: Sequence[Link]) -> None:
 
 
 def pair_traces(ctx: Context, positive: int, negative: int) -> tuple[TraceRoute, TraceRoute]:
-    """Follow two links, by their rows, in the geometry that both have together; get them with `Context.get`.
+    """Follow two links, by their rows.
 
     Raises:
         MissingFact: one of their nets is not routed from pad to pad.
     """
-    links = ctx.get(board_links)
-    one, other = links.link(positive), links.link(negative)
-    geometry = LinkGeometry(ctx, (*one.nets, *other.nets))
-    return trace_of(ctx, one, geometry), trace_of(ctx, other, geometry)
+    return ctx.get(_trace_of_row, positive), ctx.get(_trace_of_row, negative)
+
+
+def _trace_of_row(ctx: Context, row: int) -> TraceRoute:
+    """Follow a link in the geometry of its own nets: another link may run otherwise on the same layer, as wide.
+
+    Nets of a pair share the geometry that both have together.
+    """
+    link = ctx.get(board_links).link(row)
+    return trace_of(ctx, link, LinkGeometry(ctx, link.nets))
 
 
 def trace_of(ctx: Context, link: Link, geometry: LinkGeometry) -> TraceRoute:
