@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -11,6 +12,7 @@ from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.flat_pairs import Runs, pairs, runs
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.nets.route_graph import Edge, Graph, Node, NodeKind
+from stackup_lib.nets.track_crossings import crossings
 from stackup_lib.nets.track_points import TOUCH_MM, Bools, Points, along_tracks, in_boxes, in_range, nearest_places
 
 HALVINGS = 16
@@ -78,6 +80,7 @@ class _Builder:
         self._join_hubs()
         first, last, hubs_at = self._end_nodes()
         cuts = self._cuts(first, last, hubs_at)
+        self._cut_where_tracks_cross(first, last, cuts)
         lengths, nothing = self.board.tracks.length_mm[self.rows].tolist(), set[int]()
         columns = zip(self.of_track.tolist(), self.rows.tolist(), self.layer.tolist(), self.width.tolist(), strict=True)
         for k, (net, row, layer, width) in enumerate(columns):
@@ -210,23 +213,26 @@ class _Builder:
         pads, rows = self.board.pads, self.pads[pad]
         # KiCad's angles turn counter-clockwise while y points down
         own = (points - self.pad_at[pad]) * np.exp(1j * np.radians(pads.rotation_deg[rows]))
-        half_x, half_y = pads.size_x_mm[rows] / 2 + grown_mm, pads.size_y_mm[rows] / 2 + grown_mm
-        in_box = (np.abs(own.real) <= half_x + TOUCH_MM) & (np.abs(own.imag) <= half_y + TOUCH_MM)
-        radius = np.minimum(half_x, half_y)
+        own -= pads.shift_x_mm[rows] + 1j * pads.shift_y_mm[rows]
+        half_x, half_y, shapes = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2, pads.shape[rows]
+        is_round = (shapes == "circle") | (shapes == "oval")
+        radius = np.where(is_round, np.minimum(half_x, half_y), 0.0)
         over_x = np.maximum(np.abs(own.real) - half_x + radius, 0)
         over_y = np.maximum(np.abs(own.imag) - half_y + radius, 0)
-        shapes = pads.shape[rows]
-        is_round = (shapes == "circle") | (shapes == "oval")
-        return np.asarray(in_box & (~is_round | (np.hypot(over_x, over_y) <= radius + TOUCH_MM)))
+        return np.asarray(np.hypot(over_x, over_y) <= radius + grown_mm + TOUCH_MM)
 
     def _join_hubs(self) -> None:
-        """Join vias in pads, vias upon vias, and the copper pads of one number, by contacts without length."""
+        """Join vias on pads and vias upon vias from middle to middle, the copper pads of one number without length."""
         of_via, of_pad, sizes = self.vias_of.owner, self.pads_of.owner, self.board.vias.size_mm[self.vias]
-        masks = self.board.pads.layers[self.pads].tolist()
-        for via, pad in self._hits(of_via, self.pads_of, lambda via, pad: self._in_pads(self.via_at[via], pad)):
+        masks, narrow = self.board.pads.layers[self.pads].tolist(), self._narrow_pads()
+
+        def overlap(via: Ints, pad: Ints) -> Bools:
+            return self._in_pads(self.via_at[via], pad, sizes[via] / 2)
+
+        for via, pad in self._hits(of_via, self.pads_of, overlap):
             shared = [layer for layer in range(self.top[via], self.bottom[via] + 1) if masks[pad] >> layer & 1]
             if shared:
-                self._touch(int(of_via[via]), self._pad_node(pad), self._via_node(via), shared[0])
+                self._touch(int(of_via[via]), self._pad_node(pad), self._via_node(via), shared[0], float(narrow[pad]))
         for one, other in self._hits(of_pad, self.pads_of, self._are_split):
             shared = [layer for layer in range(64) if masks[one] >> layer & masks[other] >> layer & 1]
             self._touch(int(of_pad[one]), self._pad_node(one), self._pad_node(other), shared[0] if shared else 0)
@@ -238,10 +244,19 @@ class _Builder:
 
         for one, other in self._hits(of_via, self.vias_of, stacked):
             layer = int(max(self.top[one], self.top[other]))
-            self._touch(int(of_via[one]), self._via_node(one), self._via_node(other), layer)
+            self._touch(int(of_via[one]), self._via_node(one), self._via_node(other), layer, float(sizes[one]))
 
-    def _touch(self, net: int, one: int, other: int, layer: int) -> None:
-        self.graphs[net].join(Edge(one, other, layer, 0.0, 0.0, None))
+    def _touch(self, net: int, one: int, other: int, layer: int, width_mm: float = 0.0) -> None:
+        """Join two nodes: straight through copper of some width, or without length where none is given."""
+        graph = self.graphs[net]
+        first, second = graph.nodes[one], graph.nodes[other]
+        way = math.hypot(first.x_mm - second.x_mm, first.y_mm - second.y_mm) if width_mm else 0.0
+        graph.join(Edge(one, other, layer, width_mm, way, None))
+
+    def _narrow_pads(self) -> Floats:
+        """Return the shorter side of each pad."""
+        pads = self.board.pads
+        return np.asarray(np.fmin(pads.size_x_mm, pads.size_y_mm)[self.pads], dtype=np.float64)
 
     def _pad_node(self, pad: int) -> int:
         return pad - int(self.pads_of.first[self.pads_of.owner[pad]])
@@ -304,6 +319,39 @@ class _Builder:
                 cuts.setdefault(int(track[k]), []).append((float(share[k]), own))
         return cuts
 
+    def _cut_where_tracks_cross(
+        self, first: list[int], last: list[int], cuts: dict[int, list[tuple[float, int]]]
+    ) -> None:
+        """Add the places where tracks cross in mid-run; where a pad or via is, that joins them."""
+        begins, stops, boxes = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64), self._boxes()
+        is_arc, (by_layer, layers) = ~np.isnan(self.middle.real), self._tracks_by_layer()
+        for tracks, others in pairs(self.of_track * self.board.layer_count + self.layer, layers):
+            meet = np.flatnonzero(tracks < by_layer[others])
+            one, other = tracks[meet], by_layer[others[meet]]
+            near = np.all(boxes[one][:, [0, 2]] <= boxes[other][:, [1, 3]], axis=1)
+            near &= np.all(boxes[other][:, [0, 2]] <= boxes[one][:, [1, 3]], axis=1)
+            for node, other_node in ((begins, begins), (begins, stops), (stops, begins), (stops, stops)):
+                near &= node[one] != other_node[other]
+            one, other = one[near], other[near]
+            curved = is_arc[one] | is_arc[other]
+            for chords, some in ((1, np.flatnonzero(~curved)), (ARC_CHORDS, np.flatnonzero(curved))):
+                self._cut_crossing(one[some], other[some], chords, cuts)
+
+    def _cut_crossing(self, one: Ints, other: Ints, chords: int, cuts: dict[int, list[tuple[float, int]]]) -> None:
+        """Cut the two tracks of each row where they cross, as that many chords."""
+        if not len(one):
+            return
+        met = crossings(self._corners(one, chords), self._corners(other, chords))
+        of, layer, every = self.of_track[one][met.row], self.layer[one][met.row], np.arange(len(met.row))
+        joined = {k for k, _ in self._ends_on_hubs(met.place, layer, of, np.zeros(len(every)), every)}
+        for k in every.tolist():
+            if k in joined:
+                continue
+            nodes, place = self.graphs[int(of[k])].nodes, complex(met.place[k])
+            nodes.append(Node(NodeKind.END, -1, place.real, place.imag))
+            for track, share in ((one, met.first_share), (other, met.second_share)):
+                cuts.setdefault(int(track[met.row[k]]), []).append((float(share[k]), len(nodes) - 1))
+
     def _tracks_by_layer(self) -> tuple[Ints, Runs]:
         """Return the tracks in order of net and layer, and their runs: layer k of net n is n * layers + k."""
         of, layers = self.of_track * self.board.layer_count + self.layer, self.board.layer_count
@@ -322,8 +370,9 @@ class _Builder:
 
     def _hub_reach(self) -> Floats:
         """How far the copper of a pad or via reaches from its middle, at most."""
-        pads = np.hypot(self.board.pads.size_x_mm, self.board.pads.size_y_mm)[self.pads] / 2
-        both = np.concatenate([pads, self.board.vias.size_mm[self.vias] / 2])
+        pads = self.board.pads
+        reach = np.hypot(pads.size_x_mm, pads.size_y_mm) / 2 + np.hypot(pads.shift_x_mm, pads.shift_y_mm)
+        both = np.concatenate([reach[self.pads], self.board.vias.size_mm[self.vias] / 2])
         return np.asarray(both[self.hub] + 2 * TOUCH_MM)
 
     def _corners(self, track: Ints, chords: int) -> Points:

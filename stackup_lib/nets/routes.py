@@ -1,8 +1,8 @@
 """How a net is routed: the path from pad to pad over tracks, arcs and vias, and what branches off it. Lengths in mm.
 
 The path runs from the centre of one pad to the centre of the other; where a track ends off the centre of a pad or via,
-the straight way to it counts, from where the track comes onto its copper. The height of a via counts nothing. KiCad's
-own length of a net is in `kicad_length`.
+the straight way to it counts, from where the track comes onto its copper; so does that from a pad to a via whose land
+is on it. The height of a via counts nothing. KiCad's own length of a net is in `kicad_length`.
 """
 
 from __future__ import annotations

@@ -452,6 +452,46 @@ def test_crossing_tracks_on_two_layers_do_not_touch(tmp_path: Path) -> None:
     assert [(c.entry_layer, c.exit_layer) for c in shorted.crossings] == [(0, 3), (3, 0)]
 
 
+def test_tracks_that_cross_in_mid_run_are_joined(tmp_path: Path) -> None:
+    """Neither ends where they meet: 10 mm along the one and 4 mm along the other; one that stops short is apart."""
+    text = chip("U1", 10, "/S") + chip("U2", 20, "/S", y_mm=14) + track("/S", (10, 10), (22, 10), width_mm=0.1)
+    crossed = routed(tmp_path / "a", text + track("/S", (20, 9), (20, 14), width_mm=0.1))
+    apart = routed(tmp_path / "b", text + track("/S", (20, 10.15), (20, 14), width_mm=0.1))
+
+    assert crossed.path_length_mm == pytest.approx(14.0)
+    assert [branch.length_mm for branch in crossed.branches] == pytest.approx([2.0, 1.0])
+    assert not apart.is_complete
+
+
+@pytest.mark.parametrize(
+    ("x_mm", "y_mm", "joined"),
+    [(10.2, 10, True), (10.5, 10, True), (10.55, 10, False), (10.45, 10.45, True), (10.47, 10.47, False)],
+    ids=["in it", "over its edge", "beyond it", "over its corner", "off its corner"],
+)
+def test_a_via_whose_land_is_on_a_pad_is_joined_from_middle_to_middle(
+    tmp_path: Path, x_mm: float, y_mm: float, joined: bool
+) -> None:
+    """The pad is 0.6 mm square, the land 0.45 mm wide; what the via is off the middle of the pad counts."""
+    pad = 'pads = [{ number = "1", net = "/S", shape = "rect", size_mm = [0.6, 0.6] }]'
+    text = f'[[parts]]\nreference = "U1"\nat_mm = [10, 10]\n{pad}\n' + chip("U2", 30, "/S", y_mm=y_mm)
+    text += via("/S", x_mm, y_mm) + track("/S", (x_mm, y_mm), (28, y_mm), layer="B.Cu") + via("/S", 28, y_mm)
+    route = routed(tmp_path, text + track("/S", (28, y_mm), (30, y_mm)))
+
+    assert route.is_complete is joined
+    if joined:
+        assert route.path_length_mm == pytest.approx(math.hypot(x_mm - 10, y_mm - 10) + 30 - x_mm)
+
+
+@pytest.mark.parametrize(("x_mm", "joined"), [(11.6, True), (9.4, False)], ids=["far side", "where none is"])
+def test_copper_of_a_pad_lies_where_its_hole_is_off_the_middle(tmp_path: Path, x_mm: float, joined: bool) -> None:
+    """2 mm of copper of which the middle is 0.8 mm to the right of the hole: from 9.8 to 11.8 mm."""
+    pad = '{ number = "1", net = "/S", kind = "through", shape = "oval", size_mm = [2, 0.6], shift_mm = [0.8, 0] }'
+    text = f'[[parts]]\nreference = "J1"\nat_mm = [10, 10]\npads = [{pad}]\n' + chip("U2", x_mm, "/S", y_mm=20)
+    route = routed(tmp_path, text + track("/S", (x_mm, 10), (x_mm, 20)))
+
+    assert route.is_complete is joined
+
+
 def test_stacked_microvias_are_crossed_one_after_the_other(tmp_path: Path) -> None:
     """F.Cu to In1 to In2 in one place."""
     text = chip("U1", 10, "/S") + chip("J1", 40, "/S")
