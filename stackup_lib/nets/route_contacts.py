@@ -65,6 +65,8 @@ class _Builder:
         self.hub_at = np.concatenate([self.pad_at, self.via_at])[order]
         self.hub = order  # below the number of pads a pad, else a via
         self.of_hub = of_hub[order]
+        self.entries: list[tuple[int, float, int, complex, float]] = []  # track, share, hub, place, way to its middle
+        self.outside: dict[int, tuple[float, float]] = {}  # track -> shares between which it is off such pads and vias
         lengths = np.bincount(tracks.net + 1, weights=tracks.length_mm, minlength=len(board.nets) + 1)[1:]
         self.graphs = [Graph(nodes=[], length_mm=float(lengths[net])) for net in nets]
         hubs = zip(self.of_hub.tolist(), self.hub.tolist(), self.hub_at.tolist(), strict=True)
@@ -81,6 +83,7 @@ class _Builder:
         first, last, hubs_at = self._end_nodes()
         cuts = self._cuts(first, last, hubs_at)
         self._cut_where_tracks_cross(first, last, cuts)
+        self._enter_hubs(cuts)
         lengths, nothing = self.board.tracks.length_mm[self.rows].tolist(), set[int]()
         columns = zip(self.of_track.tolist(), self.rows.tolist(), self.layer.tolist(), self.width.tolist(), strict=True)
         for k, (net, row, layer, width) in enumerate(columns):
@@ -92,10 +95,11 @@ class _Builder:
                     graph.join(Edge(start, end, layer, width, lengths[k], row, inside))
                 continue
             on_way = sorted(cut for cut in cuts[k] if cut[1] not in one and cut[1] not in other)
+            begin, stop = self.outside.get(k, (0.0, 1.0))
             for (share, node), (next_share, next_node) in pairwise(((0.0, start), *on_way, (1.0, end))):
                 if node != next_node:
-                    length = (next_share - share) * lengths[k]
-                    graph.join(Edge(node, next_node, layer, width, length, row, inside))
+                    length, within = (next_share - share) * lengths[k], next_share <= begin or share >= stop
+                    graph.join(Edge(node, next_node, layer, width, length, row, inside or within))
         return self.graphs
 
     def _end_nodes(self) -> tuple[list[int], list[int], dict[tuple[int, int], set[int]]]:
@@ -141,9 +145,32 @@ class _Builder:
             between = (inside + outside) / 2
             on = self._on_hubs(between, layers[end[some]], hub[some])
             inside, outside = np.where(on, between, inside), np.where(on, outside, between)
-        over_hub = np.abs(inside - points[end[some]])
-        way[some] = np.clip(np.abs(inside - middle[some]) - over_hub, 0.0, way[some])
+        over_hub, straight = np.abs(inside - points[end[some]]), np.abs(inside - middle[some])
+        passes = over_hub > straight + TOUCH_MM
+        self._enter_before_ends(end[some[passes]], hub[some[passes]], inside[passes], straight[passes])
+        way[some] = np.where(passes, way[some], np.minimum(np.maximum(straight - over_hub, 0.0), way[some]))
         return [float(length) for length in way]
+
+    def _enter_before_ends(self, end: Ints, hub: Ints, at: Points, way: Floats) -> None:
+        """Keep where tracks come onto pads and vias whose middle they run past; from there current goes to it."""
+        count = len(self.rows)
+        track = end % count
+        share = np.abs(at - self.start[track]) / np.abs(self.end[track] - self.start[track])
+        own = hub - self.hubs_of.first[self.of_hub[hub]]
+        columns = (end, track, own, share, at, way)
+        for which, k, node, part, place, length in zip(*(column.tolist() for column in columns), strict=True):
+            self.entries.append((k, part, node, place, length))
+            begin, stop = self.outside.get(k, (0.0, 1.0))
+            self.outside[k] = (max(begin, part), stop) if which < count else (begin, min(stop, part))
+
+    def _enter_hubs(self, cuts: dict[int, list[tuple[float, int]]]) -> None:
+        """Cut tracks where they come onto a pad or via that they run past the middle of, and join it there."""
+        for k, share, hub, at, way in self.entries:
+            graph = self.graphs[int(self.of_track[k])]
+            graph.nodes.append(Node(NodeKind.END, -1, at.real, at.imag))
+            node = len(graph.nodes) - 1
+            graph.join(Edge(hub, node, int(self.layer[k]), float(self.width[k]), way, None))
+            cuts.setdefault(k, []).append((share, node))
 
     @property
     def _most_nodes(self) -> int:

@@ -425,6 +425,30 @@ def test_current_goes_straight_to_the_middle_of_a_pad(
     assert route.path_length_mm == pytest.approx(length_mm, abs=2e-3)
 
 
+@pytest.mark.parametrize(("end_mm", "length_mm"), [(30.0, 20.0), (30.4, 20.0), (29.6, 20.0)])
+def test_what_a_track_runs_past_the_middle_of_its_last_pad_does_not_count(
+    tmp_path: Path, end_mm: float, length_mm: float
+) -> None:
+    """To the middle of a pad of 1.2 mm, 0.4 mm past it, and 0.4 mm short of it: no branch is left."""
+    pad = 'pads = [{ number = "1", net = "/S", size_mm = [1.2, 0.6] }]'
+    text = chip("U1", 10, "/S") + f'[[parts]]\nreference = "J1"\nat_mm = [30, 10]\n{pad}\n'
+    route = routed(tmp_path, text + track("/S", (10, 10), (end_mm, 10)))
+
+    assert route.path_length_mm == pytest.approx(length_mm)
+    assert route.branches == ()
+
+
+def test_a_track_through_a_pad_counts_as_drawn(tmp_path: Path) -> None:
+    """It ends in the pad past its middle, and goes on from there."""
+    pad = 'pads = [{ number = "1", net = "/S", size_mm = [1.2, 0.6] }]'
+    text = chip("U1", 10, "/S") + f'[[parts]]\nreference = "TP1"\nat_mm = [20, 10]\n{pad}\n' + chip("J1", 30, "/S")
+    route = routed(tmp_path, text + track("/S", (10, 10), (20.4, 10), (30, 10)))
+
+    assert route.path_length_mm == pytest.approx(20.0)
+    assert route.branches == ()
+    assert len(route.passed_pads) == 1
+
+
 def test_copper_pads_of_one_number_are_one(tmp_path: Path) -> None:
     """A castellated pad with its hole: the track reaches the one, and so the other; there is no way between them."""
     pads = '{ number = "1", net = "/S", kind = "through" }, { number = "1", net = "/S", at_mm = [-0.5, 0] }'
