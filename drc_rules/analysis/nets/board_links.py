@@ -25,10 +25,18 @@ def complete_routes(ctx: Context, link: Link) -> tuple[Route, ...]:
     routes = links.routes(link)
     for route in routes:
         if not _is_through(links, route):
-            raise MissingFact(
-                f"the whole route of {ctx.board.nets[route.net]}", "route it from pad to pad, then check again"
-            )
+            raise MissingFact(f"the whole route of {ctx.board.nets[route.net]}", _how_to_route(links, route))
     return routes
+
+
+def _how_to_route(links: Links, route: Route) -> str:
+    """Return what makes a route whole; its tracks may reach a pad where we do not know its copper."""
+    board, pads = links.board, links.board.pads
+    for row in route.unreached_pads:
+        if pads.shape[row] == "custom":
+            pad = f"{board.footprints.reference[pads.footprint[row]]}.{pads.number[row]}"
+            return f"route it to the middle of {pad}, of whose free shape only that is known, then check again"
+    return "route it from pad to pad, then check again"
 
 
 def _is_through(links: Links, route: Route) -> bool:
