@@ -270,11 +270,12 @@ class Outline:
 
 @record
 class Drawings:
-    """Shapes with copper that are neither track, via nor pad: graphics, and what custom pads have besides their anchor.
+    """Shapes with copper that are no track or via: graphics, and pads of which size and corners do not tell the shape.
 
+    Of a custom pad that is the same on all layers they are what it has besides a round anchor.
     Shape k is the polyline `x_mm[start[k]:start[k + 1]]`, arcs and circles in chords, drawn with a pen of `width_mm`;
     of an area, `is_filled`, it is the edge. `layers` is a bit mask. `footprint` and `pad` say what it belongs to, -1
-    for nothing; the net of a custom pad's shapes is the pad's, that of other shapes in footprints 0.
+    for nothing; the net of a pad's shapes is the pad's, that of other shapes in footprints 0.
     """
 
     layers: NDArray[np.uint64]

@@ -1,8 +1,8 @@
 """The spaces between copper of different nets on one layer, where they are narrower than a given limit.
 
-Tracks, arcs, vias, pads and stored fills are measured from edge to edge. Two pieces that overlap are no space: a net
-tie, a short, or a fill that is out of date. Between pieces of one net, between two that have none, and between pads of
-one part with one number there is none either.
+Tracks, arcs, vias, pads, graphics with a net and stored fills are measured from edge to edge. Two pieces that overlap
+are no space: a net tie, a short, or a fill that is out of date. Between pieces of one net, between two that have none,
+and between pads of one part with one number there is none either.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from stackup_lib.copper.shapes import (
     CopperShapes,
     Mask,
     copper_pads,
+    drawn_pieces,
     edge_pieces,
     pad_pieces,
     track_pieces,
@@ -105,7 +106,10 @@ class SpaceFinder:
         return self._on(layer).spaces
 
     def shorts(self, layer: int) -> Spaces:
-        """Return the tracks, vias and pads that overlap others of another net and are no net tie; gaps are negative."""
+        """Return the tracks, vias and pads that overlap others of another net and are no net tie; gaps are negative.
+
+        What is drawn is left to `drawn_shorts`.
+        """
         return self._on(layer).shorts
 
     @cached_property
@@ -159,7 +163,7 @@ class SpaceFinder:
 
         board, reach = self.copper.board, self.reach_mm[layer]
         alone = np.flatnonzero(copper_pads(board) & (board.pads.layers == np.uint64(1 << layer)))
-        flat = CopperShapes.joined([track_pieces(board, layer), pad_pieces(board, alone)])
+        flat = CopperShapes.joined([track_pieces(board, layer), pad_pieces(board, alone), drawn_pieces(board, layer)])
         around = diagonals(flat.boxes(reach))
         through, is_there = self._on_layer(layer)
         one, other = self._through_tree.query(around)
@@ -258,13 +262,14 @@ class SpaceFinder:
         is_named = (all_of.one.net > 0) & (all_of.other.net > 0)
         touch = touches(all_of.gap_mm, all_of.one, all_of.other)
         touching = (overlap | touch | ((all_of.gap_mm < TOUCH_MM) & ~is_named)) & ~at_fill
-        shorts = self._shorts(layer, all_of.where(touching & is_named))
+        drawn = (all_of.one.kind == CopperShape.DRAWN) | (all_of.other.kind == CopperShape.DRAWN)
+        shorts = self._shorts(layer, all_of.where(touching & is_named & ~drawn))
         apart = ~overlap & ~touching & ~_tied(all_of, touching) & ~same_pin(self.copper.board, all_of.one, all_of.other)
         apart &= ~near_tie(self._ties, layer, all_of.one, all_of.other, TIE_MM)
         stale = _crossed(self.copper, layer, crossed)
         clear = all_of.where(apart & ~at_fill if stale else apart)
         spaces = Spaces(layer, np.maximum(clear.gap_mm, 0.0), clear.one, clear.other, stale)
-        return _Measured(spaces, shorts, crossed, pieces)
+        return _Measured(spaces, shorts, crossed, pieces.where(pieces.kind != CopperShape.DRAWN))
 
     def _shorts(self, layer: int, touching: Spaces) -> Spaces:
         """The overlaps that are no net tie, the widest first; as gaps, which are negative."""

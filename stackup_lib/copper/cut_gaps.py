@@ -11,16 +11,18 @@ from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.distances import gaps, straight_distances
+from stackup_lib.copper.distances import gaps, straight_distances, via_lands
 from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
 from stackup_lib.copper.shapes import (
     CopperShape,
     CopperShapes,
     Mask,
     copper_pads,
-    disc_pieces,
+    drawn_pieces,
     edge_pieces,
     pad_pieces,
+    pad_rows,
+    slot_pieces,
     track_pieces,
     via_pieces,
 )
@@ -99,7 +101,8 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     found = [CutGaps(np.zeros(0), none, none, none, none, none, np.zeros(0, dtype=np.complex128))]
     for layer in range(board.layer_count if len(cuts) else 0):
         on_layer = holds_layer(board.pads.layers[pads.row], layer)
-        pieces = CopperShapes.joined([track_pieces(board, layer), _vias(board, layer, vias), pads.where(on_layer)])
+        pieces = CopperShapes.joined([track_pieces(board, layer), drawn_pieces(board, layer), pads.where(on_layer)])
+        pieces = CopperShapes.joined([pieces, via_lands(board, layer, vias, pieces)])
         one, cut = near(pieces)
         found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut]), reach_mm))
         edges = copper.edges(layer)
@@ -110,7 +113,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
         found.append(_pairs(board, layer, fills, (cuts.where(box), of[box]), reach_mm))
         found.append(_inside(copper, layer, cuts, of))
         outer = edge_pieces(edges, _may_be_outside(area, edges, edge))
-        found += [_outside(area, layer, some) for some in (pieces, outer)]
+        found += [_outside(board, area, layer, some) for some in (pieces, outer)]
     return _unintended(board, CutGaps.joined(found))
 
 
@@ -121,13 +124,10 @@ def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
     ends = np.arange(1, len(points))
     ends = ends[~np.isin(ends, outline.start)]  # a polyline's first point ends no segment
     rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
-    x, y = pads.drill_x_mm[rows], pads.drill_y_mm[rows]
-    turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))
-    reach = np.where(x >= y, (x - y) / 2 + 0j, 1j * (y - x) / 2) * turn
-    centre = pads.x_mm[rows] + 1j * pads.y_mm[rows]
-    start = np.concatenate([points[ends - 1], centre - reach])
-    end = np.concatenate([points[ends], centre + reach])
-    radius = np.concatenate([np.zeros(len(ends)), np.minimum(x, y) / 2])
+    holes = slot_pieces(board, rows)
+    start = np.concatenate([points[ends - 1], holes.start])
+    end = np.concatenate([points[ends], holes.end])
+    radius = np.concatenate([np.zeros(len(ends)), holes.radius_mm])
     none = np.zeros(len(start))
     of = np.concatenate([np.full(len(ends), EDGE), rows])
     kind = np.full(len(start), CopperShape.FILL, dtype=np.int8)
@@ -180,24 +180,13 @@ def _beyond(area: Geometry | None, pieces: CopperShapes) -> Ints:
     return rows[are_outside(area, pieces.end[rows])]
 
 
-def _outside(area: Geometry | None, layer: int, pieces: CopperShapes) -> CutGaps:
+def _outside(board: Board, area: Geometry | None, layer: int, pieces: CopperShapes) -> CutGaps:
     """Pieces outside the board; their gap is less than 0 by what is between the edge and their far side."""
     one = pieces.where(_beyond(area, pieces))
     away = np.zeros((2, 0)) if area is None else np.stack([how_far_outside(area, p) for p in (one.start, one.end)])
     none = np.zeros(len(one), dtype=np.int64)
-    kind, at = one.kind.astype(np.int64), np.where(away[0] <= away[1], one.start, one.end)
-    return CutGaps(-away.min(axis=0) - one.radius_mm, none + OUTSIDE, none + layer, kind, one.row, one.net, at)
-
-
-def _vias(board: Board, layer: int, rows: Ints) -> CopperShapes:
-    """Some vias on a layer: bare barrels inside where unused pads are left out."""
-    vias = board.vias
-    radius = np.nan_to_num(vias.pad_size_mm[rows, layer]) / 2
-    if 0 < layer < board.layer_count - 1:
-        is_bare = (vias.remove_unused[rows] == 1) & (radius > 0)
-        radius = np.where(is_bare, vias.drill_mm[rows] / 2, radius)
-    rows, radius = rows[radius > 0], radius[radius > 0]
-    return disc_pieces(rows, vias.net[rows], vias.x_mm[rows] + 1j * vias.y_mm[rows], radius)
+    (kind, row), at = _names(board, one), np.where(away[0] <= away[1], one.start, one.end)
+    return CutGaps(-away.min(axis=0) - one.radius_mm, none + OUTSIDE, none + layer, kind, row, one.net, at)
 
 
 def _pairs(board: Board, layer: int, one: CopperShapes, cut: tuple[CopperShapes, Ints], reach_mm: float) -> CutGaps:
@@ -205,8 +194,14 @@ def _pairs(board: Board, layer: int, one: CopperShapes, cut: tuple[CopperShapes,
     gap = gaps(board, one, cuts, reach_mm) if len(one) else np.zeros(0)
     kept = np.flatnonzero(gap < reach_mm)
     one, cuts = one.where(kept), cuts.where(kept)
-    layers = np.full(len(kept), layer)
-    return CutGaps(gap[kept], of[kept], layers, one.kind.astype(np.int64), one.row, one.net, _nearest(one, cuts))
+    kind, row = _names(board, one)
+    return CutGaps(gap[kept], of[kept], np.full(len(kept), layer), kind, row, one.net, _nearest(one, cuts))
+
+
+def _names(board: Board, pieces: CopperShapes) -> tuple[Ints, Ints]:
+    """What the pieces are and their rows; a shape of a pad is the pad."""
+    pad = pad_rows(board, pieces)
+    return np.where(pad >= 0, int(CopperShape.PAD), pieces.kind), np.where(pad >= 0, pad, pieces.row)
 
 
 def _inside(copper: CopperMap, layer: int, cuts: CopperShapes, of: Ints) -> CutGaps:

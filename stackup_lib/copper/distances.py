@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
-from stackup_lib.copper.fill_edges import Complexes, xy_of
-from stackup_lib.copper.shapes import CopperShape, CopperShapes
+from stackup_lib.copper.fill_edges import Complexes, diagonals, xy_of
+from stackup_lib.copper.shapes import NANOMETRE, CopperShape, CopperShapes, disc_pieces
+
+if TYPE_CHECKING:
+    from shapely import Geometry
 
 FINE_MM = 0.0002
 """How far the chords of arcs may lie from them."""
@@ -120,6 +126,8 @@ def cores(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
     import shapely  # noqa: PLC0415
 
     found = np.empty(len(pieces), dtype=np.object_)
+    for k in np.flatnonzero(pieces.kind == CopperShape.DRAWN).tolist():
+        found[k] = drawn_core(board, int(pieces.row[k]))
     straight, arcs, boxes = (np.flatnonzero(of) for of in (pieces.is_straight, _is_arc(pieces), _is_box(pieces)))
     found[straight] = shapely.linestrings(xy_of(np.stack([pieces.start[straight], pieces.end[straight]], axis=1)))
     if len(arcs):
@@ -128,6 +136,18 @@ def cores(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
     if len(boxes):
         found[boxes] = shapely.polygons(xy_of(_rectangles(board, pieces.where(boxes))))
     return found
+
+
+def drawn_core(board: Board, row: int) -> Geometry:
+    """Return the line of a drawn shape, or its area without the pen around it."""
+    import shapely  # noqa: PLC0415
+
+    drawings = board.drawings
+    part = slice(int(drawings.start[row]), int(drawings.start[row + 1]))
+    points = np.column_stack([drawings.x_mm[part], drawings.y_mm[part]])
+    if drawings.is_filled[row] and len(points) > 3:  # closed: the last corner is the first
+        return shapely.make_valid(shapely.polygons(points))
+    return shapely.linestrings(points) if len(points) > 1 else shapely.points(points[0])
 
 
 def arc_points(board: Board, rows: Ints, deviation_mm: float) -> tuple[Complexes, Ints]:
@@ -181,3 +201,36 @@ def _rectangles(board: Board, pieces: CopperShapes) -> Complexes:
     along, across = _half_core(board, pieces)
     corner = along[:, None] * np.array([1, -1, -1, 1]) + 1j * across[:, None] * np.array([1, 1, -1, -1])
     return np.asarray(pieces.start[:, None] + corner * turn[:, None])
+
+
+def via_lands(board: Board, layer: int, rows: Ints, others: CopperShapes) -> CopperShapes:
+    """Return the copper of some vias on a layer: bare barrels where unused pads are left out and no copper joins.
+
+    Args:
+        board: the board.
+        layer: the copper layer; vias that do not go through it are left out.
+        rows: of the vias.
+        others: what may join them there.
+    """
+    vias = board.vias
+    rows = rows[np.nan_to_num(vias.pad_size_mm[rows, layer]) > 0]
+    radius = vias.pad_size_mm[rows, layer] / 2
+    lands = disc_pieces(rows, vias.net[rows], vias.x_mm[rows] + 1j * vias.y_mm[rows], radius)
+    is_end = (vias.start_layer[rows] == layer) | (vias.end_layer[rows] == layer)
+    may_be_bare = (vias.remove_unused[rows] == 1) & ~(is_end & (vias.keep_end[rows] == 1))
+    if not np.any(may_be_bare):
+        return lands
+    is_bare = may_be_bare & ~_are_joined(board, lands, others)
+    return replace(lands, radius_mm=np.where(is_bare, vias.drill_mm[rows] / 2, radius))
+
+
+def _are_joined(board: Board, lands: CopperShapes, others: CopperShapes) -> NDArray[np.bool_]:
+    """Tell which lands other copper of their net touches."""
+    import shapely  # noqa: PLC0415
+
+    other, land = shapely.STRtree(diagonals(lands.boxes())).query(diagonals(others.boxes()))
+    own = np.flatnonzero(others.net[other] == lands.net[land])
+    other, land = other[own], land[own]
+    found = np.zeros(len(lands), dtype=np.bool_)
+    found[land[np.isfinite(gaps(board, others.where(other), lands.where(land), NANOMETRE))]] = True
+    return found

@@ -11,7 +11,8 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.shapes import CopperShape, CopperShapes
+from stackup_lib.copper.distances import drawn_core
+from stackup_lib.copper.shapes import CopperShapes, pad_rows
 from stackup_lib.copper.shorts import QUARTER, narrow_side_mm, piece_areas
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.arrays import distinct
@@ -147,13 +148,9 @@ def drawn_area(board: Board, row: int) -> Geometry:
     import shapely  # noqa: PLC0415
 
     drawings = board.drawings
-    part = slice(int(drawings.start[row]), int(drawings.start[row + 1]))
-    points = np.column_stack([drawings.x_mm[part], drawings.y_mm[part]])
-    line = shapely.linestrings(points) if len(points) > 1 else shapely.points(points[0]) if len(points) else None
-    pen = shapely.buffer(line, float(drawings.width_mm[row]) / 2, quad_segs=QUARTER)
-    if drawings.is_filled[row] and len(points) > 3:  # closed: the last corner is the first
-        return shapely.union(shapely.make_valid(shapely.polygons(points)), pen)
-    return pen
+    if drawings.start[row + 1] == drawings.start[row]:
+        return shapely.Polygon()
+    return shapely.buffer(drawn_core(board, row), float(drawings.width_mm[row]) / 2, quad_segs=QUARTER)
 
 
 def _boxes(pieces: CopperShapes) -> NDArray[np.object_]:
@@ -163,8 +160,7 @@ def _boxes(pieces: CopperShapes) -> NDArray[np.object_]:
 
 
 def _pins(board: Board, pieces: CopperShapes) -> list[tuple[int, str]]:
-    pads = np.where(pieces.kind == CopperShape.PAD, pieces.row, -1)
-    return [_pin(board, pad) for pad in pads.tolist()]
+    return [_pin(board, pad) for pad in pad_rows(board, pieces).tolist()]
 
 
 def _pin(board: Board, pad: int) -> tuple[int, str]:

@@ -66,7 +66,9 @@ def _has_holes(board: Board, layer: int, net: int) -> bool:
 def _is_drawn(board: Board, layer: int, net: int) -> bool:
     """Tell whether drawn shapes may join fills: of the net, or in a footprint without one."""
     drawn = board.drawings
-    return bool(np.any(holds_layer(drawn.layers, layer) & ((drawn.net == net) | (drawn.net == 0))))
+    # pads count by how far they reach, but for custom ones
+    is_plain = np.append(board.pads.shape != "custom", False)[drawn.pad] if len(drawn) else drawn.pad >= 0
+    return bool(np.any(~is_plain & holds_layer(drawn.layers, layer) & ((drawn.net == net) | (drawn.net == 0))))
 
 
 def _circles(board: Board, layer: int, net: int) -> _Circles:

@@ -1,11 +1,13 @@
 """Copper as pieces with a net each: tracks, vias and pads of one layer, as a core with a radius around it.
 
 The core of a straight track, a via, a round or an oval pad is a straight line or a point; that of other pads is a
-rectangle, that of an arc a curve. Lengths are mm, points x + iy with y downward as in the board.
+rectangle, that of an arc a curve, that of a drawn shape its line or area. Lengths are mm, points x + iy with y downward
+as in the board.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import IntEnum
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.fill_edges import Complexes, FillEdges
 from stackup_lib.core.record import entity
 
@@ -28,6 +31,8 @@ class CopperShape(IntEnum):
     VIA = 1
     PAD = 2
     FILL = 3
+    DRAWN = 6
+    """A shape of `Board.drawings`: also of a pad of which size and corners do not tell the shape."""
 
 
 @entity
@@ -93,8 +98,36 @@ def disc_pieces(rows: Ints, net: Ints, centre: Complexes, radius_mm: Floats) -> 
     return CopperShapes(kind, rows, net, centre, centre, radius_mm, none == 0, none)
 
 
+def drawn_pieces(board: Board, layer: int) -> CopperShapes:
+    """Return the drawn shapes of a layer that are pads, or graphics with a net.
+
+    What is drawn without a net is part of a logo, an antenna or a net tie: it joins what it touches.
+    """
+    drawn = board.drawings
+    is_copper = np.append(copper_pads(board), False)[drawn.pad] | ((drawn.pad < 0) & (drawn.net > 0))
+    has_area = (drawn.width_mm > 0) | (drawn.is_filled == 1)
+    rows = np.flatnonzero(is_copper & has_area & holds_layer(drawn.layers, layer) & (np.diff(drawn.start) > 0))
+    ends, margin = np.zeros((2, len(rows)), dtype=np.complex128), np.zeros(len(rows))
+    corners = drawn.x_mm + 1j * drawn.y_mm
+    for k, row in enumerate(rows.tolist()):
+        own = corners[drawn.start[row] : drawn.start[row + 1]]
+        ends[:, k] = own[0], own[np.argmax(np.abs(own - own[0]))]
+        margin[k] = np.max(np.abs(own - ends[:, k].mean()))
+    kind = np.full(len(rows), CopperShape.DRAWN, dtype=np.int8)
+    radius, none = drawn.width_mm[rows] / 2, np.zeros(len(rows), dtype=np.bool_)
+    return CopperShapes(kind, rows, drawn.net[rows], ends[0], ends[1], radius, none, margin)
+
+
+def pad_rows(board: Board, pieces: CopperShapes) -> Ints:
+    """Return of which pad each piece is, -1 for none."""
+    drawn = pieces.kind == CopperShape.DRAWN
+    found = np.where(pieces.kind == CopperShape.PAD, pieces.row, -1)
+    found[drawn] = board.drawings.pad[pieces.row[drawn]]
+    return np.asarray(found)
+
+
 def pad_pieces(board: Board, rows: Ints) -> CopperShapes:
-    """Return some pads as far as their shape is known: of a custom one a disc about its anchor."""
+    """Return some pads as far as size and corners tell their shape: of a custom one a disc about its anchor."""
     pads = board.pads
     half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
     half_y = np.where(pads.shape[rows] == "circle", half_x, half_y)
@@ -103,7 +136,7 @@ def pad_pieces(board: Board, rows: Ints) -> CopperShapes:
     half_x, half_y = np.where(is_custom, narrow, half_x), np.where(is_custom, narrow, half_y)
     radius = np.where(is_custom, narrow, pads.corner_mm[rows])
     turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))
-    shift = np.where(is_custom, 0.0, pads.shift_x_mm[rows] + 1j * pads.shift_y_mm[rows])
+    shift = pads.shift_x_mm[rows] + 1j * pads.shift_y_mm[rows]
     centre = pads.x_mm[rows] + 1j * pads.y_mm[rows] + shift * turn
     along, across = half_x - radius, half_y - radius
     is_straight = np.minimum(along, across) < NANOMETRE
@@ -113,6 +146,17 @@ def pad_pieces(board: Board, rows: Ints) -> CopperShapes:
     kind = np.full(len(rows), CopperShape.PAD, dtype=np.int8)
     found = CopperShapes(kind, rows, pads.net[rows], centre - reach, centre + reach, radius, is_straight, margin)
     return found.where(~np.isnan(radius) & (narrow > 0))
+
+
+def slot_pieces(board: Board, rows: Ints) -> CopperShapes:
+    """Return the holes of some pads, round ones and slots, as pieces of the net of their pad."""
+    pads = board.pads
+    x, y = pads.drill_x_mm[rows], pads.drill_y_mm[rows]
+    turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))
+    reach = np.where(x >= y, (x - y) / 2 + 0j, 1j * (y - x) / 2) * turn
+    centre = pads.x_mm[rows] + 1j * pads.y_mm[rows]
+    found = disc_pieces(rows, pads.net[rows], centre, np.minimum(x, y) / 2)
+    return replace(found, start=centre - reach, end=centre + reach)
 
 
 def copper_pads(board: Board) -> Mask:

@@ -13,7 +13,7 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.distances import cores
-from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask, copper_pads, pad_pieces
+from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask, copper_pads, pad_pieces, pad_rows
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
@@ -121,8 +121,9 @@ def at_tie(board: Board, ties: Sequence[NetTie], layer: int, one: CopperShapes, 
 
 def same_pin(board: Board, one: CopperShapes, other: CopperShapes) -> Mask:
     """Tell which pairs are pads of one part with one number: KiCad takes them for one pad, whatever their nets say."""
-    pads, found = board.pads, np.asarray((one.kind == CopperShape.PAD) & (other.kind == CopperShape.PAD))
-    a, b = one.row[found], other.row[found]
+    pads, first, second = board.pads, pad_rows(board, one), pad_rows(board, other)
+    found = np.asarray((first >= 0) & (second >= 0))
+    a, b = first[found], second[found]
     found[found] = (
         (pads.footprint[a] == pads.footprint[b]) & (pads.number[a] == pads.number[b]) & (pads.number[a] != "")
     )

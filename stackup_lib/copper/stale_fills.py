@@ -51,7 +51,7 @@ class Item(IntEnum):
     FILL = CopperShape.FILL
     HOLE = 4
     EDGE = 5
-    DRAWING = 6
+    DRAWING = CopperShape.DRAWN
     RULE_AREA = 7
 
 

@@ -9,7 +9,7 @@ from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import cores
-from stackup_lib.copper.shapes import CopperShape, CopperShapes
+from stackup_lib.copper.shapes import CopperShape, CopperShapes, pad_rows
 from stackup_lib.core.words import count
 
 BEYOND_MM = 0.002
@@ -40,8 +40,9 @@ def between(board: Board, spaces: Spaces) -> str:
     """Return between what the narrowest space is."""
     one, other = spaces.one, spaces.other
     words = "between " + " and ".join(name or "copper of no net" for name in _names(board, spaces, 0))
-    if one.kind[0] == other.kind[0] == CopperShape.PAD:
-        parts = {int(board.pads.footprint[int(pieces.row[0])]) for pieces in (one, other)}
+    pads = [int(pad_rows(board, pieces)[0]) for pieces in (one, other)]
+    if min(pads) >= 0:
+        parts = {int(board.pads.footprint[pad]) for pad in pads}
         reference = str(board.footprints.reference[parts.pop()]) if len(parts) == 1 else ""
         words += f" (pads of {reference})" if reference else " (pads of one part)" if not parts else ""
     return words
@@ -72,6 +73,11 @@ def place(copper: CopperMap, spaces: Spaces, row: int) -> Location:
 
 def uuid_of(board: Board, piece: CopperShapes) -> str | None:
     """Return the id of one piece; None for a fill."""
+    return uuid_in(board, CopperShape(int(piece.kind[0])), int(piece.row[0]))
+
+
+def uuid_in(board: Board, kind: CopperShape, row: int) -> str | None:
+    """Return the id of a piece of copper by its row in the table of its kind; None for a fill."""
     tables = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
-    table = tables.get(CopperShape(int(piece.kind[0])))
-    return None if table is None else str(table[int(piece.row[0])]) or None
+    table = (tables | {CopperShape.DRAWN: board.drawings.uuid}).get(kind)
+    return None if table is None else str(table[row]) or None

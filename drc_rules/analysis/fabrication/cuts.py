@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from drc_rules.analysis.fabrication.clearance_places import uuid_in
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location
 from stackup_lib.board.board import Board
@@ -53,13 +54,11 @@ def at_holes(ctx: Context, *, with_fills: bool) -> CutGaps:
 def copper_place(board: Board, found: CutGaps, row: int) -> Location:
     """Return where one piece of copper comes near a cut."""
     kind, item = int(found.kind[row]), int(found.row[row])
-    uuids = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
-    named = uuids.get(CopperShape(kind))
     at = complex(found.at[row])
     return Location(
         layer=board.copper_layers[int(found.layer[row])].name,
         net=board.nets[int(found.net[row])] or None,
-        uuid=(str(named[item]) or None) if named is not None else None,
+        uuid=uuid_in(board, CopperShape(kind), item),
         x_mm=round(at.real, 6),
         y_mm=round(at.imag, 6),
     )

@@ -93,7 +93,7 @@ def _heaviest_up_to(copper_oz: float) -> TrackSpace | None:
 def layers_with_spaces(board: Board) -> tuple[int, ...]:
     """Return the layers with copper of more than one net."""
     vias, pads, tracks, zones = board.vias, board.pads, board.tracks, board.zones
-    has_copper, found = copper_pads(board), []
+    has_copper, drawn, found = copper_pads(board), board.drawings, list[int]()
     for layer in range(board.layer_count):
         nets = [
             tracks.net[tracks.layer == layer],
@@ -101,6 +101,7 @@ def layers_with_spaces(board: Board) -> tuple[int, ...]:
             pads.net[has_copper & holds_layer(pads.layers, layer)],
             zones.net[zones.fill_zone[zones.fill_layer == layer]],
             zones.net[(zones.is_rule_area == 0) & holds_layer(zones.layers, layer)],
+            drawn.net[(drawn.net > 0) & holds_layer(drawn.layers, layer)],
         ]
         there = [column for column in nets if len(column)]
         if there and min(int(column.min()) for column in there) != max(int(column.max()) for column in there):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
@@ -11,7 +13,7 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps
 from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.copper.hole_to_fill import PostFills
-from stackup_lib.copper.shapes import CopperShapes, disc_pieces, track_pieces
+from stackup_lib.copper.shapes import CopperShapes, disc_pieces, edge_pieces, slot_pieces, track_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.record import record
 
@@ -72,9 +74,10 @@ def hole_gaps(
     if holes is None or board.layer_count < 3:
         return None
     vias, pads, count = board.vias, board.pads, len(holes.drill_mm)
-    x = np.concatenate([vias.x_mm[holes.vias], pads.x_mm[holes.pads]])
-    y = np.concatenate([vias.y_mm[holes.vias], pads.y_mm[holes.pads]])
     own = np.concatenate([vias.net[holes.vias], pads.net[holes.pads]])
+    at = vias.x_mm[holes.vias] + 1j * vias.y_mm[holes.vias]
+    drilled = disc_pieces(holes.vias, vias.net[holes.vias], at, vias.drill_mm[holes.vias] / 2)
+    pieces = replace(CopperShapes.joined([drilled, slot_pieces(board, holes.pads)]), row=np.arange(count))
     top = np.concatenate([vias.start_layer[holes.vias], np.zeros(len(holes.pads), dtype=np.int16)])
     bottom = np.concatenate([vias.end_layer[holes.vias], np.full(len(holes.pads), board.layer_count - 1)])
     hole_of = np.full(len(vias) + len(pads), -1)
@@ -82,12 +85,13 @@ def hole_gaps(
     entries: list[tuple[int, Ints, Ints, Floats]] = []
     for layer in range(1, board.layer_count - 1):
         rows = np.flatnonzero((top <= layer) & (bottom >= layer) & (holes.drill_mm >= NO_DIAMETER_MM))
-        here = disc_pieces(rows, own[rows], x[rows] + 1j * y[rows], holes.drill_mm[rows] / 2)
+        here = pieces.where(rows)
         found = [_to_tracks(board, layer, here, reach_mm)]
         if to_fills:
             near = around.near(layer)
             edge_net = copper.edges(layer).net[near.edge]
             found.append(_to_fills(here, hole_of[near.post], (edge_net, near.distance_mm), reach_mm))
+            found.append(_slots_to_fills(copper, layer, here, reach_mm))
         entries += [(layer, rows[hole], net, found_mm) for hole, net, found_mm in found]
     cuts = _cuts(entries, own)
     gap, where, whose = np.full(count, np.inf), np.full(count, -1), np.full(count, -1)
@@ -144,3 +148,15 @@ def _to_fills(holes: CopperShapes, hole: Ints, edges: tuple[Ints, Floats], reach
     found_mm = distance_mm[drilled] - holes.radius_mm[own]
     kept = np.flatnonzero(found_mm < reach_mm)
     return own[kept], net[drilled[kept]], found_mm[kept]
+
+
+def _slots_to_fills(copper: CopperMap, layer: int, holes: CopperShapes, reach_mm: float) -> _Near:
+    """The edges of filled zones around the holes that are no circles, which reach further than about their middle."""
+    edges, slots = copper.edges(layer), np.flatnonzero(holes.start != holes.end)
+    slot, edge = edges.within(diagonals(holes.where(slots).boxes(reach_mm)))
+    hole = slots[slot]
+    other_net = np.flatnonzero(edges.net[edge] != holes.net[hole])
+    hole, edge = hole[other_net], edge[other_net]
+    found_mm = gaps(copper.board, holes.where(hole), edge_pieces(edges, edge), reach_mm)
+    kept = np.flatnonzero(np.isfinite(found_mm))
+    return hole[kept], edges.net[edge[kept]], found_mm[kept]

@@ -11,7 +11,7 @@ from drc_rules.requirements.data_files import read_model
 from stackup_lib.board.board import Board, Floats
 from stackup_lib.copper.clearances import SpaceFinder, Spaces
 from stackup_lib.copper.hole_to_fill import PostFills
-from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask
+from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask, pad_rows
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.nets.net_voltages import volts_of_name
@@ -129,7 +129,7 @@ def kinds_of(board: Board, spaces: Spaces) -> list[str]:
     if spaces.layer not in (0, board.layer_count - 1):
         return [INNER] * len(spaces)
     bare = _is_bare(board, spaces.one, spaces.layer) & _is_bare(board, spaces.other, spaces.layer)
-    leads = (spaces.one.kind == CopperShape.PAD) & (spaces.other.kind == CopperShape.PAD)
+    leads = (pad_rows(board, spaces.one) >= 0) & (pad_rows(board, spaces.other) >= 0)
     return [LEADS if lead else BARE if open_ else MASKED for open_, lead in zip(bare, leads, strict=True)]
 
 
@@ -137,7 +137,7 @@ def _is_bare(board: Board, pieces: CopperShapes, layer: int) -> Mask:
     """Which pieces no mask covers: pads, and vias that say that they are not tented, or whose board does."""
     side, stated = ("front", board.vias.tented_front) if layer == 0 else ("back", board.vias.tented_back)
     rows, is_via = pieces.row, pieces.kind == CopperShape.VIA
-    bare = np.asarray(pieces.kind == CopperShape.PAD)
+    bare = np.asarray(pad_rows(board, pieces) >= 0)
     if not board.ipc4761.get(f"tenting_{side}", True):
         stated = np.where(stated < 0, 0, stated)
     bare[is_via] = stated[rows[is_via]] == 0

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.fabrication.board_minimums import Below, MinimumItem, below
-from drc_rules.analysis.fabrication.clearance_places import between, more_pairs, one_per_nets, place
+from drc_rules.analysis.fabrication.clearance_places import between, more_pairs, one_per_nets, place, uuid_in
 from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
 from drc_rules.analysis.targets.configured_geometries import design_rules_of
 from drc_rules.facts.context import FILL_ZONES, Context
@@ -187,11 +187,10 @@ def _without_excluded(board: Board, minimum: Minimum, spaces: Spaces) -> Spaces:
     excluded = [uuids for check, uuids in board.project.exclusions if check == minimum.check]
     if not excluded or not len(spaces):
         return spaces
-    tables = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
 
     def uuids(row: int) -> set[str]:
         ends = [(CopperShape(int(side.kind[row])), int(side.row[row])) for side in (spaces.one, spaces.other)]
-        return {str(tables[kind][at]) for kind, at in ends if kind in tables}
+        return {uuid_in(board, kind, at) or "" for kind, at in ends if kind != CopperShape.FILL}
 
     kept = [not any(uuids(row) <= one for one in excluded) for row in range(len(spaces))]
     return spaces.where(np.array(kept, dtype=np.bool_))

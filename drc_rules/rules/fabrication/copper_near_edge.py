@@ -22,8 +22,8 @@ Parts outside the outline are usually not placed yet: place them, or delete them
 
 What it cannot see
 ------------------
-A V-cut needs 0.4 to 0.5 mm; only `edge_to_copper_mm` says so. An open outline hides outside copper. Custom pads count
-as inscribed circles, graphics not at all. Ordinary pads drawn as edge fingers on one side only are reported.
+A V-cut needs 0.4 to 0.5 mm; only `edge_to_copper_mm` says so. An open outline hides outside copper. Graphics
+without a net do not count. Ordinary pads drawn as edge fingers on one side only are reported.
 
 Sources
 -------

@@ -2,12 +2,12 @@
 
 What it checks
 --------------
-From the wall of every via and plated hole, finished as KiCad stores it, to tracks and filled zones of other nets on
-inner layers, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. A hole that cuts into a track
-of another net is a short: it fails this clause, and the finding of `short` (FAB015) on the two nets reports it, unless
-a net tie joins them. Where one of the two has no net it is a warning, for nothing is joined. While fills of inner
-layers are missing, or any are out of date (FAB014), without a finding the clause is not verifiable; out of date, only
-tracks count. Slots count as round holes of their width.
+From the wall of every via, plated hole and slot, finished as KiCad stores it, to tracks and filled zones of other nets
+on inner layers, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. A hole that cuts into a
+track of another net is a short: it fails this clause, and the finding of `short` (FAB015) on the two nets reports it,
+unless a net tie joins them. Where one of the two has no net it is a warning, for nothing is joined. While fills of
+inner layers are missing, or any are out of date (FAB014), without a finding the clause is not verifiable; out of date,
+only tracks count.
 
 Why it matters
 --------------

@@ -10,9 +10,9 @@ with two or three pads overlap, as in a closed jumper or a resistor of 0 ohm, or
 each, it is information. Pins that the schematic leaves open, under copper of another net, share one finding. Any other
 names the widest overlap of each pair of nets and lists every place.
 
-Graphics on copper and the drawn shapes of custom pads are checked, too: those that overlap tracks, vias or pads of
-another net, and those without a net that join two. What a part with up to three pads draws between its own pads is
-information.
+Graphics on copper and the shapes of custom, slanted and chamfered pads are checked, too: those that overlap tracks,
+vias or pads of another net, and those without a net that join two. What a part with up to three pads draws between its
+own pads is information.
 
 Why it matters
 --------------
@@ -24,8 +24,7 @@ Move or remove one of the two, or give both the intended net. Where the nets are
 
 What it cannot see
 ------------------
-Text and dimensions on copper are not read. Trapezoids, chamfered and per-layer
-pads do not count. Fills are FAB014's, overlaps below 0.001 mm of arcs and corners FAB013's.
+Text and dimensions on copper are not read. Fills are FAB014's, overlaps below 0.001 mm of arcs and corners FAB013's.
 
 Sources
 -------
@@ -317,7 +316,8 @@ def _drawn_words(board: Board, short: DrawnShort) -> str:
     layer = board.copper_layers[short.layer].name
     if pad >= 0:
         number = str(board.pads.number[pad])
-        shape = " ".join(word for word in ("custom pad", number) if word) + f"{of_part} ({own})"
+        what = "custom pad" if board.pads.shape[pad] == "custom" else "pad"
+        shape = " ".join(word for word in (what, number) if word) + f"{of_part} ({own})"
         return f"{shape} overlaps copper of {other} by {short.overlap_mm:.3f} mm on {layer}"
     if drawings.net[row]:
         return f"graphic of {own} overlaps copper of {other} by {short.overlap_mm:.3f} mm on {layer}"

@@ -2,12 +2,12 @@
 
 What it checks
 --------------
-The clearances on each layer between tracks, arcs, vias, pads and filled zones of different nets, edge to edge, against
-the minimum of the clause's fab tier: on inner layers for the copper weight in the stackup, on outer layers the tiers of
-ordinary outer copper, and from two ounces on at least the minimum of inner copper of that weight. `[fab]` `space_mm`
-(by weight) and `outer_space_mm` take their place. Pads of one part count as well. Where unused pads are removed, a
-via's pad counts on a layer that a track of its net reaches. The smallest clearance of each pair of nets is a place.
-While fills are out of date (FAB014) none is measured.
+The clearances on each layer between tracks, arcs, vias, pads of every shape, graphics with a net and filled zones of
+different nets, edge to edge, against the minimum of the clause's fab tier: on inner layers for the copper weight in the
+stackup, on outer layers the tiers of ordinary outer copper, and from two ounces on at least the minimum of inner copper
+of that weight. `[fab]` `space_mm` (by weight) and `outer_space_mm` take their place. Pads of one part count as well.
+Where unused pads are removed, a via's pad counts on a layer that a track of its net reaches. The smallest clearance of
+each pair of nets is a place. While fills are out of date (FAB014) none is measured.
 
 Why it matters
 --------------
@@ -21,8 +21,8 @@ that etches it.
 
 What it cannot see
 ------------------
-Copper graphics and text are not read; custom pads count by their anchor, trapezoids and chamfered pads not at all.
-Fills are believed as stored. Within 1 mm of a net tie or short nets are not separated.
+Copper graphics without a net and text are not read. Fills are believed as stored. Within 1 mm of a net tie or short
+nets are not separated.
 
 Sources
 -------

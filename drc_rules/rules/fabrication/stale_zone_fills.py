@@ -2,7 +2,7 @@
 
 What it checks
 --------------
-Tracks, vias, pads and holes on every layer, plated or not, graphics on copper and the shapes of custom pads against the
+Tracks, vias, pads and holes on every layer, plated or not, graphics on copper and the shapes of pads against the
 stored fills of zones of other nets, fills against each other, and the lines of Edge.Cuts and of rule areas that forbid
 fills against every fill. KiCad keeps a fill clear of all of them whenever it fills the zones; what is in a fill was
 placed there, or moved, since. Overlaps below 0.001 mm do not count, those of the outline and of rule areas below

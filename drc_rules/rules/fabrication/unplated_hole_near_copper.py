@@ -21,8 +21,7 @@ Set a copper to hole clearance in KiCad's Board Setup, Constraints; refill the z
 What it cannot see
 ------------------
 Screw heads and washers, which need more clearance, are not in the file. Holes drawn as circles on Edge.Cuts are
-`copper-near-edge`'s. Custom pads count as inscribed circles, copper graphics not at all. The limits are those for holes
-in general.
+`copper-near-edge`'s. Copper graphics without a net do not count. The limits are those for holes in general.
 
 Sources
 -------

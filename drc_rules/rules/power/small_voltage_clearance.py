@@ -61,7 +61,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import unfilled_zones
-from stackup_lib.copper.shapes import CopperShape, Mask
+from stackup_lib.copper.shapes import Mask, pad_rows
 from stackup_lib.core.facts import Confidence, MissingFact
 
 PLACES_SHOWN = 20
@@ -148,8 +148,9 @@ def _worst_of_nets(spaces: Spaces, least_mm: Floats) -> Ints:
 
 def _of_one_part(board: Board, spaces: Spaces) -> Mask:
     """Which spaces are between two pads of one part."""
-    pads = (spaces.one.kind == CopperShape.PAD) & (spaces.other.kind == CopperShape.PAD)
+    one, other = pad_rows(board, spaces.one), pad_rows(board, spaces.other)
+    pads = (one >= 0) & (other >= 0)
     same = np.zeros(len(spaces), dtype=np.bool_)
     part = board.pads.footprint
-    same[pads] = part[spaces.one.row[pads]] == part[spaces.other.row[pads]]
+    same[pads] = part[one[pads]] == part[other[pads]]
     return same

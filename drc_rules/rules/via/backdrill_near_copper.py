@@ -5,8 +5,7 @@ What it checks
 On every layer that a backdrill passes: the distance from its edge to tracks, vias, pads and filled zones of other nets,
 against the clause's fab tier. Connector pins adjacent to it count with their pads on inner layers, surface pads on the
 side where the drill enters. The commonest fault is a plane opening made for the hole's pad instead of the wider drill.
-Where a zone on those layers has no stored fill, the clearance is not verifiable. Arcs count as their chords; a pad that
-is not a circle, oval or rectangle counts as its inscribed circle.
+Where a zone on those layers has no stored fill, the clearance is not verifiable. Graphics count where they have a net.
 
 Why it matters
 --------------
@@ -20,8 +19,8 @@ the zones. Or use a smaller via and drill.
 
 What it cannot see
 ------------------
-Misregistration is not added; the tier's value should cover it. Stored fills are believed. A neighbouring via without
-unused pads counts as its bare barrel, a backdrilled one still as copper (false alarm). Copper graphics are ignored.
+Misregistration is not added; the tier's value should cover it. Stored fills are believed. A backdrilled neighbour
+counts as copper still (false alarm). Copper graphics without a net are ignored.
 
 Sources
 -------
@@ -33,8 +32,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.via.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
 from drc_rules.facts.context import FILL_ZONES, Context
@@ -44,12 +41,9 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import backdrill_clearance_mm
 from drc_rules.rules.rule import DraftFinding, rule
-from drc_rules.rules.via._drilled_pads import pads_near
-from stackup_lib.board.board import Board
+from drc_rules.rules.via._drilled_pads import pads_near, tracks_and_drawings_near, vias_near
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.core.facts import MissingFact
-
-NANOMETRE = 1e-6
 
 
 def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
@@ -99,8 +93,8 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
 def _nearest(ctx: Context, drilled: DrilledHole, reach_mm: float) -> tuple[float, int, int] | None:
     """Least gap to copper of another net within reach on the drilled layers, its layer and net."""
     board = ctx.board
-    found = [*_tracks(board, drilled, reach_mm), *_vias(board, drilled, reach_mm), *_fills(ctx, drilled, reach_mm)]
-    return min([*found, *pads_near(board, drilled, reach_mm)], default=None)
+    flat = [*tracks_and_drawings_near(ctx, drilled, reach_mm), *pads_near(board, drilled, reach_mm)]
+    return min([*flat, *vias_near(ctx, drilled, reach_mm), *_fills(ctx, drilled, reach_mm)], default=None)
 
 
 def _fills(ctx: Context, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
@@ -118,37 +112,3 @@ def _need_fills(ctx: Context, drilled: DrilledHole) -> None:
     if other_net:
         names = sorted({ctx.board.nets[net] or "no net" for net in other_net})
         raise MissingFact(f"the zone fills of {names[0]} around the backdrills", FILL_ZONES)
-
-
-def _tracks(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
-    tracks, hole, passed = board.tracks, drilled.hole, drilled.passed
-    radius = (drilled.drill.size_mm or 0.0) / 2
-    reach = radius + reach_mm + tracks.width_mm / 2
-    near = (tracks.layer >= passed.start) & (tracks.layer < passed.stop) & (tracks.net != hole.net)
-    near &= (np.fmin(tracks.start_x_mm, tracks.end_x_mm) - reach <= hole.x_mm) & (
-        np.fmax(tracks.start_x_mm, tracks.end_x_mm) + reach >= hole.x_mm
-    )
-    rows = np.flatnonzero(near)
-    x, y = tracks.start_x_mm[rows], tracks.start_y_mm[rows]
-    dx, dy = tracks.end_x_mm[rows] - x, tracks.end_y_mm[rows] - y
-    squared = np.maximum(dx**2 + dy**2, NANOMETRE**2)
-    along = np.clip(((hole.x_mm - x) * dx + (hole.y_mm - y) * dy) / squared, 0.0, 1.0)
-    gaps = np.hypot(x + along * dx - hole.x_mm, y + along * dy - hole.y_mm) - tracks.width_mm[rows] / 2 - radius
-    for row, gap in zip(rows.tolist(), gaps.tolist(), strict=True):
-        if gap < reach_mm:
-            yield gap, int(tracks.layer[row]), int(tracks.net[row])
-
-
-def _vias(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
-    """Vias of other nets on the drilled layers: pads, or barrels where unused pads are removed but for the ends."""
-    vias, hole, passed = board.vias, drilled.hole, drilled.passed
-    radius = (drilled.drill.size_mm or 0.0) / 2
-    starts, ends = np.isin(vias.start_layer, passed), np.isin(vias.end_layer, passed)
-    has_pad = (vias.remove_unused == 0) | ((vias.keep_end == 1) & (starts | ends))
-    copper = np.where(has_pad, vias.size_mm, vias.drill_mm) / 2
-    gaps = np.hypot(vias.x_mm - hole.x_mm, vias.y_mm - hole.y_mm) - copper - radius
-    shared = (vias.start_layer < passed.stop) & (vias.end_layer >= passed.start) & (vias.net != hole.net)
-    for row in np.flatnonzero(shared & (gaps < reach_mm)).tolist():
-        first = max(passed.start, int(vias.start_layer[row]))
-        is_at_end = vias.remove_unused[row] == 1 and ends[row] and not starts[row]
-        yield float(gaps[row]), int(vias.end_layer[row]) if is_at_end else first, int(vias.net[row])

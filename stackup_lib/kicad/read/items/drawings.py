@@ -1,4 +1,4 @@
-"""Copper that is drawn: graphics on copper layers, of the board and of footprints, and the shapes of custom pads."""
+"""Copper that is drawn: graphics on copper layers, of the board and of footprints, and pads of uncommon shapes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from stackup_lib.board.board import Drawings, Floats, Footprints, Ints, Pads
 from stackup_lib.kicad.read.items import shapes
 from stackup_lib.kicad.read.items.footprints import layer_mask
-from stackup_lib.kicad.read.items.outline import corners
+from stackup_lib.kicad.read.items.pad_shapes import DrawnShape, graphic, pad_shapes
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.source import BoardText, flags, floats, ints, texts
 
@@ -18,7 +18,6 @@ _SHAPES = ("line", "arc", "circle", "rect", "poly", "curve")
 _BOARD = tuple(f"gr_{s}" for s in _SHAPES)
 _FOOTPRINT = tuple(f"fp_{s}" for s in _SHAPES)
 _COPPER = re.compile(rb"\.Cu")
-_HOLLOW = ("no", "none")
 
 
 class _Rows:
@@ -35,16 +34,19 @@ class _Rows:
         self.offset: list[int] = []
 
     def add(self, node: tree.Node, layers: int, net: int, owner: tuple[int, int], offset: int) -> None:
-        """Add one shape as it is written; `moved` places it."""
-        x, y = corners(node)
-        stroke = tree.find(node, "stroke")
-        self.width.append(tree.value(stroke if stroke is not None else node, "width") or 0.0)
-        self.is_filled.append(_is_filled(node, self.width[-1]))
+        """Add a graphic as it is written; `moved` places it."""
+        self.add_shape(graphic(node), layers, net, owner, offset)
+        self.uuid[-1] = tree.word(tree.find(node, "uuid", "tstamp"))
+
+    def add_shape(self, shape: DrawnShape, layers: int, net: int, owner: tuple[int, int], offset: int) -> None:
+        """Add one shape; `moved` places it."""
+        self.width.append(shape.width_mm)
+        self.is_filled.append(shape.is_filled)
         self.layers.append(layers)
         self.net.append(net)
         self.owner.append(owner)
-        self.parts.append((np.array(x), np.array(y)))
-        self.uuid.append(tree.word(tree.find(node, "uuid", "tstamp")))
+        self.parts.append((shape.x_mm, shape.y_mm))
+        self.uuid.append("")
         self.offset.append(offset)
 
     def moved(self, at: tuple[Floats, Floats], rotation_deg: Floats) -> None:
@@ -53,9 +55,9 @@ class _Rows:
 
 
 def read_drawings(source: BoardText, footprints: Footprints, pads: Pads) -> Drawings:
-    """Return the shapes with copper in file order: the board's, those of footprints, those of custom pads.
+    """Return the shapes with copper in file order: the board's, those of footprints, those of pads.
 
-    Text and pads with other shapes on other layers are left out.
+    Text is left out.
     """
     rows = _Rows()
     span = source.blocks.items
@@ -72,12 +74,12 @@ def read_drawings(source: BoardText, footprints: Footprints, pads: Pads) -> Draw
             if layers := _layers(source, node):
                 rows.add(node, layers, 0, (row, -1), offset)
                 rows.moved((footprints.x_mm[row], footprints.y_mm[row]), footprints.rotation_deg[row])
-    custom = np.flatnonzero(pads.shape == "custom")
-    chosen = source.children(owners, "pad")[custom]
-    for pad, (offset, node) in zip(custom.tolist(), source.nodes(chosen, child=True), strict=True):
+    uncommon = np.flatnonzero(np.isnan(pads.corner_mm))
+    chosen = source.children(owners, "pad")[uncommon]
+    for pad, (offset, node) in zip(uncommon.tolist(), source.nodes(chosen, child=True), strict=True):
         with source.at(offset):
-            for shape in _primitives(node):
-                rows.add(shape, int(pads.layers[pad]), int(pads.net[pad]), (int(pads.footprint[pad]), pad), offset)
+            for layers, shape in _of_pad(source, pads, pad, node):
+                rows.add_shape(shape, layers, int(pads.net[pad]), (int(pads.footprint[pad]), pad), offset)
                 rows.moved((pads.x_mm[pad], pads.y_mm[pad]), pads.rotation_deg[pad])
                 rows.uuid[-1] = str(pads.uuid[pad])
     return Drawings(
@@ -109,19 +111,21 @@ def _layers(source: BoardText, node: tree.Node) -> int:
     return 0 if layer is None else layer_mask(source, tree.words(layer))
 
 
-def _is_filled(node: tree.Node, width_mm: float) -> bool:
-    """Tell whether a shape is an area; KiCad 5 fills polygons, and circles that have no line."""
-    kind = tree.head_of(node)[3:]
-    if kind not in ("circle", "rect", "poly"):
-        return False
-    fill = tree.find(node, "fill")
-    if fill is None:
-        return kind == "poly" or width_mm == 0.0
-    return tree.word(fill, "yes") not in _HOLLOW
+def _of_pad(source: BoardText, pads: Pads, pad: int, node: tree.Node) -> Iterator[tuple[int, DrawnShape]]:
+    """The shapes of a pad with the layers that they are on.
+
+    Where KiCad takes a pad away on inner layers that do not use it, its shapes are left out inside.
+    """
+    found = [(name, _mask(source, name), drawn) for name, drawn in pad_shapes(node)]
+    named, here = 0, int(pads.layers[pad])
+    for _, mask, _ in found:
+        named |= mask
+    if pads.remove_unused[pad] == 1:
+        here &= layer_mask(source, ["F&B.Cu"])
+    for name, mask, drawn in found:
+        layers = here & (mask if name else ~named)
+        yield from ((layers, shape) for shape in drawn if layers)
 
 
-def _primitives(pad: tree.Node) -> Iterator[tree.Node]:
-    """The shapes of a custom pad that is the same on all of its layers."""
-    found = tree.find(pad, "primitives")
-    if found is not None and tree.find(pad, "padstack") is None:
-        yield from (shape for shape in tree.lists(found) if tree.head_of(shape) in _BOARD)
+def _mask(source: BoardText, name: str) -> int:
+    return layer_mask(source, ["*In.Cu" if name == "Inner" else name])

@@ -14,7 +14,7 @@ from drc_rules.analysis.via.hole_groups import PLACES_SHOWN, depth_mm, hole_grou
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
-from drc_rules.rules.via._drilled_pads import pads_near
+from drc_rules.rules.via._drilled_pads import pads_near, tracks_and_drawings_near
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole
@@ -190,6 +190,22 @@ def test_pads_beside_a_drill_are_those_of_other_nets_with_copper_on_its_layers(t
 
     assert near == [(0.2, 3, "/B")]
     assert wider == [(0.2, "/B"), (round(1.4 * 2**0.5 - 0.8 - 0.25, 6), "/C")]
+
+
+@pytest.mark.parametrize(("bulge_mm", "expected"), [(0.0, []), (-0.6, []), (0.6, [0.2])])
+def test_an_arc_beside_a_drill_is_no_chord(tmp_path: Path, bulge_mm: float, expected: list[float]) -> None:
+    """Its chord passes 1.125 mm from the middle of a drill of 0.5 mm: 1.125 - 0.6 - 0.075 - 0.25 = 0.2 mm."""
+    arc = {"net": "/B", "layer": "In4.Cu", "width_mm": 0.15, "path_mm": [[19, 11.125], [21, 11.125]]}
+    native = {"size_mm": 0.5, "from": "B.Cu", "must_cut": "In4.Cu"}
+    ctx = context(tmp_path, vias=[{"net": "/A", "at_mm": [20, 10], "backdrill": native}], tracks=[arc])
+    tracks = ctx.board.tracks
+    middle = (tracks.start_x_mm + tracks.end_x_mm) / 2, tracks.start_y_mm - bulge_mm
+    bent = replace(ctx.board, tracks=replace(tracks, mid_x_mm=middle[0], mid_y_mm=middle[1]))
+    (one,) = drilled_holes(ctx)
+
+    near = tracks_and_drawings_near(replace(ctx, board=bent), one, 0.21)
+
+    assert [round(gap, 3) for gap, *_ in near] == expected
 
 
 # --- copper of other nets next to holes ---

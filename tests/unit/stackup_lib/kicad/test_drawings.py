@@ -58,7 +58,7 @@ def test_what_a_footprint_draws_turns_with_it(tmp_path: Path, turn: int, end: tu
 
 @pytest.mark.parametrize(("turn", "tip"), [(0, (103, 50)), (90, (102, 49))])
 def test_the_shape_of_a_custom_pad_turns_with_the_pad(tmp_path: Path, turn: int, tip: tuple[float, float]) -> None:
-    """A pad's own turn counts from the board's axes; its shape has the pad's net."""
+    """A pad's own turn counts from the board's axes; its shape has the pad's net; a square anchor is one, too."""
     pad = (
         f'(pad "1" smd custom (at 2 0 {turn}) (size 0.2 0.2) (layers "F.Cu" "F.Mask") (net "A") '
         "(options (clearance outline) (anchor rect)) "
@@ -68,11 +68,11 @@ def test_the_shape_of_a_custom_pad_turns_with_the_pad(tmp_path: Path, turn: int,
 
     found = drawings(tmp_path, PART.format(turn=0, inside=pad))
 
-    assert len(found) == 1
     assert corners(found)[:2] == [(102, 50), tip]
-    assert found.is_filled.tolist() == [1]
-    assert found.pad.tolist() == [0]
-    assert found.net.tolist() == [1]
+    assert set(corners(found, 1)) == {(101.9, 49.9), (102.1, 49.9), (102.1, 50.1), (101.9, 50.1)}
+    assert found.is_filled.tolist() == [1, 1]
+    assert found.pad.tolist() == [0, 0]
+    assert found.net.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -90,3 +90,76 @@ def test_the_shape_of_a_custom_pad_turns_with_the_pad(tmp_path: Path, turn: int,
 def test_what_is_an_area(tmp_path: Path, shape: str, filled: int) -> None:
     """KiCad 5 wrote no fill: its polygons are areas, and its circles without a line."""
     assert drawings(tmp_path, shape).is_filled.tolist() == [filled]
+
+
+PAD = '(pad "1" {kind} {shape} (at 0 0 {turn}) (size 2 1) {hole} (layers {layers}) (net "A") {more})'
+
+
+def of_pad(tmp_path: Path, shape: str, more: str, turn: int = 0, hole: str = "") -> Drawings:
+    """The drawn shapes of one pad at (100, 50)."""
+    kind, layers = ("thru_hole", '"*.Cu"') if "drill 0" in hole else ("smd", '"F.Cu"')
+    pad = PAD.format(kind=kind, shape=shape, turn=turn, hole=hole, layers=layers, more=more)
+    return drawings(tmp_path, PART.format(turn=0, inside=pad))
+
+
+@pytest.mark.parametrize(
+    ("delta", "expected"),
+    [
+        ("0.4 0", {(99, 50.7), (101, 50.3), (101, 49.7), (99, 49.3)}),
+        ("0 0.4", {(98.8, 50.5), (101.2, 50.5), (100.8, 49.5), (99.2, 49.5)}),
+    ],
+)
+def test_a_slanted_pad_has_the_corners_that_kicad_gives_it(
+    tmp_path: Path, delta: str, expected: set[tuple[float, float]]
+) -> None:
+    """Expected are the polygons of KiCad 10.0.6 (`PAD.TransformShapeToPolygon`)."""
+    assert set(corners(of_pad(tmp_path, "trapezoid", f"(rect_delta {delta})"))) == expected
+
+
+def test_a_chamfered_pad_lacks_its_corners_and_moves_with_its_offset(tmp_path: Path) -> None:
+    """0.2 of its narrow side, 1 mm; the other corners are square where the ratio of the radius is 0."""
+    cut = "(roundrect_rratio 0) (chamfer_ratio 0.2) (chamfer top_left bottom_right)"
+
+    found = of_pad(tmp_path, "roundrect", cut, hole="(drill (offset 0.5 0))")
+
+    assert set(corners(found)) == {
+        (99.5, 49.7),
+        (99.7, 49.5),
+        (101.5, 49.5),
+        (101.5, 50.3),
+        (101.3, 50.5),
+        (99.5, 50.5),
+    }
+
+
+def test_the_other_corners_of_a_chamfered_pad_are_round(tmp_path: Path) -> None:
+    """Radius 0.25 mm: its middle is 0.25 mm from both sides."""
+    found = of_pad(tmp_path, "roundrect", "(roundrect_rratio 0.25) (chamfer_ratio 0.2) (chamfer top_left)", turn=90)
+
+    x, y = (column[found.start[0] : found.start[1]] for column in (found.x_mm, found.y_mm))
+    in_corner = [(a, b) for a, b in zip(x, y, strict=True) if a > 100.25 and b > 50.75]
+    assert len(in_corner) > 6
+    assert [((a - 100.25) ** 2 + (b - 50.75) ** 2) ** 0.5 for a, b in in_corner] == pytest.approx(
+        [0.25] * len(in_corner)
+    )
+
+
+def test_a_pad_with_other_shapes_on_other_layers_has_each_on_its_own(tmp_path: Path) -> None:
+    """The pad's own shape is that of the layers which the padstack does not name."""
+    stack = (
+        "(padstack (mode front_inner_back) "
+        '(layer "Inner" (shape circle) (size 0.8 0.8)) (layer "B.Cu" (shape rect) (size 3 1) (offset 0.5 0)))'
+    )
+
+    found = of_pad(tmp_path, "rect", stack, hole="(drill 0.4)")
+
+    assert found.layers.tolist() == [1, 2, 4]
+    assert found.width_mm.tolist() == [0.0, 0.8, 0.0]
+    assert set(corners(found, 2)) == {(99, 49.5), (102, 49.5), (102, 50.5), (99, 50.5)}
+
+
+def test_a_pad_that_is_taken_away_where_it_joins_nothing_is_drawn_outside_alone(tmp_path: Path) -> None:
+    """Whether KiCad keeps it inside hangs on what is routed to it."""
+    found = of_pad(tmp_path, "trapezoid", "(rect_delta 0 0.4) (remove_unused_layers yes)", hole="(drill 0.4)")
+
+    assert found.layers.tolist() == [0b101]
