@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.board.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, LayerKind, PadKind, Stackup
-from stackup_lib.board.layer_masks import layers_of
+from stackup_lib.board.board import NO_LAYER, Board, Drilling, Floats, Ints, LayerKind, PadKind, Stackup
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.record import record
+from stackup_lib.vias.hole_contacts import hole_contacts
 
 
 @record
@@ -31,8 +31,8 @@ class PlatedHole:
     Attributes:
         top, bottom: first and last copper layer of the barrel.
         drill_mm: finished diameter, as KiCad stores it.
-        used: layers with a track, pad or fill of the net on the hole, or where a via goes on from it; of a plated pad
-            the side of its part too; ascending, none where nothing is routed to it.
+        used: layers with a track, pad, graphic or fill of the net on the hole, or where a via goes on from it; of a
+            plated pad the side of its part too; ascending, none where nothing is routed to it.
         routed: the same without the fills.
         pad_mm: largest pad on it.
         keeps_unused: pads stay on the layers that it only passes.
@@ -114,18 +114,20 @@ def plated_holes(board: Board, nets: Ints) -> tuple[PlatedHole, ...]:
     wanted[nets] = True
     vias = _by_net(board.vias.net, np.flatnonzero(wanted[board.vias.net]))
     plated = _by_net(board.pads.net, np.flatnonzero(wanted[board.pads.net] & (board.pads.kind == PadKind.THROUGH)))
-    copper = _copper_of(board, wanted)
+    touched = hole_contacts(board, wanted)
     unfilled = _unfilled_nets(board)
     filled = _filled_layers(board, vias, plated)
     found: list[PlatedHole] = []
     for net in nets.tolist():
-        mine = [(_via, row, filled.vias) for row in vias.get(net, ())]
-        mine += [(_pad, row, filled.pads) for row in plated.get(net, ())]
-        if not mine:
-            continue
-        touching = copper(net)
         unsure = net in unfilled
-        found += [hole(board, row, touching, of.get(row, set()), is_unsure=unsure) for hole, row, of in mine]
+        for make, rows, routed, poured in (
+            (_via, vias, touched.vias, filled.vias),
+            (_pad, plated, touched.pads, filled.pads),
+        ):
+            found += [
+                make(board, row, routed.get(row, set()), poured.get(row, set()), is_unsure=unsure)
+                for row in rows.get(net, ())
+            ]
     return tuple(found)
 
 
@@ -209,19 +211,6 @@ def _unfilled_nets(board: Board) -> set[int]:
     return set(zones.net[~filled & (zones.is_rule_area == 0)].tolist())
 
 
-def _copper_of(board: Board, wanted: Flags) -> Callable[[int], _Copper]:
-    """Return a look-up of the copper of one of the wanted nets; columns are searched once for all of them."""
-    tracks = _by_net(board.tracks.net, np.flatnonzero(wanted[board.tracks.net]))
-    pads = board.pads
-    smd = _by_net(pads.net, np.flatnonzero(wanted[pads.net] & (pads.kind != PadKind.THROUGH)))
-    vias = _by_net(board.vias.net, np.flatnonzero(wanted[board.vias.net]))
-
-    def of(net: int) -> _Copper:
-        return _Copper(board, tracks.get(net, []), smd.get(net, []), vias.get(net, []))
-
-    return of
-
-
 def stubs(holes: tuple[PlatedHole, ...], heights_mm: tuple[float, ...]) -> tuple[Stub, ...]:
     """Return the unused barrel at both ends of every hole that something uses."""
     found = []
@@ -292,56 +281,13 @@ def residual_mm(stub: Stub, drill: Backdrill | None, faces_mm: tuple[tuple[float
     return Interval(low=best, nominal=(best + worst) / 2, high=worst)
 
 
-SHORTEST_MM = 1e-6
-"""KiCad's resolution: keeps the direction of a track without length defined."""
-
-
-class _Copper:
-    """Copper of one net, to ask which layers a hole touches."""
-
-    def __init__(self, board: Board, mine: list[int], smd: list[int], drilled: list[int]) -> None:
-        """Take the rows of the net's tracks, surface pads and vias."""
-        tracks, pads, vias = board.tracks, board.pads, board.vias
-        self.x, self.y = tracks.start_x_mm[mine], tracks.start_y_mm[mine]
-        self.dx, self.dy = tracks.end_x_mm[mine] - self.x, tracks.end_y_mm[mine] - self.y
-        self.layer = tracks.layer[mine]
-        self.pad_x, self.pad_y = pads.x_mm[smd], pads.y_mm[smd]
-        self.pad_reach = np.hypot(pads.size_x_mm[smd], pads.size_y_mm[smd]) / 2
-        self.pad_layers = pads.layers[smd]
-        self.via_x, self.via_y, self.via_reach = vias.x_mm[drilled], vias.y_mm[drilled], vias.size_mm[drilled] / 2
-        self.via_top, self.via_bottom = vias.start_layer[drilled], vias.end_layer[drilled]
-
-    def joints_at(self, x_mm: float, y_mm: float, reach_mm: float, top: int, bottom: int) -> set[int]:
-        """Layers on which vias go on from a hole: their pads meet its pad, on the one layer that both spans share.
-
-        Without them the barrel below a microvia that stands on it would pass for a stub.
-        """
-        first, last = np.maximum(self.via_top, top), np.minimum(self.via_bottom, bottom)
-        meets = np.hypot(self.via_x - x_mm, self.via_y - y_mm) <= self.via_reach + reach_mm
-        return set(first[meets & (first == last)].tolist())
-
-    def layers_at(self, x_mm: float, y_mm: float, reach_mm: float) -> set[int]:
-        """Layers with a track (an arc counts as its chord) or SMD pad of the net within reach."""
-        length2 = np.maximum(self.dx**2 + self.dy**2, SHORTEST_MM**2)
-        along = np.clip(((x_mm - self.x) * self.dx + (y_mm - self.y) * self.dy) / length2, 0.0, 1.0)
-        near = np.hypot(self.x + along * self.dx - x_mm, self.y + along * self.dy - y_mm) <= reach_mm
-        layers = set(self.layer[near].tolist())
-        on_pad = np.hypot(self.pad_x - x_mm, self.pad_y - y_mm) <= np.maximum(self.pad_reach, reach_mm)
-        for mask in self.pad_layers[on_pad].tolist():
-            layers.update(layers_of(int(mask)))
-        return layers
-
-
-def _via(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsure: bool) -> PlatedHole:
+def _via(board: Board, index: int, touched: Set[int], filled: Set[int], *, is_unsure: bool) -> PlatedHole:
     vias = board.vias
     top, bottom = int(vias.start_layer[index]), int(vias.end_layer[index])
-    x, y = float(vias.x_mm[index]), float(vias.y_mm[index])
-    reach = float(vias.size_mm[index]) / 2
-    touched = copper.layers_at(x, y, reach) | copper.joints_at(x, y, reach, top, bottom)
     return PlatedHole(
         net=int(vias.net[index]),
-        x_mm=x,
-        y_mm=y,
+        x_mm=float(vias.x_mm[index]),
+        y_mm=float(vias.y_mm[index]),
         uuid=str(vias.uuid[index]),
         is_via=True,
         top=top,
@@ -356,19 +302,16 @@ def _via(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsu
     )
 
 
-def _pad(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsure: bool) -> PlatedHole:
+def _pad(board: Board, index: int, touched: Set[int], filled: Set[int], *, is_unsure: bool) -> PlatedHole:
     pads = board.pads
     bottom = board.layer_count - 1
-    x, y = float(pads.x_mm[index]), float(pads.y_mm[index])
-    reach = float(max(pads.size_x_mm[index], pads.size_y_mm[index])) / 2
     component_side = bottom if board.footprints.back[pads.footprint[index]] else 0
-    touched = copper.layers_at(x, y, reach)
     if touched or filled:  # where the pin comes in; a pad that nothing joins yet may be left on any layer
-        touched |= {component_side}
+        touched = touched | {component_side}
     return PlatedHole(
         net=int(pads.net[index]),
-        x_mm=x,
-        y_mm=y,
+        x_mm=float(pads.x_mm[index]),
+        y_mm=float(pads.y_mm[index]),
         uuid=str(pads.uuid[index]),
         is_via=False,
         top=0,
@@ -377,7 +320,7 @@ def _pad(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsu
         used=tuple(sorted(layer for layer in touched | filled if layer <= bottom)),
         routed=tuple(sorted(layer for layer in touched if layer <= bottom)),
         backdrills=backdrills_of(pads.drilling, index),
-        pad_mm=2 * reach,
+        pad_mm=float(max(pads.size_x_mm[index], pads.size_y_mm[index])),
         is_unsure=is_unsure,
     )
 

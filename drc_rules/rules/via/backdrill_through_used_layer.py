@@ -2,8 +2,8 @@
 
 What it checks
 --------------
-Every backdrill, KiCad 10's own or declared, against the layers on which a track, a pad or the filled copper of the
-same net meets the hole: none of them may lie between the drill's start and its must-cut layer.
+Every backdrill, KiCad 10's own or declared, against the layers on which a track, a surface pad, a graphic or the
+filled copper of the same net meets the hole: none of them may lie between the drill's start and its must-cut layer.
 
 Why it matters
 --------------
@@ -16,8 +16,8 @@ the other side.
 
 What it cannot see
 ------------------
-Copper graphics and free parts of custom pads do not count as use, so such a layer is cut unnoticed. A pad counts as its
-enclosing circle, which can raise a false alarm. The fab's depth tolerance is not judged.
+Copper graphics without a net do not count as use, so such a layer is cut unnoticed. The fab's depth tolerance is not
+judged.
 
 Sources
 -------

@@ -3,11 +3,12 @@
 What it checks
 --------------
 Every via and plated pad on the interface's nets: the barrel beyond the last layer that uses it, at both ends. A layer
-uses a hole where a track, a surface pad, a via or the stored fill of a zone of the net touches it there. A stub longer
-than the clause's length needs a backdrill from that side: KiCad 10's own, or one declared in `stackwright.toml` for
-files that cannot hold it; where they disagree, the shallower counts. The remaining stub counts against the same length:
-it starts between the must-cut layer and the next one, nominally half way. Where only a part of that range is too long,
-and the nominal length with it, it is not verifiable. A blind via or microvia that ends where it is used has no stub.
+uses a hole where a track, a surface pad, a via, a graphic or the stored fill of a zone of the net touches it there. A
+stub longer than the clause's length needs a backdrill from that side: KiCad 10's own, or one declared in
+`stackwright.toml` for files that cannot hold it; where they disagree, the shallower counts. The remaining stub counts
+against the same length: it starts between the must-cut layer and the next one, nominally half way. Where only a part of
+that range is too long, and the nominal length with it, it is not verifiable. A blind via or microvia that ends where it
+is used has no stub.
 
 Why it matters
 --------------
@@ -21,7 +22,7 @@ Or route the pair on a layer near the far side, or use blind vias.
 
 What it cannot see
 ------------------
-Signals that leave by copper graphics or free parts of custom pads give false alarms. Fills count as stored, even where
+Signals that leave by copper graphics without a net give false alarms. Fills count as stored, even where
 they lead nowhere. Declared drills and drill depth are believed. Nets not assigned to the interface are not checked.
 
 Sources
