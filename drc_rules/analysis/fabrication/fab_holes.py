@@ -13,6 +13,11 @@ from drc_rules.report.model import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, Pads, ViaKind
+from stackup_lib.board.layer_masks import holds_layer, layers_of
+from stackup_lib.copper.distances import cores
+from stackup_lib.copper.drawn_shorts import drawn_area
+from stackup_lib.copper.shapes import pad_pieces, slot_pieces
+from stackup_lib.copper.shorts import piece_areas
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
@@ -21,9 +26,6 @@ from stackup_lib.vias.via_spans import lasered
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
-
-SHAPES_WITHOUT_RING = ("custom", "trapezoid")
-"""Shapes of pads whose size does not tell how far the copper reaches from the hole."""
 
 NO_DIAMETER_MM = 0.05
 """Below this a diameter is a typing error or a placeholder: neither a drill nor a laser makes it."""
@@ -184,10 +186,34 @@ def _pad_rings(board: Board, rows: Ints) -> Floats:
     breaks_out = (across / 2 >= NO_RING_MM) & (np.hypot(pads.shift_x_mm, pads.shift_y_mm)[rows] > 0)
     narrow_side = narrow_side_mm(pads, rows)
     ring = np.where(breaks_out, np.maximum(narrow_side, NO_RING_MM), narrow_side)
-    ring = np.where(np.isin(pads.shape[rows], SHAPES_WITHOUT_RING), np.nan, ring)
+    untold = np.flatnonzero(np.isnan(ring) | np.isnan(pads.corner_mm[rows]))
+    ring[untold] = [_ring_in_outline(board, row) for row in rows[untold].tolist()]
     tight = np.flatnonzero((ring >= NO_RING_MM) & (ring < NARROW_MM))
     ring[tight] = _in_larger_pads(pads, rows[tight], ring[tight])
     return ring
+
+
+def _ring_in_outline(board: Board, row: int) -> float:
+    """Return the ring of a hole in a pad of which size and corners do not tell it: the least on any layer with the pad.
+
+    Where the hole breaks out of the copper, there is some on another side.
+    """
+    import shapely  # noqa: PLC0415 - heavy, and only boards with such pads need it
+
+    hole, drawn = slot_pieces(board, np.array([row])), board.drawings
+    core, wall = cores(board, hole)[0], piece_areas(board, hole)[0]
+    anchor = list(piece_areas(board, pad_pieces(board, np.array([row]))))
+    shapes = np.flatnonzero(drawn.pad == row)
+    on = {tuple(shapes[holds_layer(drawn.layers[shapes], layer)]) for layer in layers_of(int(board.pads.layers[row]))}
+    found = []
+    for rows in on:
+        copper = shapely.union_all([*anchor, *(drawn_area(board, int(one)) for one in rows)])
+        if copper.is_empty:  # where the pad is left out, as nothing joins it
+            continue
+        inside = shapely.distance(copper.boundary, core) if shapely.covers(copper, core) else 0.0
+        has_copper = shapely.difference(copper, wall).area > 0
+        found.append(max(inside - float(hole.radius_mm[0]), NO_RING_MM if has_copper else 0.0))
+    return min(found, default=math.nan)
 
 
 def narrow_side_mm(pads: Pads, rows: Ints) -> Floats:

@@ -20,8 +20,7 @@ Widen the pads on inner layers, use smaller holes, or a fab with better registra
 What it cannot see
 ------------------
 One tolerance stands for every layer, hole and direction, whatever the board's size, laminates and lamination cycles.
-Breakout that IPC-6012 class 2 allows is reported. Teardrops are ignored; custom pads and off-centre drills are not
-measured.
+Breakout that IPC-6012 class 2 allows is reported. Teardrops are ignored.
 
 Sources
 -------

@@ -19,8 +19,8 @@ Widen the pads, add teardrops, or use smaller holes.
 
 What it cannot see
 ------------------
-Rings are as drawn, around the finished hole; tiers should cover registration and plating. Custom and slanted pads, and
-slots off the middle of round pads, are not measured. Teardrops do not count. Fabs may accept breakout of filled vias.
+Rings are as drawn, around the finished hole; tiers should cover registration and plating. Teardrops do not count. Fabs
+may accept breakout of filled vias.
 
 Sources
 -------

@@ -20,8 +20,8 @@ Widen the holes; or use microvias over one dielectric where space is needed.
 
 What it cannot see
 ------------------
-Whether a stored diameter means the finished hole or the drill is unknown; 0.1 mm is the usual allowance. Custom pads
-leave any room for the drill. Slots count by width only. Unplated holes are not checked, depth is `high-aspect-ratio`'s.
+Whether a stored diameter means the finished hole or the drill is unknown; 0.1 mm is the usual allowance. Slots
+count by width only. Unplated holes are not checked, depth is `high-aspect-ratio`'s.
 
 Sources
 -------
