@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.analysis.via.hole_groups import depth_mm, groups_of
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
+from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure_mm
 from drc_rules.facts.context import Context
 from drc_rules.release.board_side import board_side
 from stackup_lib.board.board import Board
@@ -30,15 +31,15 @@ def holes_table(ctx: Context) -> FabTable:
     tolerance = ctx.declarations.config.order.hole_tolerance_mm
     rows = []
     for (first, last, is_plated, is_slot), sizes in sorted(side.holes.items()):
-        for size, many in sorted(sizes.items()):
-            depth = depths.get((first, last, round(size, 3))) if is_plated and size > 0 else None
+        for size, many in sorted(_to_a_micrometre(sizes).items()):
+            depth = depths.get((first, last, size)) if is_plated and size > 0 else None
             rows.append(
                 (
                     side.name(first),
                     side.name(last),
                     "yes" if is_plated else "no",
                     "slot" if is_slot else "round",
-                    figure(size),
+                    figure_mm(size),
                     "" if not is_plated else NOT_STATED if tolerance is None else f"+-{tolerance:g}",
                     "" if depth is None else f"{depth / size:.1f}",
                     str(many),
@@ -50,6 +51,14 @@ def holes_table(ctx: Context) -> FabTable:
         "Depth of a microvia is that of the dielectric, of other holes from copper to copper.",
     )
     return FabTable(name="holes", title="Holes", head=head, rows=tuple(rows), remarks=remarks if rows else ())
+
+
+def _to_a_micrometre(sizes: Mapping[float, int]) -> Counter[float]:
+    """Return how many holes there are of each size that a drill table tells apart."""
+    found: Counter[float] = Counter()
+    for size, many in sizes.items():
+        found[round(size, 3)] += many
+    return found
 
 
 def _depths_mm(ctx: Context) -> dict[tuple[int, int, float], float]:
@@ -70,8 +79,10 @@ def protection_table(ctx: Context) -> FabTable:
     types = via_types(board)
     columns = (vias.start_layer.tolist(), vias.end_layer.tolist(), vias.drill_mm.tolist(), types)
     for first, last, drill, kind in zip(*columns, strict=True):
-        found[first, last, round(drill, 6), kind] += 1
-    rows = tuple((names[a], names[b], figure(drill), kind, str(n)) for (a, b, drill, kind), n in sorted(found.items()))
+        found[first, last, round(drill, 3), kind] += 1
+    rows = tuple(
+        (names[a], names[b], figure_mm(drill), kind, str(n)) for (a, b, drill, kind), n in sorted(found.items())
+    )
     head = ("from", "to", "finished mm", "IPC-4761 type", "vias")
     remarks = (TYPES, *([BURIED_REMARK] if any(row[3] == BURIED for row in rows) else [])) if rows else ()
     return FabTable(name="vias", title="Via protection", head=head, rows=rows, remarks=remarks)

@@ -4,13 +4,18 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.check import prepare
 from drc_rules.fab_exchange.fab_holes import holes_table, protection_table
 from drc_rules.fab_exchange.fab_laminates import laminates_table, substitutes_table
 from drc_rules.fab_exchange.fab_notes import fab_notes, notes_table
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
-from drc_rules.fab_exchange.fab_tables import backdrills_table, impedance_table, proposed_drills, stackup_table
+from drc_rules.fab_exchange.fab_tables import (
+    backdrills_table,
+    drawn_stackup,
+    impedance_table,
+    proposed_drills,
+    stackup_table,
+)
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.stackup_rows import StackupView
 from drc_rules.settings.config import Config
@@ -99,7 +104,7 @@ def fab_pack(path: Path, content: bytes, config: Config) -> FabPack:
         name=path.name,
         sha256=hashlib.sha256(content).hexdigest(),
         title=title_block(content),
-        view=None if ctx.is_default_stackup else stackup_view(ctx),
+        view=drawn_stackup(ctx),
         tables=tables,
         open_points=tuple(_open_points(tables)),
         to_add=to_add,

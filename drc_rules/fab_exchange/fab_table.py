@@ -19,3 +19,8 @@ class FabTable(Frozen):
 def figure(value: float | None) -> str:
     """Return a number with at most six digits, or `NOT_STATED`."""
     return NOT_STATED if value is None else f"{value:.6g}"
+
+
+def figure_mm(value_mm: float | None) -> str:
+    """Return a length to a micrometre, or `NOT_STATED`; what is thinner keeps its digits."""
+    return figure(value_mm and (round(value_mm, 3) or value_mm))

@@ -8,12 +8,14 @@ from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
+from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
+from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure, figure_mm
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.row_faults import is_plated
+from drc_rules.report.stackup_rows import StackupView
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
@@ -41,7 +43,8 @@ def stackup_table(ctx: Context) -> FabTable:
             cells = (figure(row.thickness_mm), ply.material or NOT_STATED, figure(ply.dk), figure(ply.df))
             found.append((row.name, "solder mask", *cells, "", "", ""))
     remarks = (
-        "Thicknesses are as the board file states them.",
+        "Thicknesses are as the board file states them, dielectrics to a micrometre; of prepregs they are pressed "
+        "heights.",
         "Copper weights are those of the foil before plating. Where not declared, they follow from the stated "
         "thickness; on outer layers, and on inner ones where vias end, plating leaves them open.",
     )
@@ -56,15 +59,34 @@ def _unstated(ctx: Context, index: int, name: str) -> Iterator[tuple[str, ...]]:
 
 
 def _copper(ctx: Context, name: str, thickness_mm: float | None) -> tuple[str, ...]:
-    declared = ctx.declarations.config.declared.copper.get(name)
-    said = declared.copper_oz if declared and not ctx.declarations.stale else None
     index = ctx.board.layer_index.get(name)
-    plated = index is not None and is_plated(ctx.board, index)
-    inner_oz = ounce_class(thickness_mm, outer=False).value if thickness_mm and not plated else None
     foil = ctx.foil_name(index) if index is not None else None
     grade = foil.value if foil is not None and foil.known and foil.value else NOT_STATED
-    ounces = figure(said if said is not None else inner_oz)
-    return name, "copper", figure(thickness_mm), "", "", "", "", ounces, grade
+    return name, "copper", figure(thickness_mm), "", "", "", "", figure(_foil_oz(ctx, name, thickness_mm)), grade
+
+
+def _foil_oz(ctx: Context, name: str, thickness_mm: float | None) -> float | None:
+    """Return the weight of a layer's foil as declared, else by its thickness; None where plating leaves it open."""
+    declared = ctx.declarations.config.declared.copper.get(name)
+    if declared and declared.copper_oz is not None and not ctx.declarations.stale:
+        return declared.copper_oz
+    index = ctx.board.layer_index.get(name)
+    plated = index is not None and is_plated(ctx.board, index)
+    return ounce_class(thickness_mm, outer=False).value if thickness_mm and not plated else None
+
+
+def drawn_stackup(ctx: Context) -> StackupView | None:
+    """Return the stackup to draw: no copper weight that its table leaves open; None where the board states none."""
+    if ctx.is_default_stackup or ctx.board.stackup is None:
+        return None
+    view = stackup_view(ctx)
+    rows = (
+        row.model_copy(update={"copper_oz": None})
+        if row.is_copper and _foil_oz(ctx, row.name, row.thickness_mm) is None
+        else row
+        for row in view.rows
+    )
+    return view.model_copy(update={"rows": tuple(rows)})
 
 
 def _dielectric(ply: DielectricPly) -> tuple[str, ...]:
@@ -74,7 +96,7 @@ def _dielectric(ply: DielectricPly) -> tuple[str, ...]:
     df = said.df if declares else ply.ply.df
     at = said.at_ghz if declares else None
     material = NOT_STATED if not ply.stated or (ply.is_declared and stale) else ply.stated
-    thickness = figure(ply.ply.thickness_mm)
+    thickness = figure_mm(ply.ply.thickness_mm)
     frequency = figure(at) if df is not None else ""
     return ply.label, ply.kind.value, thickness, material, figure(dk), figure(df), frequency, "", ""
 

@@ -99,6 +99,42 @@ def test_the_weight_of_a_plated_inner_layer_is_never_made_up(tmp_path: Path) -> 
     assert (rows["In3.Cu"], rows["In5.Cu"]) == ("0.5", "1")
 
 
+def drawing_of(folder: Path) -> dict[str, str]:
+    """What the cross-section of a pack says at the right of each row."""
+    (page,) = folder.glob("*-fab.html")
+    svg = re.findall(r"<svg.*?</svg>", page.read_text(encoding="utf-8"), re.DOTALL)[0]
+    said = [re.sub(r"<[^>]+>", "", text) for text in re.findall(r"<text.*?</text>", svg, re.DOTALL)]
+    at = said.index("F.Mask")
+    rows = [said[k : k + 3] for k in range(at, said.index("B.Mask") + 1, 3)]
+    return {name: words for name, _, words in rows}
+
+
+def test_the_drawing_states_nothing_that_its_table_states_otherwise(tmp_path: Path) -> None:
+    """A data sheet's Df stood beside the board's own, and half an ounce beside NOT STATED."""
+    rows = {row["layer"]: row for row in pack(BOARDS / "training_b200_lossy_prepreg", tmp_path / "a")["stackup"]}
+    said = drawing_of(tmp_path / "a")
+    assert (said["dielectric 10"], rows["dielectric 10"]["Df"]) == ("core, 370HR 1080", "0.025")
+    rows = {row["layer"]: row for row in pack(BOARDS / HDI, tmp_path / "b")["stackup"]}
+    said = drawing_of(tmp_path / "b")
+    assert {name for name, row in rows.items() if row["type"] == "copper" and row["copper oz"] != NOT_STATED} == {
+        name for name, words in said.items() if " oz" in words
+    }
+    assert "0.5 oz" in said["In3.Cu"] and "0.5 oz" not in said["In1.Cu"]
+
+
+def test_lengths_have_three_decimals(tmp_path: Path) -> None:
+    """A third of a row of several sheets had six, and a hole typed in mils; thin copper keeps what tells it apart."""
+    text = board_file(FIT).read_text(encoding="utf-8").replace("(drill 0.25)", "(drill 0.250012)", 9)
+    board = tmp_path / "b.kicad_pcb"
+    board.write_text(text.replace("(thickness 0.077)", "(thickness 0.0770333)"), encoding="utf-8")
+    tables = pack(board, tmp_path / "pack")
+    through = [row["finished mm"] for row in tables["holes"] if row["plated"] == "yes"]
+    assert "0.25" in through and len(through) == len(set(through))
+    assert not any(len(row["finished mm"].partition(".")[2]) > 3 for row in (*tables["holes"], *tables["vias"]))
+    rows = {row["layer"]: row["thickness mm"] for row in tables["stackup"]}
+    assert (rows["dielectric 1"], rows["In1.Cu"]) == ("0.077", "0.0152")
+
+
 def test_facts_of_another_stackup_do_not_reach_the_fab(card: Path, tmp_path: Path) -> None:
     """Stale declarations are no statements: foil and tolerance are NOT STATED."""
     settings = card.with_name("stackwright.toml")

@@ -56,6 +56,7 @@ def svg(
     title: str = "",
     marks: Mapping[str, str] | None = None,
     links: str = "",
+    losses: bool = True,
 ) -> str:
     """Return the cross-section as an SVG element.
 
@@ -67,6 +68,7 @@ def svg(
         marks: row name -> what to point out at that row, e.g. the codes of findings.
         links: beginning of the ids, on the page, of what is said of each row, to which its number is added; every row
             is then a link to that. Empty for a picture.
+        losses: with Df at 10 GHz; not next to a table that states another Df.
     """
     top = 30.0
     bands = _bands_to_scale(view.rows, top) if to_scale else _bands(view.rows, top)
@@ -84,7 +86,7 @@ def svg(
         *_header(spans),
         *(part for band in bands for part in sheet(band)),
         *(part for column, span in enumerate(spans) for part in _barrel(bands, span, column, len(spans))),
-        *_labels(bands, marks or {}, to_scale=to_scale),
+        *_labels(bands, marks or {}, to_scale=to_scale, losses=losses),
         *(
             label(MARGIN, foot + 26 + 16 * index, line, "quiet", letters=CAPTION_LETTERS)
             for index, line in enumerate(lines)
@@ -183,7 +185,7 @@ def _header(spans: Sequence[ViaSpan]) -> Iterator[str]:
         yield label(x, 18, str(column + 1), "strong", anchor="middle")
 
 
-def _labels(bands: Sequence[Band], marks: Mapping[str, str], *, to_scale: bool) -> Iterator[str]:
+def _labels(bands: Sequence[Band], marks: Mapping[str, str], *, to_scale: bool, losses: bool) -> Iterator[str]:
     """Label the rows; in the drawing to scale copper on the left, dielectrics on the right, spread with leaders."""
     if not to_scale:
         foil = any(band.row.foil for band in bands)
@@ -191,7 +193,7 @@ def _labels(bands: Sequence[Band], marks: Mapping[str, str], *, to_scale: bool) 
             y = band.middle + 4
             yield from _name_and_thickness(band.row, y)
             mark, kind = marks.get(words.file_row(band.row), ""), "" if band.row.is_copper else "quiet"
-            text = describe(band.row, foil=foil)
+            text = describe(band.row, foil=foil, losses=losses)
             text = f"{mark}: {text}" if mark else text
             letters = BOLD_RIGHT_LETTERS if mark else RIGHT_LETTERS
             yield label(SHEET_X + SHEET_WIDTH + 12, y, text, "marked" if mark else kind, letters=letters)
@@ -233,7 +235,7 @@ def _sheet_words(row: StackupRow) -> str:
     return ", ".join(part for part in known if part)
 
 
-def describe(row: StackupRow, *, foil: bool) -> str:
+def describe(row: StackupRow, *, foil: bool, losses: bool = True) -> str:
     """Return what is said of a row at its right: use, weight, foil and interfaces, or the material with its Df.
 
     Without `foil` nothing is said of foils: the caption says once that none is declared.
@@ -245,7 +247,7 @@ def describe(row: StackupRow, *, foil: bool) -> str:
     if row.kind is LayerKind.MASK:
         return f"mask, {words.material(row)}" if row.material else "mask"
     parts = [words.kind(row), words.material(row)]
-    if row.material or row.df_stated is not None:
+    if losses and (row.material or row.df_stated is not None):
         parts.append(f"Df {words.df(row)}" + (" at 10 GHz" if row.df_10ghz else ""))
     return ", ".join(parts)
 

@@ -54,7 +54,7 @@ def pdf_of(pack: FabPack) -> bytes | None:
     notes, *others = pack.tables
     _table(pdf, notes)
     if pack.view is not None:
-        _cross_section(pdf, svg(pack.view, title=pack.name))
+        _cross_section(pdf, svg(pack.view, title=pack.name, losses=False))
     for table in others:
         _table(pdf, table)
     return bytes(pdf.output())
