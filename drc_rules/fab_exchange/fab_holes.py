@@ -40,12 +40,12 @@ def holes_table(ctx: Context) -> FabTable:
                     "yes" if is_plated else "no",
                     "slot" if is_slot else "round",
                     figure_mm(size),
-                    "" if not is_plated else NOT_STATED if tolerance is None else f"+-{tolerance:g}",
+                    "" if not is_plated else figure_mm(tolerance),
                     "" if depth is None else f"{depth / size:.1f}",
                     str(many),
                 )
             )
-    head = ("from", "to", "plated", "shape", "finished mm", "tolerance mm", "depth / hole", "holes")
+    head = ("from", "to", "plated", "shape", "finished mm", "tolerance +- mm", "depth / hole", "holes")
     remarks = (
         "Diameters are finished sizes, vias and pads together; of a slot its width.",
         "Depth of a microvia is that of the dielectric, of other holes from copper to copper.",

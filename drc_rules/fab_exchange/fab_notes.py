@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from drc_rules.analysis.fabrication import fab_size
 from drc_rules.analysis.via import build_up
+from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.press_fit import press_fit_parts
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
@@ -63,7 +64,7 @@ def _of_board(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
     yield _stated("vias", _vias(ctx))
     yield _stated("finished thickness", None if thickness is None else f"{thickness:.3f} mm over solder mask")
     tolerance = order.thickness_tolerance_pct
-    yield _said("thickness tolerance", tolerance and f"+-{tolerance:g} %", "thickness_tolerance_pct", "10")
+    yield _said("thickness tolerance", tolerance and f"within {tolerance:g} %", "thickness_tolerance_pct", "10")
     bow = ctx.declarations.config.fab.bow_twist_pct
     yield _said("bow and twist", bow and f"at most {bow:g} %", "bow_twist_pct", "0.75", "[fab]")
 
@@ -103,7 +104,7 @@ def _of_materials(ctx: Context) -> Iterator[FabNote]:
 
 def _of_impedance(ctx: Context) -> Iterator[FabNote]:
     order, general = ctx.declarations.config.order, ctx.declarations.impedance_tolerance_pct
-    tolerance = f"+-{general.value:g} %" if general.known and general.value else None
+    tolerance = f"within {general.value:g} %" if general.known and general.value else None
     yield _said("impedance tolerance", tolerance, "impedance_tolerance_pct", "10", "[declared]")
     change = order.width_change_pct
     widths = None if change is None else f"up to +-{change:g} %" if change else "no"
@@ -115,9 +116,13 @@ def _of_impedance(ctx: Context) -> Iterator[FabNote]:
 def _of_holes(ctx: Context) -> Iterator[FabNote]:
     order = ctx.declarations.config.order
     plated, pressed = order.hole_tolerance_mm, order.press_fit_tolerance_mm
-    yield _said("tolerance of plated holes", plated and f"+-{plated:g} mm", "hole_tolerance_mm", "0.075")
+    yield _said("tolerance of plated holes", plated and f"within {plated:g} mm", "hole_tolerance_mm", "0.075")
     if pressed or ctx.get(press_fit_parts):
-        yield _said("tolerance of press-fit holes", pressed and f"+-{pressed:g} mm", "press_fit_tolerance_mm", "0.05")
+        said = pressed and f"within {pressed:g} mm"
+        yield _said("tolerance of press-fit holes", said, "press_fit_tolerance_mm", "0.05")
+    depth = order.backdrill_tolerance_mm
+    if depth or any(drilled_holes(ctx)):
+        yield _said("depth tolerance of backdrills", depth and f"within {depth:g} mm", "backdrill_tolerance_mm", "0.1")
 
 
 def _of_finish(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
+from drc_rules.fab_exchange.fab_backdrills import backdrills_table, proposed_drills
 from drc_rules.fab_exchange.fab_holes import holes_table, protection_table
 from drc_rules.fab_exchange.fab_laminates import laminates_table, substitutes_table
 from drc_rules.fab_exchange.fab_notes import fab_notes, notes_table
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
 from drc_rules.fab_exchange.fab_tables import (
-    backdrills_table,
     drawn_stackup,
     impedance_table,
-    proposed_drills,
     stackup_table,
 )
 from drc_rules.facts.declared import Overrides
@@ -25,7 +24,7 @@ from stackup_lib.kicad.read.title_block import TitleBlock, title_block
 
 MOST_NAMES = 4
 """Rows of a table that an open point names."""
-SAID_BY_NOTES = {("impedance", "coupon"), ("holes", "tolerance mm")}
+SAID_BY_NOTES = {("impedance", "coupon"), ("holes", "tolerance +- mm")}
 """Columns that repeat one note in every row."""
 
 
@@ -126,3 +125,5 @@ def _open_points(tables: tuple[FabTable, ...]) -> Iterator[OpenPoint]:
                 if cell == NOT_STATED and (table.name, head) not in SAID_BY_NOTES:
                     missing.setdefault(f"{table.title.lower()}, {head}", []).append(row[0])
         yield from (OpenPoint(what=what, rows=tuple(dict.fromkeys(rows))) for what, rows in missing.items())
+        asks = (OpenPoint(what=f"{table.title.lower()}, {what}", rows=rows) for what, rows in table.questions if rows)
+        yield from asks

@@ -1,9 +1,18 @@
 """One table of a fab pack; every renderer draws the same one."""
 
+from typing import NamedTuple
+
 from stackup_lib.core.frozen import Frozen
 
 NOT_STATED = "NOT STATED"
 """Marks a value that is not stated: the fab has to ask, and never gets a guess."""
+
+
+class Question(NamedTuple):
+    """What has to be asked of a table beyond its cells that are `NOT_STATED`, and of which rows; of none nothing."""
+
+    what: str
+    rows: tuple[str, ...]
 
 
 class FabTable(Frozen):
@@ -14,6 +23,7 @@ class FabTable(Frozen):
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     remarks: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
 
 
 def figure(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What the fab needs in writing of stackup, impedances and backdrills, as tables; what is not stated says so."""
+"""What the fab needs in writing of stackup and impedances, as tables; what is not stated says so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
-from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure, figure_mm
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
@@ -188,44 +187,3 @@ def _solved(lines: Lines, line: RoutedLine, target_ohm: float) -> tuple[str, str
     except (MissingFact, StackwrightError) as error:
         return f"not solved: {error.what}", ""
     return f"{ohm:.1f}", f"{100 * (ohm / target_ohm - 1):+.1f}"
-
-
-def backdrills_table(ctx: Context) -> FabTable:
-    """Return the backdrills that the board file or the settings order; proposals are not among them."""
-    head = ("from", "must cut", "must not cut", "hole mm", "drill mm", "depth mm from-to", "stub mm", "holes", "nets")
-    try:
-        table = backdrill_table(ctx)
-    except MissingFact as missing:
-        remark = f"Not computed: {missing.name} is not known."
-        return FabTable(name="backdrill", title="Backdrills", head=head, rows=(), remarks=(remark,))
-    asked = [row for row in table.rows if not row.is_proposed]
-    remarks = [] if asked else ["No backdrill is specified."]
-    return FabTable(
-        name="backdrill",
-        title="Backdrills",
-        head=head,
-        rows=tuple(_drill(row) for row in asked),
-        remarks=tuple(remarks),
-    )
-
-
-def proposed_drills(ctx: Context) -> tuple[BackdrillRow, ...]:
-    """Return the depth groups that high-speed stubs need and that are not ordered: for the designer only."""
-    try:
-        return tuple(row for row in backdrill_table(ctx).rows if row.is_proposed)
-    except MissingFact:
-        return ()
-
-
-def _drill(row: BackdrillRow) -> tuple[str, ...]:
-    return (
-        row.start,
-        row.must_cut,
-        row.must_not_cut,
-        figure(row.hole_mm),
-        figure(row.drill_mm),
-        f"{row.depth_mm.low:.3f}-{row.depth_mm.high:.3f}",
-        f"{row.residual_mm.low:.3f}-{row.residual_mm.high:.3f}",
-        str(row.holes),
-        ", ".join(row.nets),
-    )

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, BackdrillTable
+from drc_rules.fab_exchange.fab_backdrills import backdrills_table
 from drc_rules.fab_exchange.fab_holes import via_types
 from drc_rules.fab_exchange.fab_notes import in_ranges
 from drc_rules.fab_exchange.fab_table import NOT_STATED
@@ -27,8 +28,8 @@ from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from stackwright.commands.fab.pack_pdf import NO_FPDF, _widths
 from tests.support.boards import BOARDS, board_file, copied
-from tests.support.mini import mini_file
-from tests.support.stackups import UNLIKE_PLIES
+from tests.support.mini import mini_context, mini_file
+from tests.support.stackups import SIX_LAYERS, UNLIKE_PLIES
 
 FIT = "inference_pcie_gen5_fit"
 HDI = "inference_hdi_2n2_fit"
@@ -166,6 +167,70 @@ def test_backdrills_are_those_of_the_file(card: Path, tmp_path: Path) -> None:
     assert {(row["from"], row["must cut"], row["must not cut"]) for row in rows} >= {("B.Cu", "In3.Cu", "In2.Cu")}
 
 
+def test_a_backdrill_ends_between_two_layers_and_touches_neither(
+    card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The depth read 1.367-1.442, whose end is the copper that must not be cut; without a tolerance that is asked."""
+    pack(card, tmp_path / "pack")
+    faces = read_board(card).stackup
+    assert faces is not None
+    rows = {row.name: row.thickness_mm or 0.0 for row in faces.layers}
+    names = list(rows)
+    through = sum(rows[name] for name in names[names.index("In3.Cu") : names.index("B.Cu") + 1])
+    spare = through + rows["dielectric 3"]
+
+    def drilled(tolerance_mm: float | None) -> tuple[str, str, str]:
+        settings = tmp_path / "own.toml"
+        said = "" if tolerance_mm is None else f"\n[order]\nbackdrill_tolerance_mm = {tolerance_mm}\n"
+        settings.write_text(card.with_name("stackwright.toml").read_text(encoding="utf-8") + said, encoding="utf-8")
+        capsys.readouterr()
+        assert run(["fab-pack", str(card), "--output", str(tmp_path / "own"), "--config", str(settings)]) == 0
+        with next((tmp_path / "own").glob("*-backdrill.csv")).open(encoding="utf-8", newline="") as lines:
+            row = next(one for one in csv.DictReader(lines) if one["must cut"] == "In3.Cu")
+        return row["depth mm"], row["stub mm"], " ".join(capsys.readouterr().out.split())
+
+    depth, stub, out = drilled(None)
+    low, high = (float(number) for number in re.findall(r"\d\.\d+", depth))
+    assert depth == f"over {low:.3f}, under {high:.3f}"
+    assert through <= low + 1e-9 < through + 0.001 and spare - 0.001 < high - 1e-9 <= spare
+    assert stub == "under 0.077"
+    assert "depth tolerance of backdrills" in out
+    assert "stub shorter than the 0.25 mm that fabs usually leave: 0.077 mm before In13.Cu, " in out
+    depth, _, out = drilled(0.02)
+    assert depth == f"over {low + 0.02:.3f}, under {high - 0.02:.3f}, +-0.02"
+    assert "depth tolerance of backdrills" not in out and "no room" not in out
+    depth, _, out = drilled(0.05)
+    assert depth.endswith(": no room for +-0.05")
+    assert "backdrills, no room for a depth tolerance of +-0.05 mm: " in out
+
+
+def test_a_stub_as_long_as_fabs_leave_is_no_question(tmp_path: Path) -> None:
+    """Of 0.3 mm of dielectric before the signal, 0.25 can stay."""
+    config = "[order]\nbackdrill_tolerance_mm = 0.1\n"
+    board = {
+        "size_mm": (60, 40),
+        "stackup": SIX_LAYERS,
+        "tracks": [
+            {"net": "/N", "layer": "F.Cu", "path_mm": [[5, 3], [20, 3]]},
+            {"net": "/N", "layer": "In2.Cu", "path_mm": [[20, 3], [50, 3]]},
+        ],
+        "vias": [{"net": "/N", "at_mm": [20, 3], "backdrill": {"size_mm": 0.5, "from": "B.Cu", "must_cut": "In3.Cu"}}],
+    }
+    table = backdrills_table(mini_context(tmp_path, board, config))
+    asked = {question.what for question in table.questions if question.rows}
+    assert len(table.rows) == 1 and not asked, table.rows
+
+
+def test_no_plain_value_begins_like_a_formula(card: Path, tmp_path: Path) -> None:
+    """An apostrophe stood before "+-5 %"; before a remark that a spreadsheet would compute it stays."""
+    settings = card.with_name("stackwright.toml")
+    text = settings.read_text(encoding="utf-8") + ORDER.replace('"Serial', '"=1+1", "Serial')
+    settings.write_text(text, encoding="utf-8")
+    tables = pack(card, tmp_path / "pack")
+    marked = [cell for rows in tables.values() for row in rows for cell in row.values() if cell.startswith("'")]
+    assert marked == ["'=1+1"]
+
+
 def test_a_drill_that_is_not_required_is_not_ordered(
     card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,10 +249,10 @@ def test_a_drill_that_is_not_required_is_not_ordered(
     )
     asked = proposed.model_copy(update={"is_proposed": False, "holes": 5})
     monkeypatch.setattr(
-        "drc_rules.fab_exchange.fab_tables.backdrill_table", lambda _: BackdrillTable(rows=(proposed, asked))
+        "drc_rules.fab_exchange.fab_backdrills.backdrill_table", lambda _: BackdrillTable(rows=(proposed, asked))
     )
     rows = pack(card, tmp_path / "pack")["backdrill"]
-    assert [(row["holes"], row["drill mm"]) for row in rows] == [("5", NOT_STATED)]
+    assert [(row["holes"], row["backdrill mm"]) for row in rows] == [("5", NOT_STATED)]
     assert "7 holes" in " ".join(capsys.readouterr().out.split())
 
 
@@ -253,10 +318,10 @@ def test_an_order_answers_the_fabs_questions(card: Path, tmp_path: Path) -> None
     settings = card.with_name("stackwright.toml")
     settings.write_text(settings.read_text(encoding="utf-8") + ORDER, encoding="utf-8")
     tables = pack(card, tmp_path / "pack")
-    notes = {row["item"]: (row["required"].lstrip("'"), row["stated in"]) for row in tables["notes"]}
+    notes = {row["item"]: (row["required"], row["stated in"]) for row in tables["notes"]}
     settings_file = "stackwright.toml"
     assert notes["IPC-6012 class"] == ("3", settings_file)
-    assert notes["thickness tolerance"] == ("+-10 %", settings_file)
+    assert notes["thickness tolerance"] == ("within 10 %", settings_file)
     assert notes["substitution of laminates"] == ("FR408HR, Unobtainium 9", settings_file)
     assert notes["fab may change widths of controlled lines"] == ("no", settings_file)
     assert notes["fab may change dielectric heights"] == ("no", settings_file)
@@ -264,7 +329,7 @@ def test_an_order_answers_the_fabs_questions(card: Path, tmp_path: Path) -> None
     assert notes["surface finish"][1] == "board file"
     assert notes["UL mark"] == (NOT_STATED, "")
     assert [row["coupon"] for row in tables["impedance"]] == ["C1", "C2"]
-    assert {row["tolerance mm"].lstrip("'") for row in tables["holes"] if row["plated"] == "yes"} == {"+-0.075"}
+    assert {row["tolerance +- mm"] for row in tables["holes"] if row["plated"] == "yes"} == {"0.075"}
     assert NOT_STATED not in {row["slash sheet"] for row in tables["laminates"] if row["laminate"] == "Megtron 6(N)"}
 
 
