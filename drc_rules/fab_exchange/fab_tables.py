@@ -140,7 +140,7 @@ def _titles(ctx: Context) -> dict[RoutedLine, list[str]]:
     """Return for whom each line is routed: equal targets are one, and only some of their nets are on a layer."""
     found: dict[RoutedLine, list[str]] = {}
     for one in ctx.get(controlled_lines):
-        found.setdefault(one.line, []).append(one.target.title)
+        found.setdefault(one.line, []).append(one.target.title_on(one.line.layer))
     return found
 
 

@@ -95,7 +95,7 @@ def configured_geometry(
     for index, layer in enumerate(board.copper_layers):
         outer = index in (0, board.layer_count - 1)
         track = TrackOfNet(net=net, classes=names, layer=layer.name, in_pair=in_pair)
-        states = [(rule, _applies(rule, track, outer=outer)) for rule in usable]
+        states = [(rule, applies(rule, track, outer=outer)) for rule in usable]
         start = ConfiguredGeometry(layer=layer.name, width=width, gap=gap if in_pair is not False else None)
         found.append(_by_rules(_by_profile(board, net, start), states, file, in_pair=in_pair))
     return tuple(found)
@@ -194,7 +194,8 @@ def _meets(value_mm: float, limits: Constraint) -> bool:
     return limits.is_understood and least <= value_mm <= most
 
 
-def _applies(rule: DesignRule, track: TrackOfNet, *, outer: bool) -> bool | None:
+def applies(rule: DesignRule, track: TrackOfNet, *, outer: bool) -> bool | None:
+    """Return whether a rule applies to a track on its layer; None where that is not known."""
     if rule.layer is not None:
         inside = {"inner": not outer, "outer": outer}.get(rule.layer)
         if inside is None:

@@ -96,11 +96,12 @@ def _together(a: LineTarget, b: LineTarget) -> LineTarget:
 
 
 def _of_group(target: NetTarget, lines: Sequence[ControlledLine]) -> LineTarget:
+    layers = sorted({found.line.layer for found in lines})
     return LineTarget(
-        title=target.title,
+        title=", ".join(dict.fromkeys(map(target.title_on, layers))) or target.title,
         target=Target(ohm=target.ohm, kind=target.kind),
         nyquist_ghz=target.nyquist_ghz,
-        source=target.source,
+        source=", ".join(dict.fromkeys(map(target.source_on, layers))) or target.source,
         tolerance_pct=target.tolerance_pct,
         routed=tuple(found.line for found in lines),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Literal
 
 import numpy as np
@@ -45,6 +45,8 @@ class NetTarget:
         error_pct: a miss by less is no error: fabs hold 10 % as a rule, and what no document states makes no error.
         range_ohm: what a document accepts in place of `ohm`, least and most.
         range_of: the generation that alone accepts it, where the generation is not known.
+        rules: where design rules ask, the one that does on each copper layer, "" where none does; else empty. They
+            divide no nets that have one target.
     """
 
     title: str
@@ -60,6 +62,17 @@ class NetTarget:
     confidence: Confidence = Confidence.LOW
     range_ohm: tuple[float, float] | None = None
     range_of: str = ""
+    rules: tuple[str, ...] = field(default=(), compare=False)
+
+    def title_on(self, layer: int) -> str:
+        """Return for whom the target is on a copper layer: of design rules the one for that layer."""
+        return self.source_on(layer) if self.title == self.source else self.title
+
+    def source_on(self, layer: int) -> str:
+        """Return who says so for a copper layer."""
+        if not self.rules:
+            return self.source
+        return f'design rule "{self.rules[layer]}"' if self.rules[layer] else f"{self.source} of other layers"
 
     def nearest_to(self, ohm: float) -> NetTarget:
         """Return the target with the accepted impedance that is nearest to one."""
@@ -236,6 +249,7 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
         confidence=asked.confidence,
         range_ohm=asked.range_ohm,
         range_of=asked.range_of,
+        rules=() if asked.serves else asked.rules,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, TypedDict
@@ -22,6 +23,7 @@ from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
+from stackup_lib.nets.design_widths import applies
 from stackup_lib.nets.diff_pairs import Pairs
 
 Kind = Literal["single", "differential"]
@@ -66,6 +68,7 @@ class ImpedanceTarget:
         serves: of a clock, the link whose target it takes, e.g. `PCIe Gen5`.
         range_ohm: what a document accepts in place of `ohm`, least and most.
         range_of: where only one generation accepts it, and the generation is not known: its title.
+        rules: of what a design rule requires, the rule that says so on each copper layer, "" where none does.
     """
 
     ohm: float
@@ -78,6 +81,7 @@ class ImpedanceTarget:
     serves: str = ""
     range_ohm: tuple[float, float] | None = None
     range_of: str = ""
+    rules: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=4096)
@@ -214,10 +218,21 @@ class Targets:
         return self._of_classes[alike]
 
     def _required_of(self, track: TrackOfNet) -> ImpedanceTarget | None:
-        for rule, named in reversed(self._rules):
-            if holds(rule.condition, track):
-                return _inferred(named, f'design rule "{rule.name}"')
-        return None
+        holding = [(rule, named) for rule, named in reversed(self._rules) if holds(rule.condition, track)]
+        if not holding:
+            return None
+        target = _inferred(holding[0][1], f'design rule "{holding[0][0].name}"')
+        alike = [
+            rule for rule, named in holding if (of := _inferred(named, "")).ohm == target.ohm and of.kind == target.kind
+        ]
+        return replace(target, rules=tuple(self._rules_on_layers(alike, track)))
+
+    def _rules_on_layers(self, rules: Sequence[DesignRule], track: TrackOfNet) -> Iterator[str]:
+        """Yield the first rule that applies on each copper layer, "" for none."""
+        layers = self.board.copper_layers
+        for index, layer in enumerate(layers):
+            there, is_outer = replace(track, layer=layer.name), index in (0, len(layers) - 1)
+            yield next((rule.name for rule in rules if applies(rule, there, outer=is_outer)), "")
 
     def _of_class(self, net: int) -> ImpedanceTarget | None:
         for name in self.board.project.net_classes_of.get(self.board.nets[net], ()):

@@ -103,7 +103,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     line, target = found.line, found.target
     names = [layer.name for layer in ctx.board.copper_layers]
     planes = [names[plane] if plane is not None else "" for plane in line.references]
-    where = f"{target.title} on {names[line.layer]}"
+    where = f"{target.title_on(line.layer)} on {names[line.layer]}"
     ohm = _impedance_ohm(ctx, found, where)
     size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
     other = f" next to {line.other_mm:g}" if line.other_mm is not None else ""

@@ -64,9 +64,10 @@ def _configured(ctx: Context, _clause: Clause) -> Iterable[Intent]:
 def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterator[DraftFinding]:
     """Yield one finding per geometry that KiCad intends and that misses the target."""
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
+    title = target.title_on(found.index)
     if geometry.doubts:
         how = f'{geometry.doubts[0]}: state a preferred value, "(opt ...)", and a condition on net class or net only'
-        raise MissingFact(f"the width and gap of the design rules for {target.title} on {layer}", how)
+        raise MissingFact(f"the width and gap of the design rules for {title} on {layer}", how)
     ohm = _ohm(ctx, found)
     gap = geometry.gap_mm if found.is_pair else None
     held = judged(ctx, target, ohm, (found.index, geometry.width_mm or 0.0, gap), found.references)
@@ -74,7 +75,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
         raise held.lacks
     near = held.target
     ctx.shows(
-        f"{geometry.source} for {target.title} on {layer}",
+        f"{geometry.source} for {title} on {layer}",
         **line_numbers(ctx, found.index, found.references),
         Z=ohm,
         w=geometry.width_mm or 0.0,
@@ -87,14 +88,12 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
         return
     size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "")
     if held.standing is Standing.UNSURE:
-        raise held.open_question(f"{size} mm of {geometry.source} for {target.title} on {layer}")
+        raise held.open_question(f"{size} mm of {geometry.source} for {title} on {layer}")
     said = f"configured impedance {ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {near.ohm:g} ohm"
     where = "The routed copper follows it" if found.is_followed else "KiCad checks the copper against it"
     names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
     yield DraftFinding(
-        title=(
-            f"{said}, tolerance {target.tolerance_pct:g} %: {geometry.source}, {size} mm for {target.title} on {layer}"
-        ),
+        title=(f"{said}, tolerance {target.tolerance_pct:g} %: {geometry.source}, {size} mm for {title} on {layer}"),
         why=f"KiCad's own data contradict the target ({target.source}). {where}",
         fix=f"Change it there: {width_command(ctx, near, found.index, found.references)} gives the width for "
         f"{near.ohm:g} ohm",
@@ -111,7 +110,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
 def _ohm(ctx: Context, found: Intent) -> float:
     """Solve it; raises `MissingFact` where it cannot be."""
     geometry, target = found.geometry, found.target
-    title = f"impedance configured in KiCad for {target.title} on {geometry.layer}"
+    title = f"impedance configured in KiCad for {target.title_on(found.index)} on {geometry.layer}"
     if found.references == (None, None):
         raise MissingFact(title, NO_PLANE)
     if not target.inferred:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target, unjudged
+from drc_rules.analysis.impedance.board_targets import board_targets
+from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, nets_by_target, unjudged
 from drc_rules.analysis.targets.impedance_option import parse_impedance
 from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets, target_of_name
 from drc_rules.engine.check import prepare
@@ -326,3 +327,35 @@ def test_an_impedance_of_the_class_keeps_the_interfaces_tolerance(tmp_path: Path
     ]
 
     assert (found.ohm, found.tolerance_pct, found.nyquist_ghz) == (92.0, 5.0, 16.0)
+
+
+def test_of_two_rules_for_one_impedance_each_layer_has_the_one_that_applies_there(tmp_path: Path) -> None:
+    """Rows of outer layers named the rule for inner ones, which stands last; a rule for all layers names itself."""
+    width = "(constraint track_width (opt 0.1mm)) (condition \"A.inDiffPair('*')\")"
+    both = f"""(version 1)
+(rule "z100R_outer" (layer outer) {width})
+(rule "z100R_inner" (layer inner) {width})
+"""
+    one = f'(version 1)\n(rule "z100R" {width})\n'
+    alone = f'(version 1)\n(rule "z100R_inner" (layer inner) {width})\n'
+
+    tracks = [
+        {"net": f"/X_{sign}", "layer": layer, "path_mm": [[5, y], [40, y]]}
+        for layer, at in (("F.Cu", 10.0), ("In1.Cu", 15.0))
+        for sign, y in (("P", at), ("N", at + 0.3))
+    ]
+
+    def titles(name: str, rules: str) -> dict[str, str]:
+        board = mini_file(tmp_path / name, {"copper_layers": 4, "tracks": tracks}, "b")
+        board.with_suffix(".kicad_dru").write_text(rules, encoding="utf-8")
+        ctx = prepare(read_board(board), parse_config(""), Overrides())[0]
+        lines = ctx.get(controlled_lines)
+        assert {one.target.ohm for one in lines} == {100}
+        shown = {target.title for target in board_targets(ctx)}
+        found = {ctx.board.copper_layers[one.line.layer].name: one.target.title_on(one.line.layer) for one in lines}
+        assert shown == {", ".join(dict.fromkeys(found[name] for name in ("F.Cu", "In1.Cu")))}
+        return found
+
+    assert titles("a", both) == {"F.Cu": 'design rule "z100R_outer"', "In1.Cu": 'design rule "z100R_inner"'}
+    assert titles("b", one) == {"F.Cu": 'design rule "z100R"', "In1.Cu": 'design rule "z100R"'}
+    assert titles("c", alone)["F.Cu"] == 'design rule "z100R_inner" of other layers'
