@@ -14,6 +14,7 @@ from drc_rules.facts.context import Context
 from drc_rules.release.board_side import board_side
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.vias.build_ups import rows_under_microvias
 
 Flags = NDArray[np.int8]
 
@@ -21,7 +22,7 @@ TYPES = (
     "IPC-4761: I tented, II tented and covered, III plugged, IV plugged and covered, V filled, VI filled and covered, "
     "VII filled and capped; a one side, b both sides."
 )
-BURIED = "buried"
+BURIED, COPPER = "buried", "filled with copper"
 BURIED_REMARK = "Buried: neither end is on an outer side, so no solder mask covers it; no fill is stated."
 
 
@@ -76,7 +77,9 @@ def protection_table(ctx: Context) -> FabTable:
     board, names = ctx.board, [layer.name for layer in ctx.board.copper_layers]
     found: Counter[tuple[int, int, float, str]] = Counter()
     vias = board.vias
-    types = via_types(board)
+    types, under = via_types(board), frozenset(rows_under_microvias(board))
+    if ctx.declarations.config.order.copper_fill:
+        types = [COPPER if k in under and kind == BURIED else kind for k, kind in enumerate(types)]
     columns = (vias.start_layer.tolist(), vias.end_layer.tolist(), vias.drill_mm.tolist(), types)
     for first, last, drill, kind in zip(*columns, strict=True):
         found[first, last, round(drill, 3), kind] += 1
@@ -84,8 +87,14 @@ def protection_table(ctx: Context) -> FabTable:
         (names[a], names[b], figure_mm(drill), kind, str(n)) for (a, b, drill, kind), n in sorted(found.items())
     )
     head = ("from", "to", "finished mm", "IPC-4761 type", "vias")
-    remarks = (TYPES, *([BURIED_REMARK] if any(row[3] == BURIED for row in rows) else [])) if rows else ()
-    return FabTable(name="vias", title="Via protection", head=head, rows=rows, remarks=remarks)
+    remarks = [TYPES] if rows else []
+    if any(row[3] == BURIED for row in rows):
+        remarks.append(BURIED_REMARK)
+    if under:
+        spans = sorted({(int(vias.start_layer[k]), int(vias.end_layer[k])) for k in under})
+        where = ", ".join(f"{names[first]} to {names[last]}" for first, last in spans)
+        remarks.append(f"Microvias stand on {len(under)} of these vias ({where}), which have to be filled with copper.")
+    return FabTable(name="vias", title="Via protection", head=head, rows=rows, remarks=tuple(remarks))
 
 
 def via_types(board: Board) -> list[str]:

@@ -16,6 +16,7 @@ from drc_rules.settings import FILE_NAME
 from drc_rules.settings.declaration import PLACEHOLDER
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.stackup import Stackup
+from stackup_lib.vias.build_ups import rows_under_microvias
 
 
 class FabNote(NamedTuple):
@@ -85,8 +86,7 @@ def _of_materials(ctx: Context) -> Iterator[FabNote]:
     families = laminate_rows(ctx)
     yield _stated("laminates", "; ".join(f"{name}: {in_ranges(rows)}" for name, rows in families.items()))
     sheets = "; ".join(f"{name}: {sheet}" for name, sheet in order.slash_sheets.items())
-    first = next((name for name in families if name != NOT_STATED), "370HR")
-    yield _said("slash sheet", sheets or None, "slash_sheets", f'{{ "{first}" = "IPC-4101/126" }}')
+    yield _said("slash sheet", sheets or None, "slash_sheets", '{ "370HR" = "IPC-4101/126" }')
     others = order.substitutes
     allowed = None if others is None else ", ".join(others) or "none"
     yield _said("substitution of laminates", allowed, "substitutes", "[] for none")
@@ -120,6 +120,8 @@ def _of_holes(ctx: Context) -> Iterator[FabNote]:
     if pressed or ctx.get(press_fit_parts):
         said = pressed and f"within {pressed:g} mm"
         yield _said("tolerance of press-fit holes", said, "press_fit_tolerance_mm", "0.05")
+    if order.copper_fill is not None or rows_under_microvias(ctx.board):
+        yield _said("copper fill of vias under stacked microvias", _yes(order.copper_fill), "copper_fill", "true")
     depth = order.backdrill_tolerance_mm
     if depth or any(drilled_holes(ctx)):
         yield _said("depth tolerance of backdrills", depth and f"within {depth:g} mm", "backdrill_tolerance_mm", "0.1")
@@ -130,13 +132,13 @@ def _of_finish(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
     yield _stated("surface finish", stackup.copper_finish if stackup else None)
     yield _stated("edge connector", (stackup.edge_connector or "no") if stackup else None)
     yield _stated("edge plating", ("yes" if stackup.edge_plating else "no") if stackup else None)
-    for item, kind, said, key in (
-        ("solder mask colour", LayerKind.MASK, order.mask_colour, "mask_colour"),
-        ("legend colour", LayerKind.SILK, order.legend_colour, "legend_colour"),
+    for item, kind, said, key, example in (
+        ("solder mask colour", LayerKind.MASK, order.mask_colour, "mask_colour", '"green"'),
+        ("legend colour", LayerKind.SILK, order.legend_colour, "legend_colour", '"white"'),
     ):
         colours = {row.plies[0].color for row in stackup.layers if row.kind is kind} if stackup else set()
         drawn = ", ".join(sorted(colour for colour in colours if colour))
-        yield _stated(item, drawn) if drawn and not said else _said(item, said, key, '"green"')
+        yield _stated(item, drawn) if drawn and not said else _said(item, said, key, example)
 
 
 def _of_delivery(ctx: Context) -> Iterator[FabNote]:

@@ -24,6 +24,7 @@ class OrderDeclaration(Declaration):
         hole_tolerance_mm: of plated holes, plus and minus.
         press_fit_tolerance_mm: of press-fit holes, plus and minus.
         backdrill_tolerance_mm: of the depth of backdrills, plus and minus.
+        copper_fill: True where vias under stacked microvias are filled with copper.
         mask_colour, legend_colour: of solder mask and legend.
         electrical_test: True where every board is tested for opens and shorts.
         ul_mark: True where the fab's UL mark is printed.
@@ -44,6 +45,7 @@ class OrderDeclaration(Declaration):
     hole_tolerance_mm: float | None = Field(default=None, gt=0, le=0.5)
     press_fit_tolerance_mm: float | None = Field(default=None, gt=0, le=0.5)
     backdrill_tolerance_mm: float | None = Field(default=None, gt=0, le=0.5)
+    copper_fill: bool | None = None
     mask_colour: str | None = None
     legend_colour: str | None = None
     electrical_test: bool | None = None

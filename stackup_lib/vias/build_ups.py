@@ -95,6 +95,20 @@ def _stacks(board: Board, rows: Ints) -> Iterator[Stack]:
                 yield Stack(len(chain), int(vias.net[here[0]]), *at, top=chain[0][0], bottom=chain[-1][1])
 
 
+def rows_under_microvias(board: Board) -> tuple[int, ...]:
+    """Return the rows of the microvias on which another one of their net stands, on the side of the nearer surface."""
+    vias, found = board.vias, []
+    for here in _same_spots(board, microvias(board)):
+        starts, ends = {int(vias.start_layer[row]) for row in here}, {int(vias.end_layer[row]) for row in here}
+        for row in here:
+            start, end = int(vias.start_layer[row]), int(vias.end_layer[row])
+            above, below = start in ends, end in starts
+            middle = start + end - (board.layer_count - 1)
+            if (above and middle <= 0) or (below and middle >= 0):
+                found.append(row)
+    return tuple(sorted(found))
+
+
 def _same_spots(board: Board, rows: Ints) -> Iterable[list[int]]:
     """Return the rows of vias of a net that lie on one another; a grid finds them, whatever side of its lines."""
     vias = board.vias

@@ -16,15 +16,18 @@ import numpy as np
 import pytest
 
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, BackdrillTable
+from drc_rules.engine.check import prepare
 from drc_rules.fab_exchange.fab_backdrills import backdrills_table
 from drc_rules.fab_exchange.fab_holes import via_types
-from drc_rules.fab_exchange.fab_notes import in_ranges
+from drc_rules.fab_exchange.fab_notes import fab_notes, in_ranges
 from drc_rules.fab_exchange.fab_table import NOT_STATED
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config, parse_config
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
+from stackup_lib.vias.build_ups import rows_under_microvias
 from stackwright.cli.app import run
 from stackwright.commands.fab.pack_pdf import NO_FPDF, _widths
 from tests.support.boards import BOARDS, board_file, copied
@@ -396,6 +399,40 @@ def test_a_side_on_which_a_via_does_not_end_has_no_protection() -> None:
     assert set(np.array(via_types(filled))[is_buried]) == {"V"}
     open_ones = replace(board, ipc4761={"tenting_front": False})
     assert set(np.array(via_types(open_ones))[vias.end_layer == 1]) == {"open"}
+
+
+def test_copper_fill_under_stacked_microvias_is_asked_until_it_is_ordered(tmp_path: Path) -> None:
+    """What a microvia stands on has to be filled; where none stands on another there is no question."""
+    item = "copper fill of vias under stacked microvias"
+
+    def notes_and_types(name: str, config: str) -> tuple[str | None, set[str], str]:
+        board = copied(HDI, tmp_path, name)
+        settings = board.with_name("stackwright.toml")
+        settings.write_text(settings.read_text(encoding="utf-8") + config, encoding="utf-8")
+        tables = pack(board, tmp_path / f"{name}-pack")
+        said = {row["item"]: row["required"] for row in tables["notes"]}.get(item)
+        page = next((tmp_path / f"{name}-pack").glob("*.html")).read_text(encoding="utf-8")
+        kinds = {row["IPC-4761 type"] for row in tables["vias"] if row["from"] in ("In1.Cu", "In13.Cu")}
+        return said, kinds, page
+
+    said, kinds, page = notes_and_types("open", "")
+    assert (said, kinds) == (NOT_STATED, {"buried"})
+    assert "Microvias stand on 24 of these vias (In1.Cu to In2.Cu, In13.Cu to In14.Cu)" in page
+    said, kinds, page = notes_and_types("ordered", "\n[order]\ncopper_fill = true\n")
+    assert (said, kinds) == ("yes", {"filled with copper"})
+    assert "no fill is stated" not in page
+    board = read_board(board_file(HDI))
+    assert len(rows_under_microvias(board)) == 24
+    apart = replace(board.vias, x_mm=board.vias.x_mm + np.arange(len(board.vias)))
+    assert rows_under_microvias(replace(board, vias=apart)) == ()
+
+
+def test_examples_of_answers_are_true_as_they_stand(card: Path, tmp_path: Path) -> None:
+    """/126 is a sheet of 370HR, and was offered for Megtron 6; a green legend on green mask is not seen."""
+    ctx = prepare(read_board(card), Config(), Overrides())[0]
+    lines = [note.to_add[1] for note in fab_notes(ctx)]
+    assert [line for line in lines if "IPC-4101" in line] == ['slash_sheets = "?"  # e.g. { "370HR" = "IPC-4101/126" }']
+    assert {'mask_colour = "?"  # e.g. "green"', 'legend_colour = "?"  # e.g. "white"'} <= set(lines)
 
 
 def test_holes_of_every_span_have_their_depth(tmp_path: Path) -> None:
