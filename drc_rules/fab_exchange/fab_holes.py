@@ -48,7 +48,8 @@ def holes_table(ctx: Context) -> FabTable:
             )
     head = ("from", "to", "plated", "shape", "finished mm", "tolerance +- mm", "depth / hole", "holes")
     remarks = (
-        "Diameters are finished sizes, vias and pads together; of a slot its width.",
+        "Diameters are finished sizes, as KiCad has them, vias and pads together; of a slot its width.",
+        "Depth / hole is by the finished size.",
         "Depth of a microvia is that of the dielectric, of other holes from copper to copper.",
     )
     return FabTable(name="holes", title="Holes", head=head, rows=tuple(rows), remarks=remarks if rows else ())

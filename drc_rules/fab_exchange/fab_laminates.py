@@ -15,6 +15,7 @@ from drc_rules.report.model import Report
 from drc_rules.settings.config import Config, DielectricDeclaration
 from stackup_lib.materials import Laminate, catalogue
 
+WORSE, NO_WORSE = "makes worse: ", "no requirement gets worse"
 AT_GHZ = 10.0
 """Where a substitute's Dk and Df are read: data sheets lead with it."""
 
@@ -65,6 +66,16 @@ def substitutes_table(ctx: Context, path: Path, content: bytes, overrides: Overr
     return FabTable(name="substitutes", title="Substitutes", head=head, rows=rows, remarks=remarks)
 
 
+def substitution(table: FabTable) -> str:
+    """Return which laminate may be replaced by which: not by one that makes a requirement worse; empty without any."""
+    found: dict[str, list[str]] = {}
+    for laminate, substitute, judgement in table.rows:
+        names = found.setdefault(laminate, [])
+        if not judgement.startswith(WORSE):
+            names.append(substitute if judgement == NO_WORSE else f"{substitute} (not judged, ask first)")
+    return "; ".join(f"{laminate} by {', '.join(names) or 'none'}" for laminate, names in found.items())
+
+
 def _judged(
     ctx: Context, path: Path, content: bytes, overrides: Overrides, before: Report
 ) -> Iterator[tuple[str, str, str]]:
@@ -86,7 +97,7 @@ def _judged(
                     if change.is_worse and change.after is not change.before and change.clause not in OF_THE_FILE
                 ]
                 said = "; ".join(f"{change.title}: {change.after.value}" for change in worse)
-                yield family, other.family, f"makes worse: {said}" if worse else "no requirement gets worse"
+                yield family, other.family, f"{WORSE}{said}" if worse else NO_WORSE
 
 
 def _with(config: Config, rows: list[str], laminate: Laminate) -> Config:

@@ -10,6 +10,7 @@ from drc_rules.analysis.fabrication import fab_size
 from drc_rules.analysis.via import build_up
 from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.press_fit import press_fit_parts
+from drc_rules.fab_exchange.fab_cells import GLASS
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
 from drc_rules.settings import FILE_NAME
@@ -36,11 +37,21 @@ class FabNote(NamedTuple):
 
 BOARD = "board file"
 _ORDER = "[order]"
+SUBSTITUTION = "substitution of laminates"
+_CONSTRUCTION = re.compile(rf"{GLASS.pattern}|\bR/?C\s*\d[\d.]*\s*%?|\b\d+(?:\.\d+)?\s*%|\b\d\s*x\b", re.IGNORECASE)
 
 
-def notes_table(ctx: Context) -> FabTable:
-    """Return the notes: what is required, and what is not stated."""
-    rows = tuple((note.item, note.answer, note.origin) for note in fab_notes(ctx))
+def notes_table(ctx: Context, substitution: str = "") -> FabTable:
+    """Return the notes: what is required, and what is not stated.
+
+    Args:
+        ctx: the board.
+        substitution: which laminate may stand in for which, where the order allows any.
+    """
+    rows = tuple(
+        (note.item, substitution if substitution and note.item == SUBSTITUTION else note.answer, note.origin)
+        for note in fab_notes(ctx)
+    )
     return FabTable(name="notes", title="Notes", head=("item", "required", "stated in"), rows=rows)
 
 
@@ -89,7 +100,7 @@ def _of_materials(ctx: Context) -> Iterator[FabNote]:
     yield _said("slash sheet", sheets or None, "slash_sheets", '{ "370HR" = "IPC-4101/126" }')
     others = order.substitutes
     allowed = None if others is None else ", ".join(others) or "none"
-    yield _said("substitution of laminates", allowed, "substitutes", "[] for none")
+    yield _said(SUBSTITUTION, allowed, "substitutes", "[] for none")
     yield _said("Tg", "; ".join(_tgs(ctx)) or None, "tg_c", "170", "[declared]")
     foils = "; ".join(_foils(ctx))
     yield FabNote(
@@ -170,13 +181,18 @@ def laminate_rows(ctx: Context) -> dict[str, list[str]]:
     rows: dict[str, list[str]] = {}
     for ply in ctx.plies if ctx.board.stackup and not ctx.is_default_stackup else ():
         laminate = ply.laminate.value
-        if not ply.stated or (ply.is_declared and ctx.declarations.stale):
+        if not ply.stated or _is_glass_alone(ply.stated) or (ply.is_declared and ctx.declarations.stale):
             name = NOT_STATED
         else:
             name = laminate.family if laminate else ply.stated
         if ply.row not in rows.setdefault(name, []):
             rows[name].append(ply.row)
     return rows
+
+
+def _is_glass_alone(material: str) -> bool:
+    """Tell whether a material says a glass style and resin content, such as "2116 RC58%", and no laminate."""
+    return not re.search(r"[A-Za-z0-9]", _CONSTRUCTION.sub(" ", material))
 
 
 def in_ranges(names: Sequence[str]) -> str:

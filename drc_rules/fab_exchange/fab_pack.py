@@ -7,7 +7,7 @@ from pathlib import Path
 from drc_rules.engine.check import prepare
 from drc_rules.fab_exchange.fab_backdrills import backdrills_table, proposed_drills
 from drc_rules.fab_exchange.fab_holes import holes_table, protection_table
-from drc_rules.fab_exchange.fab_laminates import laminates_table, substitutes_table
+from drc_rules.fab_exchange.fab_laminates import laminates_table, substitutes_table, substitution
 from drc_rules.fab_exchange.fab_notes import fab_notes, notes_table
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
 from drc_rules.fab_exchange.fab_tables import (
@@ -84,11 +84,12 @@ def fab_pack(path: Path, content: bytes, config: Config) -> FabPack:
     """
     board = read_board(path, text=content)
     ctx, _, _ = prepare(board, config, Overrides())
+    substitutes = substitutes_table(ctx, path, content, Overrides())
     tables = (
-        notes_table(ctx),
+        notes_table(ctx, substitution(substitutes)),
         stackup_table(ctx),
         laminates_table(ctx),
-        substitutes_table(ctx, path, content, Overrides()),
+        substitutes,
         impedance_table(ctx),
         holes_table(ctx),
         protection_table(ctx),

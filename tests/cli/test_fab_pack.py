@@ -325,7 +325,8 @@ def test_an_order_answers_the_fabs_questions(card: Path, tmp_path: Path) -> None
     settings_file = "stackwright.toml"
     assert notes["IPC-6012 class"] == ("3", settings_file)
     assert notes["thickness tolerance"] == ("within 10 %", settings_file)
-    assert notes["substitution of laminates"] == ("FR408HR, Unobtainium 9", settings_file)
+    alone = "Unobtainium 9 (not judged, ask first)"
+    assert notes["substitution of laminates"] == (f"Megtron 6(N) by {alone}; 370HR by FR408HR, {alone}", settings_file)
     assert notes["fab may change widths of controlled lines"] == ("no", settings_file)
     assert notes["fab may change dielectric heights"] == ("no", settings_file)
     assert notes["remark"] == ("Serial number on every board", settings_file)
@@ -466,6 +467,31 @@ def test_only_the_longest_columns_of_a_wide_table_are_cut() -> None:
     assert _widths([62.0, 31.0]) == pytest.approx((124.0, 62.0))
     assert _widths([20.0, 300.0, 16.0]) == pytest.approx((20.0, 150.0, 16.0))
     assert _widths([100.0, 300.0, 26.0]) == pytest.approx((80.0, 80.0, 26.0))
+
+
+@pytest.mark.parametrize(
+    ("material", "laminate"),
+    [
+        ("2116 RC58%", NOT_STATED),
+        ("1 x 7628 RC 45 %", NOT_STATED),
+        ("FR4 2116 RC58%", None),
+        ("NP-155F 2116", None),
+        ("XY 2116 RC58%", "XY 2116 RC58%"),
+    ],
+)
+def test_a_glass_style_is_no_laminate(material: str, laminate: str | None, tmp_path: Path) -> None:
+    """Three rows of "2116 RC58%" stood as a laminate in the notes; a name that nobody knows is one."""
+    board = mini_file(tmp_path, {"size_mm": (60, 40), "stackup": SIX_LAYERS.replace("R-5670(N)", material)})
+    rows = pack(board, tmp_path / "pack")["laminates"]
+    named = next(row["laminate"] for row in rows if row["rows"].startswith("dielectric 1"))
+    assert named == laminate if laminate else named != NOT_STATED
+
+
+def test_every_hole_of_a_pack_is_a_finished_one(tmp_path: Path) -> None:
+    """The drawing called drill what the table of holes calls finished."""
+    pack(BOARDS / HDI, tmp_path)
+    page = next(tmp_path.glob("*.html")).read_text(encoding="utf-8")
+    assert "finished hole 0.125 mm" in page and not re.search(r"\bdrill 0", page)
 
 
 def test_numbered_rows_are_read_in_ranges() -> None:

@@ -84,12 +84,12 @@ def kind(row: StackupRow) -> str:
 
 
 def via_span(span: ViaSpan) -> str:
-    """Return a span in one line: how many, what kind, from where to where, which drill, what is drilled away."""
-    drill = f"{span.drill_min_mm:g}"
+    """Return a span in one line: how many, what kind, from where to where, which hole, what is drilled away."""
+    hole = f"{span.drill_min_mm:g}"
     if span.drill_max_mm > span.drill_min_mm:
-        drill += f" to {span.drill_max_mm:g}"
+        hole += f" to {span.drill_max_mm:g}"
     what = count(span.count, "microvia" if span.kind == "micro" else f"{span.kind} via")
-    text = f"{what}, {span.top} to {span.bottom}, drill {drill} mm"
+    text = f"{what}, {span.top} to {span.bottom}, finished hole {hole} mm"
     return text + "".join(f", {one}" for one in backdrills(span))
 
 
