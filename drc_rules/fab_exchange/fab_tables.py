@@ -10,7 +10,7 @@ from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure, figure_mm
+from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.row_faults import is_plated
@@ -30,13 +30,13 @@ def stackup_table(ctx: Context) -> FabTable:
         remarks = ("The board file states no stackup of its own: layer names and their order are all that is known.",)
         rows = [row for k, layer in enumerate(ctx.board.copper_layers) for row in _unstated(ctx, k, layer.name)]
         return FabTable(name="stackup", title="Stackup", head=head, rows=tuple(rows), remarks=remarks)
-    plies = iter(ctx.plies)
+    plies = iter(zip(ctx.plies, _sheets_mm(ctx), strict=True))
     found: list[tuple[str, ...]] = []
     for row in stackup.layers:
         if row.kind is LayerKind.COPPER:
             found.append(_copper(ctx, row.name, row.thickness_mm))
         elif row.is_dielectric:
-            found += [_dielectric(next(plies)) for _ in row.plies]
+            found += [_dielectric(*next(plies)) for _ in row.plies]
         elif row.kind is LayerKind.MASK:
             ply = row.plies[0]
             cells = (figure(row.thickness_mm), ply.material or NOT_STATED, figure(ply.dk), figure(ply.df))
@@ -75,29 +75,45 @@ def _foil_oz(ctx: Context, name: str, thickness_mm: float | None) -> float | Non
 
 
 def drawn_stackup(ctx: Context) -> StackupView | None:
-    """Return the stackup to draw: no copper weight that its table leaves open; None where the board states none."""
+    """Return the stackup to draw, with thicknesses and copper weights as its table has them; None without one."""
     if ctx.is_default_stackup or ctx.board.stackup is None:
         return None
-    view = stackup_view(ctx)
-    rows = (
-        row.model_copy(update={"copper_oz": None})
-        if row.is_copper and _foil_oz(ctx, row.name, row.thickness_mm) is None
-        else row
-        for row in view.rows
-    )
+    view, sheets = stackup_view(ctx), _sheets_mm(ctx)
+    rows = []
+    for row in view.rows:
+        changed: dict[str, object] = {}
+        if row.kind in (LayerKind.CORE, LayerKind.PREPREG):
+            changed = {"thickness_mm": next(sheets)}
+        elif row.is_copper and _foil_oz(ctx, row.name, row.thickness_mm) is None:
+            changed = {"copper_oz": None}
+        rows.append(row.model_copy(update=changed))
     return view.model_copy(update={"rows": tuple(rows)})
 
 
-def _dielectric(ply: DielectricPly) -> tuple[str, ...]:
+def _sheets_mm(ctx: Context) -> Iterator[float | None]:
+    """Yield the thickness of each sheet to a micrometre, so that those of a row still add up to the row's."""
+    row, so_far_mm = "", 0.0
+    for ply in ctx.plies:
+        if ply.row != row:
+            row, so_far_mm = ply.row, 0.0
+        thickness_mm = ply.ply.thickness_mm
+        if thickness_mm is None:
+            yield None
+            continue
+        end_mm = so_far_mm + thickness_mm
+        yield round(round(end_mm, 3) - round(so_far_mm, 3), 3) or thickness_mm
+        so_far_mm = end_mm
+
+
+def _dielectric(ply: DielectricPly, thickness_mm: float | None) -> tuple[str, ...]:
     said, stale = ply.declaration, ply.declarations.stale
     dk = said.dk if said.dk is not None and not stale else ply.ply.dk
     declares = said.df is not None and not stale
     df = said.df if declares else ply.ply.df
     at = said.at_ghz if declares else None
     material = NOT_STATED if not ply.stated or (ply.is_declared and stale) else ply.stated
-    thickness = figure_mm(ply.ply.thickness_mm)
     frequency = figure(at) if df is not None else ""
-    return ply.label, ply.kind.value, thickness, material, figure(dk), figure(df), frequency, "", ""
+    return ply.label, ply.kind.value, figure(thickness_mm), material, figure(dk), figure(df), frequency, "", ""
 
 
 def impedance_table(ctx: Context) -> FabTable:

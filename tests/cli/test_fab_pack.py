@@ -139,6 +139,19 @@ def test_lengths_have_three_decimals(tmp_path: Path) -> None:
     assert (rows["dielectric 1"], rows["In1.Cu"]) == ("0.077", "0.0152")
 
 
+def test_sheets_of_a_row_add_up_to_it(tmp_path: Path) -> None:
+    """Two sheets of 0.0435 mm are 0.087, not twice 0.043; the drawing has the same."""
+    text = UNLIKE_PLIES.replace("prepreg 0.08 ", "prepreg 0.0435 ").replace("prepreg+ 0.1 ", "prepreg+ 0.0435 ")
+    board = mini_file(tmp_path, parse_toml(text))
+    rows = {row["layer"]: row["thickness mm"] for row in pack(board, tmp_path / "pack")["stackup"]}
+    plies = [f"dielectric 1, ply {k}" for k in (1, 2)]
+    assert sum(float(rows[name]) for name in plies) == pytest.approx(0.087)
+    assert max(len(rows[name]) for name in plies) == len("0.044")
+    page = next((tmp_path / "pack").glob("*.html")).read_text(encoding="utf-8")
+    drawn = re.findall(r"0\.04\d+ mm", page.partition("</svg>")[0])
+    assert sorted(drawn) == sorted(f"{rows[name]} mm" for name in plies)
+
+
 def test_facts_of_another_stackup_do_not_reach_the_fab(card: Path, tmp_path: Path) -> None:
     """Stale declarations are no statements: foil and tolerance are NOT STATED."""
     settings = card.with_name("stackwright.toml")
