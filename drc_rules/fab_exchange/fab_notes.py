@@ -73,7 +73,7 @@ def _of_board(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
     yield _said("IPC-6012 class", order.ipc_class, "ipc_class", '"2"')
     yield _stated("board size", _size(ctx))
     yield _stated("copper layers", str(ctx.board.layer_count))
-    yield _stated("vias", _vias(ctx))
+    yield _vias(ctx)
     yield _stated("finished thickness", None if thickness is None else f"{thickness:.3f} mm over solder mask")
     tolerance = order.thickness_tolerance_pct
     yield _said("thickness tolerance", tolerance and f"within {tolerance:g} %", "thickness_tolerance_pct", "10")
@@ -86,10 +86,14 @@ def _size(ctx: Context) -> str | None:
     return f"{fab_size.describe((min(size), max(size)))} (box around the outline)" if size and min(size) > 0 else None
 
 
-def _vias(ctx: Context) -> str:
-    """Return HDI class, lamination cycles and stacked microvias."""
+def _vias(ctx: Context) -> FabNote:
+    """Return HDI class, lamination cycles and stacked microvias; those declared where no via shows them yet."""
+    declared = ctx.declarations.config.goals.build_ups
+    if declared and not len(ctx.board.vias):
+        words = f"no vias yet; {build_up.class_name(declared)} declared, at least {declared + 1} lamination cycles"
+        return FabNote("vias", words, FILE_NAME)
     built = build_up.build_up(ctx.board).model_copy(update={"bgas": ()})
-    return build_up.describe(built, len(ctx.board.vias))
+    return _stated("vias", build_up.describe(built, len(ctx.board.vias)))
 
 
 def _of_materials(ctx: Context) -> Iterator[FabNote]:

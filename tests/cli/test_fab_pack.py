@@ -466,6 +466,25 @@ def test_the_notes_begin_with_size_and_kind_of_vias(card: Path, tmp_path: Path) 
     assert notes["vias"] == "through vias"
 
 
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("[goals]\nbuild_ups = 3\n", ("no vias yet; 3-N-3 declared, at least 4 lamination cycles", "stackwright.toml")),
+        ("", ("no vias", "board file")),
+    ],
+)
+def test_build_ups_that_are_declared_are_in_the_pack_before_their_vias(
+    config: str, said: tuple[str, str], tmp_path: Path
+) -> None:
+    """A new board said "no vias" alone; with vias it is they that count."""
+    ctx = mini_context(tmp_path, {"size_mm": (60, 40), "stackup": SIX_LAYERS}, config)
+    assert [note[1:3] for note in fab_notes(ctx) if note.item == "vias"] == [said]
+    net = [{"net": "/N", "layer": "F.Cu", "path_mm": [[5, 3], [20, 3]]}]
+    drilled = {"size_mm": (60, 40), "stackup": SIX_LAYERS, "tracks": net, "vias": [{"net": "/N", "at_mm": [20, 3]}]}
+    ctx = mini_context(tmp_path / "b", drilled, config)
+    assert [note[1:3] for note in fab_notes(ctx) if note.item == "vias"] == [("through vias", "board file")]
+
+
 def test_a_geometry_is_for_the_nets_that_have_it(tmp_path: Path) -> None:
     """Two interfaces with one target on two layers: each row names its own, and how far it is off."""
     rows = pack(BOARDS / "training_b200_fit", tmp_path)["impedance"]
