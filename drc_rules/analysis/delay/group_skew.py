@@ -24,7 +24,7 @@ from stackup_lib.nets.links import Link
 BITS = 8
 
 _DATA = r"(?P<head>.*?)(?<![A-Z])(?!ADD)(?P<kind>[A-Z]*?D(?:Q|ATA)?)_?(?P<bit>\d+)(?P<tail>(?:_[A-D])?)"
-_STROBE = r"(?P<head>.*?)(?<![A-Z])[A-Z]*?DQS_?[PT]?_?(?P<lane>\d+)(?:[PT+]|_[PT])?(?P<tail>(?:_[A-D])?)"
+_STROBE = r"(?P<head>.*?)(?<![A-Z])[A-Z]*?DQS_?[PTNC#]?_?(?P<lane>\d+)(?:[PTNC+#-]|_[PTNC])?(?P<tail>(?:_[A-D])?)"
 _LANE = r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?D_?\d"
 _MEMORIES = ("ddr", "gddr")
 _PARALLEL = "rgmii"
@@ -39,7 +39,7 @@ class SkewGroup:
         title: of the interface.
         limit_ps: largest difference; `document` is the key of what states it, "" where the user declares it.
         declared: the user has said which interface it is.
-        strobe: what the others are compared with; None where they are compared with one another.
+        strobe: both traces of what the others are compared with; empty where they are compared with one another.
         members: the data.
     """
 
@@ -48,7 +48,7 @@ class SkewGroup:
     limit_ps: float
     document: str
     declared: bool
-    strobe: Link | None
+    strobe: tuple[Link, ...]
     members: tuple[Link, ...]
 
 
@@ -68,17 +68,18 @@ def net_groups(ctx: Context) -> tuple[SkewGroup, ...]:
     return tuple(sorted(found, key=lambda one: (one.name, one.title)))
 
 
-def _bytes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+def _bytes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """Yield name, strobe and data of each whole byte; none where strobes and bytes are not equally many."""
     data: dict[tuple[str, str, int], dict[int, int]] = {}
-    strobes: dict[tuple[str, str, int], int] = {}
+    strobes: dict[tuple[str, str, int], tuple[int, ...]] = {}
     for net in nets:
         path, name = ctx.board.nets[net].rpartition("/")[0], normalise(ctx.board.nets[net])
         if bit := re.fullmatch(_DATA, name):
             key = f"{path}/{bit['head']}", bit["tail"], int(bit["bit"]) // BITS
             data.setdefault(key, {})[int(bit["bit"])] = net
         elif read := re.fullmatch(_STROBE, name):
-            strobes.setdefault((f"{path}/{read['head']}", read["tail"], int(read["lane"])), net)
+            key = f"{path}/{read['head']}", read["tail"], int(read["lane"])
+            strobes[key] = (*strobes.get(key, ()), net)
     if len(data) != len(strobes):
         return
     for key, bits in data.items():
@@ -87,22 +88,22 @@ def _bytes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, int, tuple[int,
             yield f"{key[0].lstrip('/')}DQ{first}..{first + BITS - 1}{key[1]}", strobes[key], tuple(bits.values())
 
 
-def _lanes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, None, tuple[int, ...]]]:
+def _lanes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """Yield the data nets of each direction of a parallel link."""
     found: dict[str, list[int]] = {}
     for net in nets:
         path, name = ctx.board.nets[net].rpartition("/")[0], normalise(ctx.board.nets[net])
         if read := re.fullmatch(_LANE, name):
             found.setdefault(f"{path}/{read['head']}{read['way']}XD".lstrip("/"), []).append(net)
-    yield from ((name, None, tuple(data)) for name, data in found.items() if len(data) > 1)
+    yield from ((name, (), tuple(data)) for name, data in found.items() if len(data) > 1)
 
 
-def _group(ctx: Context, name: str, strobe: int | None, data: tuple[int, ...]) -> SkewGroup | None:
+def _group(ctx: Context, name: str, strobe: tuple[int, ...], data: tuple[int, ...]) -> SkewGroup | None:
     """Return a group of routed nets with its limit; None without one."""
     role, links = ctx.assignment.role_of(data[0]), ctx.get(board_links)
     traces = [one[0] for net in data if (one := links.of(net)) and one[0].length_mm]
-    against = next((one for one in (links.of(strobe) if strobe is not None else ()) if one.length_mm), None)
-    if role is None or len(traces) < len(data) or (strobe is not None and against is None):
+    against = tuple(one[0] for net in strobe if (one := links.of(net)) and one[0].length_mm)
+    if role is None or len(traces) < len(data) or (strobe and not against):
         return None
     row = declarations_by_net(ctx).get(data[0])
     own = row.group_skew_ps if row else None
@@ -122,20 +123,33 @@ def _widest(role: NetRole) -> Interface | None:
 
 
 def worst_group_skew(ctx: Context, group: SkewGroup) -> PairSkew:
-    """Return the largest skew of a group: of a net and the strobe, or of two nets; the later one first.
+    """Return the largest skew of a group: of a net and a trace of the strobe, or of two nets; the later one first.
 
     Raises:
         MissingFact: one of its nets is not routed from end to end.
     """
-    first = group.strobe or group.members[0]
-    others = [one for one in group.members if one.index != first.index]
-    prepare_traces(ctx, (first, *others))
-    late_ps = {one.index: skew_between(ctx, one, first).skew_ps.nominal for one in others}
-    if group.strobe is not None:
-        worst = max(others, key=lambda one: abs(late_ps[one.index]))
-        ends = (worst, first) if late_ps[worst.index] > 0 else (first, worst)
-        return skew_between(ctx, *ends)
-    late_ps[first.index] = 0.0
-    every = (first, *others)
-    latest, earliest = (pick(every, key=lambda one: late_ps[one.index]) for pick in (max, min))
-    return skew_between(ctx, latest, earliest if earliest.index != latest.index else others[0])
+    prepare_traces(ctx, (*group.strobe, *group.members))
+    if group.strobe:
+        every = [(one, leg, _late_ps(ctx, one, leg)) for leg in group.strobe for one in group.members]
+        one, leg, late_ps = max(every, key=lambda each: abs(each[2]))
+        return skew_between(ctx, *((one, leg) if late_ps > 0 else (leg, one)))
+    first = group.members[0]
+    late = {one.index: _late_ps(ctx, one, first) for one in group.members}
+    latest, earliest = (pick(group.members, key=lambda one: late[one.index]) for pick in (max, min))
+    return skew_between(ctx, latest, earliest if earliest.index != latest.index else group.members[1])
+
+
+def strobe_is_late_ps(ctx: Context, group: SkewGroup, net: int) -> float | None:
+    """Return how much later a trace of the strobe is than the middle of its data, where moving it mends the group.
+
+    None where it would not, as the data are too far apart, or where the net is none of the strobe's.
+    """
+    leg = next((one for one in group.strobe if one.nets[0] == net), None)
+    if leg is None:
+        return None
+    late = [_late_ps(ctx, one, leg) for one in group.members]
+    return -(max(late) + min(late)) / 2 if max(late) - min(late) <= 2 * group.limit_ps else None
+
+
+def _late_ps(ctx: Context, one: Link, other: Link) -> float:
+    return 0.0 if one.index == other.index else skew_between(ctx, one, other).skew_ps.nominal

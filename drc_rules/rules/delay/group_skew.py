@@ -2,10 +2,10 @@
 
 What it checks
 --------------
-Bytes of DDR and GDDR memories, eight data nets and the strobe of their number; the data of each direction of RGMII.
-Every net is followed from end to end: sections with the field solver's delay of their cross section, vias by the height
-climbed, packages by the pad-to-die length at the pads. `group_skew_ps` in `[[interface]]` is your controller's
-limit. Without it the widest published guide holds, and what exceeds it is information.
+Bytes of DDR and GDDR memories, eight data nets against both traces of the strobe of their number; the data of each
+direction of RGMII. Every net is followed from end to end: sections with the field solver's delay of their cross
+section, vias by the height climbed, packages by the pad-to-die length at the pads. `group_skew_ps` in `[[interface]]`
+is your controller's limit. Without it the widest published guide holds, and what exceeds it is information.
 
 Why it matters
 --------------
@@ -14,8 +14,8 @@ Training of the strobe alone restores only what is the same for all eight bits; 
 
 How to fix
 ----------
-Lengthen the earlier net or shorten the later one; the finding names both and the layer that makes the difference. Match
-picoseconds, not millimetres: inner layers are slower. Declare the limit of your controller.
+Move the net that the finding names: the one trace of the strobe that is off the middle of its data, else the data net.
+Match picoseconds, not millimetres: inner layers are slower. Declare the limit of your controller.
 
 What it cannot see
 ------------------
@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.delay.group_skew import SkewGroup, net_groups, worst_group_skew
+from drc_rules.analysis.delay.group_skew import SkewGroup, net_groups, strobe_is_late_ps, worst_group_skew
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
@@ -75,7 +75,7 @@ def group_skew(ctx: Context, _clause: Clause, group: SkewGroup) -> Iterator[Draf
         yield _draft(ctx, group, worst)
     elif (worst.size_ps.high if worst.unsure else worst.size_ps.nominal) > group.limit_ps:
         meets = f"{group.title} {group.name} meets its skew limit"
-        raise doubt(meets, worst, f"{group.limit_ps:g}", _fix(ctx, worst))
+        raise doubt(meets, worst, f"{group.limit_ps:g}", _fix(ctx, group, worst))
 
 
 def _draft(ctx: Context, group: SkewGroup, worst: PairSkew) -> DraftFinding:
@@ -88,7 +88,8 @@ def _draft(ctx: Context, group: SkewGroup, worst: PairSkew) -> DraftFinding:
             f"{group.title} {group.name}, {late} later than {early}"
         ),
         why=f"Limit{': ' if guide else ' as declared. '}{guide}Later against earlier: {spent_on(ctx, worst)}",
-        fix=_fix(ctx, worst) + ("; or declare group_skew_ps of your controller in [[interface]]" if guide else ""),
+        fix=_fix(ctx, group, worst)
+        + ("; or declare group_skew_ps of your controller in [[interface]]" if guide else ""),
         ids=(group.title, group.name),
         measured=Measured(value=round(skew_ps, 2), unit="ps"),
         limit_value=round(group.limit_ps, 2),
@@ -105,6 +106,16 @@ def _draft(ctx: Context, group: SkewGroup, worst: PairSkew) -> DraftFinding:
     )
 
 
-def _fix(ctx: Context, worst: PairSkew) -> str:
-    late, early = (ctx.board.nets[net] for net in worst.nets)
-    return f"Add {worst.size_ps.nominal / worst.ps_per_mm:.2f} mm to {early}, or shorten {late}"
+def _fix(ctx: Context, group: SkewGroup, worst: PairSkew) -> str:
+    """Move the strobe's trace to the middle of its data where that is enough, else the one net that is off."""
+    late, early = worst.nets
+    names, skew_ps = ctx.board.nets, worst.size_ps.nominal
+    for net in (late, early):
+        if (strobe_ps := strobe_is_late_ps(ctx, group, net)) is not None:
+            what = "Shorten {} by {:.2f} mm" if strobe_ps > 0 else "Lengthen {} by {:.2f} mm"
+            return what.format(names[net], abs(strobe_ps) / worst.ps_per_mm) + ", to the middle of its data"
+    mm = skew_ps / worst.ps_per_mm
+    if group.strobe:
+        is_late = late in {one.nets[0] for one in group.members}
+        return f"Shorten {names[late]} by {mm:.2f} mm" if is_late else f"Lengthen {names[early]} by {mm:.2f} mm"
+    return f"Add {mm:.2f} mm to {names[early]}, or shorten {names[late]}"
