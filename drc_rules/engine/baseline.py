@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from drc_rules.engine.suppressions import with_accepted
-from drc_rules.report.model import Accepted, Finding, KnownFinding, Report
+from drc_rules.report.model import Accepted, Finding, Remembered, Report
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.files.file_names import composed
 from stackup_lib.core.files.plain_file import read_plain_text
@@ -29,7 +29,7 @@ class Baseline(BaseModel):
 
     format: Literal["stackwright-baseline"] = "stackwright-baseline"
     version: Literal[1] = 1
-    boards: Mapping[str, tuple[KnownFinding, ...]] = {}
+    boards: Mapping[str, tuple[Remembered, ...]] = {}
 
     def text(self) -> str:
         """Return the file's text: sorted, so that a diff shows what has gone."""
@@ -53,7 +53,7 @@ def load_baseline(path: Path) -> Baseline:
         raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", REWRITE) from error
     except (ValidationError, ValueError, RecursionError) as error:
         raise ConfigError(str(path), "is not a baseline of Stackwright", REWRITE) from error
-    boards: dict[str, tuple[KnownFinding, ...]] = {}
+    boards: dict[str, tuple[Remembered, ...]] = {}
     for name, known in found.boards.items():
         boards[composed(name)] = (*boards.get(composed(name), ()), *known)
     return Baseline(boards=boards)
@@ -68,16 +68,17 @@ def board_name(board: Path, baseline: Path) -> str:
     return composed(Path(relative).as_posix())
 
 
-def gate(report: Report, known: Sequence[KnownFinding], *, reason: str = "in the baseline") -> Report:
+def gate(report: Report, known: Sequence[Remembered], *, reason: str = "in the baseline") -> Report:
     """Return the report with the known findings set apart as accepted, and those of them that are gone as fixed."""
-    keys = {one.key for one in known}
-    accepted = [finding for finding in report.findings if finding.key in keys]
+    by_key = {one.key: one for one in known}
+    accepted = [f for f in report.findings if f.key in by_key and by_key[f.key].covers(f)]
+    keys = {one.key for one in accepted}
     baselined = [Accepted(finding=f, by="baseline", reason=reason) for f in accepted]
     return report.model_copy(
         update={
-            "findings": tuple(f for f in report.findings if f.key not in keys),
+            "findings": tuple(_grown(f, by_key.get(f.key)) for f in report.findings if f.key not in keys),
             "accepted": (*report.accepted, *baselined),
-            "fixed": tuple(_gone(known, report)),
+            "fixed": tuple(one.plain() for one in _gone(known, report)),
             "headline_why": with_accepted(report, len(baselined)),
         }
     )
@@ -94,7 +95,7 @@ class Rewritten:
 
     baseline: Baseline
     kept: int
-    removed: tuple[KnownFinding, ...]
+    removed: tuple[Remembered, ...]
     refused: tuple[Finding, ...]
 
 
@@ -107,16 +108,17 @@ def rewrite(old: Baseline | None, reports: Mapping[str, Report], *, grow: bool) 
         grow: add new findings.
     """
     boards = dict(old.boards) if old else {}
-    removed: list[KnownFinding] = []
+    removed: list[Remembered] = []
     refused: list[Finding] = []
     kept = 0
     for name, report in reports.items():
         before = boards.get(name, ())
         gone = _gone(before, report)
-        staying = [one for one in before if one not in gone]
-        keys = {one.key for one in staying}
-        new = [finding for finding in report.findings if finding.key not in keys]
+        staying = [_shrunk(one, report) for one in before if one not in gone]
+        new = [f for f in report.findings if not any(one.covers(f) for one in staying)]
         added = new if grow or old is None else []
+        keys = {one.key for one in added}
+        staying = [one for one in staying if one.key not in keys]
         refused += [] if added else new
         removed += gone
         kept += len(staying) + len(added)
@@ -124,12 +126,26 @@ def rewrite(old: Baseline | None, reports: Mapping[str, Report], *, grow: bool) 
     return Rewritten(Baseline(boards=boards), kept, tuple(removed), tuple(refused))
 
 
-def _known(findings: Iterable[Finding]) -> list[KnownFinding]:
-    by_key = {f.key: KnownFinding(key=f.key, code=f.code, clause=f.clause, title=f.title) for f in findings}
-    return list(by_key.values())
+def _known(findings: Iterable[Finding]) -> list[Remembered]:
+    return list({f.key: Remembered.of(f) for f in findings}.values())
 
 
-def _gone(known: Iterable[KnownFinding], report: Report) -> list[KnownFinding]:
+def _grown(finding: Finding, known: Remembered | None) -> Finding:
+    """Return a finding that is new, or is about more than the one that is known: then it says so."""
+    if known is None:
+        return finding
+    more = f"{finding.why}. There were {known.members} of them, now there are {finding.members}"
+    return finding.model_copy(update={"why": more})
+
+
+def _shrunk(known: Remembered, report: Report) -> Remembered:
+    """Return a known finding with no more members than it has left, and with their number where none is remembered."""
+    now = next((f.members for f in report.findings if f.key == known.key), 0)
+    least = min(known.members or now, now or known.members)
+    return known.model_copy(update={"members": least})
+
+
+def _gone(known: Iterable[Remembered], report: Report) -> list[Remembered]:
     """Return the known findings that are gone; what could not be decided this time is not gone."""
     present = {f.key for f in report.findings} | {one.finding.key for one in report.accepted}
     undecided = {v.clause.id for v in report.verdicts if v.undecided}

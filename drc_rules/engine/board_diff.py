@@ -9,7 +9,7 @@ from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.check import CheckUp
 from drc_rules.report.link_rows import LinkImpedance
-from drc_rules.report.model import Finding, KnownFinding, Report, Verdict
+from drc_rules.report.model import Finding, KnownFinding, Remembered, Report, Verdict
 from drc_rules.report.stackup_rows import StackupRow, StackupView
 from stackup_lib.core.frozen import Frozen
 
@@ -68,7 +68,7 @@ class BoardDiff(Frozen):
         lines: what the old board's routed geometries have in both stackups.
         links: those whose mean impedance moved.
         new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed, what became more
-            severe is new.
+            severe, or is about more pairs of nets, pins, holes or nets, is new.
     """
 
     before: str
@@ -86,8 +86,9 @@ class BoardDiff(Frozen):
 def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
     """Compare two checked states of a board."""
     old, new = before.report, after.report
-    known = {finding.key: finding.severity.rank for finding in _all(old)}
-    came = tuple(finding for finding in new.findings if finding.severity.rank > known.get(finding.key, -1))
+    rank = {finding.key: finding.severity.rank for finding in _all(old)}
+    known = {one.key: one for one in known_findings(old)}
+    came = tuple(f for f in new.findings if f.severity.rank > rank.get(f.key, -1) or not known[f.key].covers(f))
     return BoardDiff(
         before=old.board.path,
         after=new.board.path,
@@ -102,10 +103,9 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
     )
 
 
-def known_findings(report: Report) -> tuple[KnownFinding, ...]:
+def known_findings(report: Report) -> tuple[Remembered, ...]:
     """Return every finding of a report, accepted ones too, as a gate remembers them."""
-    found = {f.key: KnownFinding(key=f.key, code=f.code, clause=f.clause, title=f.title) for f in _all(report)}
-    return tuple(found.values())
+    return tuple({f.key: Remembered.of(f) for f in _all(report)}.values())
 
 
 def _all(report: Report) -> Iterator[Finding]:
@@ -118,7 +118,7 @@ def _fixed(old: Report, new: Report) -> Iterator[KnownFinding]:
     undecided = {v.clause.id for v in new.verdicts if v.undecided}
     for one in known_findings(old):
         if one.key not in present and one.clause not in undecided:
-            yield one
+            yield one.plain()
 
 
 def _verdicts(old: Report, new: Report) -> Iterator[VerdictChange]:

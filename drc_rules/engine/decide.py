@@ -293,6 +293,7 @@ def finish(draft: DraftFinding, clause: Clause, decider: Rule, confidence: Confi
         ),
         places=draft.places,
         every=draft.every,
+        counted=draft.counted,
         objects=tuple(sorted(draft.ids)),
         key=_key(decider.code, clause.id, draft.ids),
     )

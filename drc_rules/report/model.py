@@ -47,6 +47,10 @@ class Location(Frozen):
     line: int | None = None
 
 
+MOST_PLACES = 10
+"""From here on the places of a finding may be the first of more."""
+
+
 class ObjectRows(Frozen):
     """All objects of a finding whose places name only the first of many: rows of the board's tables."""
 
@@ -101,6 +105,22 @@ class Finding(Frozen):
     line: int | None = None
     # all objects, for drawings; no part of the JSON report
     every: SkipJsonSchema[ObjectRows | None] = Field(default=None, exclude=True, repr=False)
+
+    # pairs of nets or pins, where the title counts them; no part of the JSON report
+    counted: SkipJsonSchema[int] = Field(default=0, exclude=True, repr=False)
+
+    @property
+    def members(self) -> int:
+        """How many pairs of nets, pins, holes or nets it is about; 0 where its places are the first of many.
+
+        Tracks do not count: another way of the same net is no other defect.
+        """
+        holes = len(self.every.vias) + len(self.every.pads) if self.every is not None else 0
+        if self.counted or holes:
+            return self.counted or holes
+        if len(self.places) >= MOST_PLACES:
+            return 0
+        return len({place.net for place in self.places if place.net})
 
 
 class Missing(Frozen):
@@ -276,6 +296,27 @@ class KnownFinding(Frozen):
     code: str
     clause: str
     title: str
+
+
+class Remembered(KnownFinding):
+    """The same with `Finding.members`, 0 where that is not known."""
+
+    members: int = 0
+
+    @staticmethod
+    def of(finding: Finding) -> "Remembered":
+        """Return what is remembered of a finding."""
+        return Remembered(
+            key=finding.key, code=finding.code, clause=finding.clause, title=finding.title, members=finding.members
+        )
+
+    def covers(self, finding: Finding) -> bool:
+        """Tell whether a finding is the one remembered, and is about no more now."""
+        return self.key == finding.key and not (self.members and finding.members > self.members)
+
+    def plain(self) -> KnownFinding:
+        """Return it as reports show it."""
+        return KnownFinding(key=self.key, code=self.code, clause=self.clause, title=self.title)
 
 
 class Report(Frozen):

@@ -35,6 +35,7 @@ class DraftFinding:
         ids: structural ids of the objects concerned (layer names, uuids, net names); they make the key.
         limit_unit: where it is not that of `measured`.
         every: all objects, where the places are only the first of many.
+        counted: how many pairs of nets or pins it is about, where its title counts them.
         severity: lower than the clause's where the rule knows better; never raised above it.
         inferred: True when the object's role was only inferred: such a finding is never an error.
         source: where the limit stands, where that is not the clause's own source; as text.
@@ -55,6 +56,7 @@ class DraftFinding:
     limit_unit: str | None = None
     places: tuple[Location, ...] = ()
     every: ObjectRows | None = None
+    counted: int = 0
     severity: Severity | None = None
     inferred: bool = False
     source: str = ""

@@ -180,6 +180,7 @@ def _clearance(ctx: Context, held: _Held) -> Iterator[DraftFinding]:
         measured=Measured(value=round(gap, 6), unit="mm"),
         limit_value=minimum.value_mm,
         places=tuple(place(ctx.copper, pairs, row) for row in range(min(len(pairs), PLACES_SHOWN))),
+        counted=len(pairs),
     )
 
 

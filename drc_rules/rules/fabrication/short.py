@@ -122,7 +122,7 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         more = pairs[MOST_FINDINGS:]
         places = [_place(ctx.board, *by_nets[nets][0]) for nets in more[:PLACES_SHOWN]]
         what = f"{_more_pairs(len(more))} overlap"
-        yield _the_rest(what, "more shorts", places, fix=FIX, is_harmless=harmless.issuperset(more))
+        yield _the_rest(what, "more shorts", (places, len(more)), fix=FIX, is_harmless=harmless.issuperset(more))
 
 
 def _of_open_pins(board: Board, by_pin: list[list[tuple[Spaces, int]]]) -> DraftFinding:
@@ -138,6 +138,7 @@ def _of_open_pins(board: Board, by_pin: list[list[tuple[Spaces, int]]]) -> Draft
         measured=Measured(value=round(wide, 4), unit="mm"),
         limit_value=0.0,
         places=tuple(_place(board, *found[0]) for found in pins[:PLACES_SHOWN]),
+        counted=len(pins),
     )
 
 
@@ -274,15 +275,18 @@ def _of_drawn_copper(ctx: Context, told: Set[tuple[str, str]]) -> Iterator[Draft
     if more:
         places = [_drawn_place(board, by_nets[nets][0]) for nets in more[:PLACES_SHOWN]]
         what = f"{_more_pairs(len(more))} joined by drawn copper"
-        yield _the_rest(what, "more drawn shorts", places, fix=FIX_DRAWN, is_harmless=meant.issuperset(more))
+        yield _the_rest(
+            what, "more drawn shorts", (places, len(more)), fix=FIX_DRAWN, is_harmless=meant.issuperset(more)
+        )
 
 
 def _more_pairs(count: int) -> str:
     return f"{count} more pair{'' if count == 1 else 's'} of nets"
 
 
-def _the_rest(what: str, ident: str, places: list[Location], *, fix: str, is_harmless: bool) -> DraftFinding:
-    """What is left beyond the findings of one pair each; information where all of it is."""
+def _the_rest(what: str, ident: str, shown: tuple[list[Location], int], *, fix: str, is_harmless: bool) -> DraftFinding:
+    """What is left beyond the findings of one pair each, some places and the number; information where all of it is."""
+    places, count = shown
     return DraftFinding(
         title=f"{what}, by the parts' own copper" if is_harmless else f"short: {what}",
         why=WHY,
@@ -290,6 +294,7 @@ def _the_rest(what: str, ident: str, places: list[Location], *, fix: str, is_har
         ids=(ident,),
         severity=Severity.INFO if is_harmless else None,
         places=tuple(places),
+        counted=count,
     )
 
 

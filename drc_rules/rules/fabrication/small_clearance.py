@@ -134,6 +134,7 @@ def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=limit.value,
         places=tuple(place(ctx.copper, pairs, row) for row in range(min(len(pairs), PLACES_SHOWN))),
+        counted=len(pairs),
     )
 
 

@@ -123,6 +123,7 @@ def small_voltage_clearance(ctx: Context, clause: Clause, layer: int) -> Iterato
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=limit,
         places=tuple(place(ctx.copper, pairs, one) for one in range(min(len(pairs), PLACES_SHOWN))),
+        counted=len(pairs),
     )
 
 

@@ -16,7 +16,16 @@ import pytest
 from drc_rules.engine.baseline import Baseline, board_name, gate, load_baseline, rewrite
 from drc_rules.engine.check import check_board
 from drc_rules.engine.decide import finish
-from drc_rules.report.model import Accepted, KnownFinding, Location, Measured, Report, StaleSuppression, Verdict
+from drc_rules.report.model import (
+    Accepted,
+    Location,
+    Measured,
+    ObjectRows,
+    Remembered,
+    Report,
+    StaleSuppression,
+    Verdict,
+)
 from drc_rules.rules.rule import DraftFinding, all_rules
 from drc_rules.settings.config import CheckOptions
 from stackup_lib.core.errors import ConfigError
@@ -59,9 +68,8 @@ def with_row_of(text: str, target: str, source: str) -> str:
     return text[: old.start(1)] + new[1] + text[old.end(1) :]
 
 
-def known(net: str) -> KnownFinding:
-    one = finding(net)
-    return KnownFinding(key=one.key, code=one.code, clause=one.clause, title=one.title)
+def known(net: str, members: int = 0) -> Remembered:
+    return Remembered.of(finding(net)).model_copy(update={"members": members})
 
 
 def test_the_gate_lets_through_what_the_baseline_knows_and_nothing_else() -> None:
@@ -74,6 +82,31 @@ def test_the_gate_lets_through_what_the_baseline_knows_and_nothing_else() -> Non
     assert done.headline_why.endswith("(1 finding accepted)")
     assert exit_code(done, CheckOptions())[0] == 1
     assert exit_code(gate(now, [known("/A"), known("/B")]), CheckOptions()) == (0, "")
+
+
+@pytest.mark.parametrize(("before", "now", "passes"), [(2, 2, True), (2, 1, True), (2, 3, False), (0, 3, True)])
+def test_a_known_finding_that_is_about_more_nets_is_new(before: int, now: int, passes: bool) -> None:
+    """Two pairs of nets too near are known: a third is new, as is what an older baseline has no number for never."""
+    grown = finding("/A").model_copy(update={"counted": now})
+    done = gate(report(findings=(grown,)), [known("/A", before)])
+    assert [f.key for f in done.findings] == [] if passes else [grown.key]
+    assert passes or done.findings[0].why.endswith("There were 2 of them, now there are 3")
+    shrunk = rewrite(Baseline(boards={"b": (known("/A", before),)}), {"b": report(findings=(grown,))}, grow=False)
+    assert [one.members for one in shrunk.baseline.boards["b"]] == [min(before or now, now)]
+    assert bool(shrunk.refused) is not passes
+    grew = rewrite(Baseline(boards={"b": (known("/A", before),)}), {"b": report(findings=(grown,))}, grow=True)
+    assert [one.members for one in grew.baseline.boards["b"]] == [now]
+
+
+def test_holes_pairs_and_nets_are_counted_but_not_another_way_of_a_net() -> None:
+    """Tracks and places of one net are one; from ten places on there may be more than are shown."""
+    places = tuple(Location(net=net) for net in ("/A", "/A", "/B"))
+    one = finding("/A").model_copy(update={"places": places})
+    assert one.members == 2
+    assert one.model_copy(update={"counted": 5}).members == 5
+    assert one.model_copy(update={"every": ObjectRows(vias=(1, 2, 3), pads=(4,))}).members == 4
+    assert one.model_copy(update={"every": ObjectRows(tracks=(1, 2, 3))}).members == 2
+    assert one.model_copy(update={"places": places * 4}).members == 0
 
 
 def test_suppressed_and_known_findings_are_counted_once_and_together() -> None:
