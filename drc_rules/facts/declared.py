@@ -30,7 +30,7 @@ class Overrides:
     Attributes:
         profile, form: workload and form factor.
         select, ignore: rules to run and to leave out, by family, code or name.
-        suppress: False to disregard `[[suppress]]`.
+        suppress: False to disregard what lets findings pass: `[[suppress]]`; `fail_on`, `select`, `ignore` of `[check]`.
         impedance: targets that go before `[[impedance]]`; of several for a net the last.
     """
 
@@ -40,6 +40,12 @@ class Overrides:
     ignore: tuple[str, ...] = ()
     suppress: bool = True
     impedance: tuple[ImpedanceDeclaration, ...] = ()
+
+    def counting(self, options: CheckOptions) -> CheckOptions:
+        """Return what counts of `[check]`: nothing that lets a finding pass where suppressions do not count."""
+        if self.suppress:
+            return options
+        return options.model_copy(update={"fail_on": None, "select": (), "ignore": ()})
 
     def with_defaults(self, options: CheckOptions) -> Overrides:
         """Return these with the rules of `[check]` where the command line chooses none."""

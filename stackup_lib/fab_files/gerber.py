@@ -34,6 +34,8 @@ _DRAWS = re.compile(rb"D0?[13]\*|G36\*")
 _APERTURE = re.compile(rb"%ADD(\d+)C,([\d.]+)[X*\d.]*%")
 _SELECT = re.compile(rb"\n(?:G54)?D([1-9]\d+)\*|D0?3\*")
 _FLASH = re.compile(rb"D0?3\*")
+_END = re.compile(rb"M0?[02]\s*\*")
+"""M02, and M00, which older programs write."""
 _SHOWN = 64 * 1024
 
 
@@ -49,6 +51,8 @@ def read_gerber(member: Member) -> SentFile:
         FabFileError: it cannot be read.
     """
     content = member.read()
+    if not _END.search(content[-_SHOWN:]):
+        raise FabFileError(member.place, "has no end (M02): a part of it is missing", "export it again")
     found = {m[1].decode(): (m[2].decode("utf-8", "replace"), m.start()) for m in _ATTRIBUTE.finditer(content[:_SHOWN])}
     function, at = found.get("FileFunction", ("", 0))
     polarity = found.get("FilePolarity", ("", 0))[0]

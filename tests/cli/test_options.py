@@ -14,7 +14,7 @@ import click
 import pytest
 
 from stackwright.cli.app import app, run
-from tests.support.boards import board_file
+from tests.support.boards import board_file, copied
 from tests.support.in_process import run_process
 
 NAME = "edge_unmirrored_copper"
@@ -172,6 +172,16 @@ def test_quiet_shows_the_headline_and_full_is_the_former_all(read: Read) -> None
     assert quiet.count("\n") == 1
     assert quiet.partition("  ")[0] == every.partition("  ")[0] == "FIT"
     assert every == read("check", str(BOARD), "--all") != quiet
+
+
+def test_without_suppressions_the_settings_let_nothing_pass(read: Read, tmp_path: Path) -> None:
+    """Rules that `[check]` leaves out run, and its bar does not count; the command line's own options do."""
+    board = copied("training_b200_lossy_prepreg", tmp_path)
+    settings = board.with_name("stackwright.toml")
+    settings.write_text(settings.read_text() + '\n[check]\nignore = ["MAT"]\nfail_on = "never"\n')
+    assert "MAT001" not in read("check", str(board))
+    assert "MAT001" in read("check", str(board), "--no-suppressions", code=1)
+    assert "MAT001" not in read("check", str(board), "--no-suppressions", "--ignore", "MAT", "--fail-on", "never")
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from fixtures.miniboard import build
+from stackup_lib.fab_files.facts import FabFileError
 from stackwright.__main__ import guarded
 from stackwright.cli.app import run
 from stackwright.commands.release.command import ReleaseDocument
@@ -73,6 +74,19 @@ def test_what_agrees_is_said_so(board: Path, fab: Path, capsys: pytest.CaptureFi
     assert run(["release", str(board), str(fab)]) == 0
     said = capsys.readouterr().out
     assert "Agrees" in said and "Df" in said
+
+
+def test_a_gerber_file_that_was_cut_off_is_refused(board: Path, fab: Path) -> None:
+    """Its header alone would name the layer; M02 ends every Gerber file."""
+    file = fab / "top.gtl"
+    file.write_text(file.read_text().replace("M02*\n", ""))
+    with pytest.raises(FabFileError, match=r"top.gtl: has no end \(M02\): a part of it is missing"):
+        run(["release", str(board), str(fab)])
+
+
+def test_what_is_not_compared_is_said(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["release", str(board), str(fab)]) == 0
+    assert "where copper and holes lie is not compared" in capsys.readouterr().out
 
 
 def test_a_zip_is_as_good_as_a_folder(board: Path, fab: Path, tmp_path: Path) -> None:

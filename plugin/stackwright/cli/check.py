@@ -105,7 +105,11 @@ Defaults come from [check] in stackwright.toml.
     "pre-commit hook passes them.",
 )
 @no_cache_option
-@click.option("--no-suppressions", is_flag=True, help="Ignore [[suppress]] in stackwright.toml.")
+@click.option(
+    "--no-suppressions",
+    is_flag=True,
+    help="Ignore [[suppress]], and fail_on, select and ignore of [check], in stackwright.toml.",
+)
 @click.option(
     "--kicad-drc",
     is_flag=True,

@@ -166,7 +166,8 @@ def check_in_context(
 ) -> tuple[Checked, CheckOptions, CheckUp]:
     """Check one board like `check_one`; return the context of its rules as well."""
     config = find_config(board, request.config)
-    options, overrides = request.options(config.check), request.overrides.with_defaults(config.check)
+    defaults = request.overrides.counting(config.check)
+    options, overrides = request.options(defaults), request.overrides.with_defaults(defaults)
     every_pair = draw or request.solves_every_pair
     checked = check_up(board, config=config, overrides=overrides, text=live, every_pair=every_pair, tables=tables)
     report = checked.report

@@ -49,7 +49,7 @@ def verdict(comparison: ReleaseComparison) -> tuple[Text, str]:
     """Return the verdict as text."""
     numbers = Counter(finding.outcome for finding in comparison.findings)
     if comparison.agrees:
-        return (styled("Agrees", "bold green"), "  everything that the files state is what the board states")
+        return (styled("Agrees", "bold green"), "  in what is compared; where copper and holes lie is not compared")
     parts = []
     if numbers[ReleaseOutcome.DIFFERS]:
         parts.append(count(numbers[ReleaseOutcome.DIFFERS], "difference"))
