@@ -30,7 +30,7 @@ class Overrides:
     Attributes:
         profile, form: workload and form factor.
         select, ignore: rules to run and to leave out, by family, code or name.
-        suppress: False to disregard what lets findings pass: `[[suppress]]`; `fail_on`, `select`, `ignore` of `[check]`.
+        suppress: False to disregard what lets findings pass: `[[suppress]]`, `fail_on`, `select`, `ignore`.
         impedance: targets that go before `[[impedance]]`; of several for a net the last.
     """
 

@@ -35,6 +35,7 @@ information. Fine deep holes: HIC (0.15 mm through 1.2 mm), Nanotech (12:1). `[f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from drc_rules.analysis.fabrication.fab_holes import ENTER_DIAMETER, NO_DIAMETER_MM
@@ -128,7 +129,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
             f"({_who(limit, largest)}): {group.describe}, {span}, {depth:.2f} mm deep"
         ),
         why="Plating is thinnest in the middle of a deep narrow hole, and cracks there",
-        fix=f"Widen the holes to {wider:.2f} mm or more, or reduce the depth",
+        fix=f"Widen the holes to {_up(wider):.2f} mm or more, or reduce the depth",
         ids=(*(("pads",) if group.are_pads else ()), group.kind, names[group.top], names[group.bottom], drill, *tight),
         measured=Measured(value=round(finished if is_doubtful else drilled, 2), unit=":1"),
         limit_value=largest,
@@ -162,3 +163,8 @@ def _ratios(group: HoleGroup, finished: float, drilled: float, *, is_doubtful: b
     (ratio, size), (other, other_size) = reversed(ratios) if is_doubtful else ratios
     room = "" if group.room_mm is None else "; pads limit the drill"
     return f"{ratio} ({size}; {other_size} {other}{room})"
+
+
+def _up(size_mm: float) -> float:
+    """Return a size in hundredths of a millimetre that is surely enough."""
+    return math.ceil(size_mm * 100 - 1e-6) / 100

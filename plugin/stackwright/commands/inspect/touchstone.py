@@ -91,10 +91,10 @@ def _written(  # noqa: PLR0917 - a board, where to, and what
 ) -> int:
     """Write the files and show what they say."""
     if not links and not missing:
-        whose = "of that name" if request.nets else "of a high-speed interface"
-        what = f"has no routed link {'of that interface' if request.interfaces else whose}"
+        whose = " of that name" if request.nets else " of that interface" if request.interfaces else ""
         settings = ctx.declarations.config.path
-        what += f" with {settings}" if settings else ""
+        what = f"has no routed link{whose}{f' with {settings}' if settings else ''}"
+        what += "; only links of high-speed interfaces become files"
         raise StackwrightError(str(board_path), what, f"see what there is: {command_line('nets', str(board_path))}")
     make_folder(folder)
     head = f"{board_path.name}, sha256 {hashlib.sha256(read_bytes(board_path)).hexdigest()}"

@@ -89,9 +89,8 @@ def _against_mask(network: LinkNetwork) -> str:
     here, allowed = _masked(network, network.mask)
     ghz, room = network.frequency_ghz[here], allowed - _db_down(network.own_s[here, 1, 0])
     at = int(np.argmin(room))
-    words = "below" if room[at] >= 0 else "above"
-    title = f"the mask of the whole channel, {network.mask[-1].title}"
-    return f"insertion loss to {ghz[-1]:.2f} GHz: {abs(room[at]):.2f} dB {words} {title}, at {ghz[at]:.2f} GHz"
+    title = f"the mask of the whole channel, {network.mask[-1].title},"
+    return f"insertion loss to {ghz[-1]:.2f} GHz: {_held(room[at])} {title} at {ghz[at]:.2f} GHz"
 
 
 def _against_return_mask(network: LinkNetwork) -> str:
@@ -100,10 +99,13 @@ def _against_return_mask(network: LinkNetwork) -> str:
     ghz = network.frequency_ghz[here]
     room = np.minimum(*(_db_down(network.own_s[here, k, k]) for k in (0, 1))) - least
     at = int(np.argmin(room))
-    words = "above" if room[at] >= 0 else "below"
     mask = network.return_mask[-1]
-    title = f"the mask of {mask.what}, {mask.title}"
-    return f"return loss to {ghz[-1]:.2f} GHz: {abs(room[at]):.2f} dB {words} {title}, at {ghz[at]:.2f} GHz"
+    title = f"the mask of {mask.what}, {mask.title},"
+    return f"return loss to {ghz[-1]:.2f} GHz: {_held(room[at])} {title} at {ghz[at]:.2f} GHz"
+
+
+def _held(room_db: float) -> str:
+    return f"{abs(room_db):.2f} dB {'within' if room_db >= 0 else 'outside'}"
 
 
 def _masked(network: LinkNetwork, mask: Sequence[LossMask | ReturnMask]) -> tuple[NDArray[np.bool_], Real]:
