@@ -32,8 +32,9 @@ CARD_EDGE = "x1 to x16 edge"
 DECLARED_PARTS = ("package", "connector")
 """Parts of a share with a key of their own in `[[interface]]`: `package_loss_db`, `connector_loss_db`."""
 
-ANY_BOARD = ("board", "board_and_connector", "per_end")
-"""Shares that hold for whatever board the interface is on: which board need not be stated."""
+ANY_BOARD = ("board", "per_end")
+"""Shares that hold for whatever board the interface is on: which board need not be stated. That of a board with its
+connector does not: a link from hub to module reaches no port."""
 
 
 class Share(Frozen):

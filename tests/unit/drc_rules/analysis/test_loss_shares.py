@@ -232,3 +232,18 @@ def test_a_piece_of_another_width_inside_a_pad_is_counted_as_the_line_behind_it(
 
     assert link.length_mm == pytest.approx(100.05)
     assert {s.key[1] for s in link.sections} == {0.2}
+
+
+def test_the_share_of_a_board_with_its_connector_needs_the_role(tmp_path: Path) -> None:
+    """USB 3.2 Gen2 has one published share, with the port's connector: from a hub to a module there is none."""
+    ctx, usb = context(tmp_path), interface("usb3.2gen2")
+    row = parse_config(
+        f'{VLP}[[interface]]\nis = "usb3.2gen2"\nnets = ["/USB*"]\nrole = "board_and_connector"'
+    ).interface[0]
+
+    with pytest.raises(MissingFact) as asked:
+        share_of(ctx, usb, None)
+    said = share_of(ctx, usb, row)
+
+    assert 'role = "?"  # board_and_connector' in asked.value.how_to_give
+    assert said is not None and said.db == 4.5
