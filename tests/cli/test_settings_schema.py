@@ -47,6 +47,19 @@ def test_every_key_of_the_examples_passes() -> None:
     assert {name: found for name, text in texts.items() if (found := problems(text))} == {}
 
 
+@pytest.mark.parametrize("key", ["tg_c", "foil", "impedance_tolerance_pct"])
+def test_what_is_left_to_fill_in_passes(key: str) -> None:
+    """`init` writes "?" where a value is missing, which counts as absent; any other word is refused."""
+    assert problems(f'[declared]\n{key} = "?"') == []
+    assert (
+        problems(
+            '[[rail]]\nnet = "VDD"\nvoltage_v = "?"\nfrom = ["?"]\nto = ["?"]\n[[interface]]\nis = "pcie5"\nrole = "?"'
+        )
+        == []
+    )
+    assert problems('[declared]\ntg_c = "high"') != []
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -12,6 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config
+from drc_rules.settings.declaration import PLACEHOLDER
 from stackup_lib.core.frozen import Frozen
 from stackwright.commands.request import OutputRequest
 
@@ -27,9 +28,23 @@ class _Described(GenerateJsonSchema):
         made["description"], meanings = described(schema["cls"])
         for name, field in schema["cls"].model_fields.items():
             key = made.get("properties", {}).get(field.alias or name)
-            if key is not None and name in meanings:
+            if key is None:
+                continue
+            if schema["cls"] is not Config:
+                key = made["properties"][field.alias or name] = _or_placeholder(key)
+            if name in meanings:
                 key["description"] = meanings[name]
         return made
+
+
+def _or_placeholder(key: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a key that may also hold the placeholder, which counts as absent."""
+    around: dict[str, Any] = {name: key[name] for name in ("default", "title", "description") if name in key}
+    own = {name: value for name, value in key.items() if name not in around}
+    if own == {"type": "string"}:
+        return key
+    choices = own["anyOf"] if set(own) == {"anyOf"} else [own]
+    return {"anyOf": [*choices, {"const": PLACEHOLDER}], **around}
 
 
 def write_schema(request: OutputRequest) -> int:
