@@ -22,7 +22,7 @@ import pytest
 from drc_rules.engine.baseline import Baseline, board_name, load_baseline
 from drc_rules.engine.check import check_board
 from drc_rules.engine.suppressions import accept
-from drc_rules.report.model import KnownFinding, Report
+from drc_rules.report.model import Remembered, Report
 from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.files import whole_file
@@ -113,7 +113,7 @@ def test_where_case_counts_nothing_is_renamed(tmp_path: Path, monkeypatch: pytes
 
 def test_a_baseline_from_macos_holds_on_linux(tmp_path: Path) -> None:
     """Written with the letter and its dots apart, read for a board whose name has one letter, and the other way."""
-    known = KnownFinding(key="STK001-1", code="STK001", clause="c", title="t")
+    known = Remembered(key="STK001-1", code="STK001", clause="c", title="t")
     file = tmp_path / "b.json"
     for written, asked in ((NFD, NFC), (NFC, NFD)):
         file.write_text(Baseline(boards={f"{written}.kicad_pcb": (known,)}).text(), encoding="utf-8")
@@ -122,7 +122,7 @@ def test_a_baseline_from_macos_holds_on_linux(tmp_path: Path) -> None:
 
 def test_a_baseline_survives_a_checkout_and_an_editor_of_windows(tmp_path: Path) -> None:
     """CRLF, and a byte order mark in front."""
-    known = KnownFinding(key="STK001-1", code="STK001", clause="c", title="t")
+    known = Remembered(key="STK001-1", code="STK001", clause="c", title="t")
     baseline = Baseline(boards={"hw/card.kicad_pcb": (known,)})
     (tmp_path / "b.json").write_bytes(b"\xef\xbb\xbf" + baseline.text().replace("\n", "\r\n").encode())
     assert load_baseline(tmp_path / "b.json") == baseline

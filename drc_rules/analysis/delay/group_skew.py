@@ -140,7 +140,7 @@ def worst_group_skew(ctx: Context, group: SkewGroup) -> PairSkew:
 
 
 def strobe_is_late_ps(ctx: Context, group: SkewGroup, net: int) -> float | None:
-    """Return how much later a trace of the strobe is than the middle of its data, where moving it mends the group.
+    """Return how much later a trace of the strobe is than the middle of its data, where moving it is enough.
 
     None where it would not, as the data are too far apart, or where the net is none of the strobe's.
     """
