@@ -300,6 +300,7 @@ def test_inputs_reach_the_check(repository: Repository) -> None:
     few = {**every, "STACKWRIGHT_BOARDS": f"hw/{BARE}"}
     assert job.run_job(repository.settings(**few)) == 0
     assert job.run_job(repository.settings(**few, STACKWRIGHT_MIN_COVERAGE="90")) == 1
+    assert "The check fails: coverage is" in repository.summary()
     assert job.run_job(repository.settings(**few, STACKWRIGHT_PROFILE="no-such")) == 2
     assert job.run_job(repository.settings(**few, STACKWRIGHT_BASELINE="none.json")) == 2
 

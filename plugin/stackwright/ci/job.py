@@ -15,7 +15,7 @@ from stackwright.ci.boards import base_of, have, touched, tracked_boards
 from stackwright.commands.check.answers import Answer
 from stackwright.commands.check.command import BROKEN, CLEAN, check_all
 from stackwright.commands.check.request import CheckRequest
-from stackwright.reporters import gitlab, junit, markdown, sarif, text
+from stackwright.reporters import github, gitlab, junit, markdown, sarif, text
 from stackwright.results.checked import Unchecked
 from stackwright.run.paths import relative_to_run
 from stackwright.text.markup import escape
@@ -162,6 +162,9 @@ def _log_answer(environment: Mapping[str, str], answer: Answer) -> None:
     _log(environment, text.page(answer.outcome.report, verbose=True).text())
     if answer.reason:
         _log(environment, f"{answer.outcome.report.board.path}: {answer.reason}\n")
+    if answer.outcome.falls_short and environment.get("GITHUB_ACTIONS"):
+        path = answer.outcome.report.board.path
+        show(github.command("error", path, "Stackwright", answer.outcome.falls_short))
 
 
 def _log(environment: Mapping[str, str], words: str) -> None:

@@ -111,6 +111,9 @@ def _entries_of(checked: Checked, *, grouped: bool) -> Iterator[Entry]:
     for crash in report.crashes:
         title = f"internal error in rule {crash.code} ({crash.error})"
         yield Entry(Level.BROKEN, path, 1, crash.code, title, "Please report this board.", f"broke-{crash.code}")
+    if checked.falls_short:
+        text = "Declare what is missing, as `stackwright check -v` lists it."
+        yield Entry(Level.ERROR, path, 1, "", checked.falls_short, text, "coverage")
     if grouped:
         for group in groups(report.findings):
             yield _of_finding(group.first, path, group.findings[1:])

@@ -29,8 +29,14 @@ def render(outcomes: Sequence[Checked | Unchecked]) -> str:
 
 def _command(entry: Entry) -> str:
     title = " ".join(word for word in ("Stackwright", entry.code) if word)
-    where = f"file={_property(entry.path)},line={entry.line},title={_property(title)}"
-    return f"::{COMMANDS[entry.level]} {where}::{_data(f'{entry.title}. {entry.text}')}"
+    words = f"{entry.title}. {entry.text}"
+    return command(COMMANDS[entry.level], entry.path, title, words, line=entry.line).rstrip()
+
+
+def command(level: str, path: str, title: str, words: str, *, line: int = 1) -> str:
+    """Return the workflow command that annotates a line of a file, as one line."""
+    where = f"file={_property(path)},line={line},title={_property(title)}"
+    return f"::{level} {where}::{_data(words)}\n"
 
 
 def _data(text: str) -> str:

@@ -73,6 +73,10 @@ def _cases(checked: Checked, suite: str) -> list[ET.Element]:
     broken = [_case(f"rule {crash.code} runs", suite, "check") for crash in report.crashes]
     for case, crash in zip(broken, report.crashes, strict=True):
         _outcome(case, "error", f"internal error in rule {crash.code} ({crash.error})", "internal error")
+    if checked.falls_short:
+        short = _case("coverage reaches its minimum", suite, "check")
+        _outcome(short, "failure", checked.falls_short, "coverage")
+        broken.append(short)
     judged = [verdict for verdict in report.verdicts if verdict.has_rule]
     return [*broken, *(_clause(verdict, checked, suite) for verdict in judged), *_kicad(checked, suite)]
 

@@ -21,7 +21,7 @@ MARKS = {Headline.FIT: "✅", Headline.NOT_FIT: "❌", Headline.NOT_PROVEN: "⚠
 
 def render(outcomes: Sequence[Checked | Unchecked]) -> str:
     """Return the Markdown text; same boards and settings give the same bytes."""
-    parts = [_board(o.report) if isinstance(o, Checked) else _unchecked(o) for o in outcomes]
+    parts = [_board(o.report, o.falls_short) if isinstance(o, Checked) else _unchecked(o) for o in outcomes]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
@@ -32,11 +32,14 @@ def _unchecked(unchecked: Unchecked) -> Iterator[str]:
     yield f"{escape(error.where)}: {escape(error.what)}; {escape(error.next_step)}."
 
 
-def _board(report: Report) -> Iterator[str]:
+def _board(report: Report, falls_short: str) -> Iterator[str]:
     yield f"## {MARKS[report.headline]} {report.headline.value.capitalize()}: {escape(report.board.path)}"
     yield ""
     yield f"{escape(report.headline_why)}. {_asked(report)}"
     yield ""
+    if falls_short:
+        yield f"**The check fails: {escape(falls_short)}.**"
+        yield ""
     yield _counts(report)
     yield from _findings(report)
     yield from _kicad_drc(report)

@@ -26,6 +26,7 @@ class Checked:
         config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
         data_digest: hash of the rule and material data that was used.
         fail_on: lowest severity that makes the exit code 1, or `never`.
+        falls_short: that the coverage is below the minimum that was asked for, in words; "" where it is not.
         timing: seconds by step of work, where requested; None otherwise, for it differs from run to run.
         background_s: seconds of these that a second process worked at the same time.
         map, charts: the board from above, and what its charts show, where a page is to show them.
@@ -38,6 +39,7 @@ class Checked:
     config_path: str | None
     data_digest: str
     fail_on: str = "error"
+    falls_short: str = ""
     timing: Mapping[str, float] | None = None
     background_s: float = 0.0
     map: BoardMap | None = None

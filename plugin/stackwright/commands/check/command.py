@@ -129,10 +129,15 @@ def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
         return FOUND, ""
     if wanted in ("warning", "info") and report.stale_suppressions:
         return FOUND, f"{count(len(report.stale_suppressions), 'suppression does', 'suppressions do')} nothing"
-    if options.min_coverage_pct is not None and report.coverage.percent < options.min_coverage_pct:
-        asked = number(options.min_coverage_pct)
-        return FOUND, f"coverage is {report.coverage.percent:.1f} %, below the minimum of {asked} %"
-    return CLEAN, ""
+    short = falls_short(report, options)
+    return (FOUND, short) if short else (CLEAN, "")
+
+
+def falls_short(report: Report, options: CheckOptions) -> str:
+    """Say that the coverage is below the minimum that is asked for; "" where it is not."""
+    if options.min_coverage_pct is None or report.coverage.percent >= options.min_coverage_pct:
+        return ""
+    return f"coverage is {report.coverage.percent:.1f} %, below the minimum of {number(options.min_coverage_pct)} %"
 
 
 def reporter(name: str) -> Callable[[Sequence[Checked | Unchecked]], str]:
@@ -243,7 +248,7 @@ def check_typed(typed: Path, request: CheckRequest) -> Answer:
     except StackwrightError as error:
         return Answer(Unchecked(str(typed), error), BROKEN)
     code, reason = exit_code(outcome.report, options)
-    return Answer(outcome, code, reason)
+    return Answer(replace(outcome, falls_short=falls_short(outcome.report, options)), code, reason)
 
 
 def _check_one_of_many(typed: Path, request: CheckRequest) -> Answer:
