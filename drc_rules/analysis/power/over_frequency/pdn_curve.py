@@ -146,22 +146,26 @@ def excesses(curve: Curve, target: PdnTarget) -> Iterator[PdnExcess]:
     above = (curve.hz >= target.from_hz) & (curve.hz <= target.up_to_hz) & (curve.ohm * 1e3 > target.mohm)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], above.astype(int), [0]])))
     for start, end in edges.reshape(-1, 2).tolist():
-        found = _remedy(curve, slice(start, end), target)
+        note = _resistance(curve, start, target)
+        found = None if note else _remedy(curve, slice(start, end), target)
         yield PdnExcess(
             from_hz=float(curve.hz[start]),
             to_hz=float(curve.hz[end - 1]),
             worst_mohm=float(curve.ohm[start:end].max()) * 1e3,
             remedy=found[1] if found else "",
             count=found[0] if found else 0,
-            note="" if found else _own_resistance(curve, float(curve.hz[start]), target),
+            note=note,
         )
 
 
-def _own_resistance(curve: Curve, from_hz: float, target: PdnTarget) -> str:
-    """Return that the regulator exceeds the target by its own resistance, which no capacitor lowers."""
-    own = curve.network.supply.resistance_ohm
-    if from_hz > LOWEST_HZ * 1.01 or own.nominal * 1e3 <= target.mohm:
+def _resistance(curve: Curve, start: int, target: PdnTarget) -> str:
+    """Return that regulator and copper exceed the target by their resistance, which no capacitor lowers; else ""."""
+    resistance_mohm = float(curve.nominal.impedance_ohm[start].real) * 1e3
+    if curve.hz[start] > LOWEST_HZ * 1.01 or resistance_mohm <= target.mohm:
         return ""
+    own = curve.network.supply.resistance_ohm
+    if own.nominal * 1e3 <= target.mohm:
+        return f"regulator and copper have {figure(resistance_mohm)} mOhm of resistance, which no capacitor lowers"
     range_ = "" if own.low == own.high else f" ({figure(own.low * 1e3)} to {figure(own.high * 1e3)})"
     return f"the regulator alone has {figure(own.nominal * 1e3)}{range_} mOhm"
 

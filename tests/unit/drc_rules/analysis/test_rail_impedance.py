@@ -305,3 +305,11 @@ def test_parts_at_one_place_and_off_the_planes_are_solved(tmp_path: Path) -> Non
     values = [end for point in row.points for end in (point.mohm.low, point.mohm.nominal, point.mohm.high)]
     assert all(math.isfinite(value) and value > 0 for value in values)
     assert at(row, 1e3) == pytest.approx(0.5, rel=0.3)
+
+
+def test_no_capacitor_is_offered_against_a_resistance(tmp_path: Path) -> None:
+    """Regulator and copper are above 1.1 mOhm from 1 kHz on: capacitors in quadrature would move |Z|, not the drop."""
+    config = RAIL + "pdn.regulator_mohm = 1\npdn.regulator_khz = 100\n" + SURE + "ripple_pct = 5\nstep_a = 38\n"
+    first = pdn_of(context_of(tmp_path, config=config), NET).excess[0]
+    assert (first.count, first.remedy) == (0, "")
+    assert "of resistance, which no capacitor lowers" in first.note
