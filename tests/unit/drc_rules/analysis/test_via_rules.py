@@ -214,6 +214,22 @@ def test_the_table_proposes_a_drill_and_the_layer_that_needs_none(tmp_path: Path
     assert resonance_ghz(0.14 * 1.1 + 0.075, 3.4 * 2.5) > 3 * 16
 
 
+@pytest.mark.parametrize(("value", "drilled"), [("Slot", []), ("Press-Fit plug", ["/PCIE_TX0_N", "/PCIE_TX0_P"])])
+def test_only_pins_that_are_pressed_in_are_proposed_to_be_drilled(
+    tmp_path: Path, value: str, drilled: list[str]
+) -> None:
+    """A soldered pin goes through the whole board, whatever is drilled around it."""
+    nets = [("/PCIE_TX0_P", 10.0), ("/PCIE_TX0_N", 11.0)]
+    tracks = [{"net": n, "layer": "F.Cu", "path_mm": [[5, y], [20, y]]} for n, y in nets]
+    pads = [
+        {"number": n[-1], "net": n, "at_mm": [0, y - 10], "kind": "through", "drill_mm": 0.4, "size_mm": [0.7, 0.7]}
+        for n, y in nets
+    ]
+    parts = [{"reference": "J1", "value": value, "at_mm": [20, 10], "pads": pads}]
+    table = backdrill_table(context(tmp_path, tracks=tracks, parts=parts, config=PCIE5))
+    assert [net for row in table.rows for net in row.nets] == drilled
+
+
 def test_the_table_lists_what_the_file_asks_for(tmp_path: Path) -> None:
     """A native drill of 0.5 mm to In3: at most 0.52 mm are left, and nothing is proposed in addition."""
     drill = {"size_mm": 0.5, "from": "B.Cu", "must_cut": "In3.Cu"}
