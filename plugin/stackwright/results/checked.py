@@ -26,7 +26,7 @@ class Checked:
         config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
         data_digest: hash of the rule and material data that was used.
         fail_on: lowest severity that makes the exit code 1, or `never`.
-        falls_short: that the coverage is below the minimum that was asked for, in words; "" where it is not.
+        falls_short: what says that the coverage is below the required minimum; "" where it is not.
         timing: seconds by step of work, where requested; None otherwise, for it differs from run to run.
         background_s: seconds of these that a second process worked at the same time.
         map, charts: the board from above, and what its charts show, where a page is to show them.

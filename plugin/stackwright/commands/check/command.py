@@ -134,7 +134,7 @@ def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
 
 
 def falls_short(report: Report, options: CheckOptions) -> str:
-    """Say that the coverage is below the minimum that is asked for; "" where it is not."""
+    """Say that the coverage is below the required minimum; "" where it is not."""
     if options.min_coverage_pct is None or report.coverage.percent >= options.min_coverage_pct:
         return ""
     return f"coverage is {report.coverage.percent:.1f} %, below the minimum of {number(options.min_coverage_pct)} %"
