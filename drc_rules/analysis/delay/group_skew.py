@@ -102,8 +102,8 @@ def _group(ctx: Context, name: str, strobe: tuple[int, ...], data: tuple[int, ..
     """Return a group of routed nets with its limit; None without one."""
     role, links = ctx.assignment.role_of(data[0]), ctx.get(board_links)
     traces = [one[0] for net in data if (one := links.of(net)) and one[0].length_mm]
-    against = tuple(one[0] for net in strobe if (one := links.of(net)) and one[0].length_mm)
-    if role is None or len(traces) < len(data) or (strobe and not against):
+    against = tuple(one[0] for net in strobe if (one := links.of(net)))  # one that is not routed leaves the group open
+    if role is None or len(traces) < len(data) or (strobe and not any(one.length_mm for one in against)):
         return None
     row = declarations_by_net(ctx).get(data[0])
     own = row.group_skew_ps if row else None

@@ -163,8 +163,8 @@ def _log_answer(environment: Mapping[str, str], answer: Answer) -> None:
     if answer.reason:
         _log(environment, f"{answer.outcome.report.board.path}: {answer.reason}\n")
     if answer.outcome.falls_short and environment.get("GITHUB_ACTIONS"):
-        path = answer.outcome.report.board.path
-        show(github.command("error", path, "Stackwright", answer.outcome.falls_short))
+        path = relative_to_run(answer.outcome.report.board.path)[0]
+        show(github.command("error", path, "Stackwright", answer.outcome.falls_short) + "\n")
 
 
 def _log(environment: Mapping[str, str], words: str) -> None:

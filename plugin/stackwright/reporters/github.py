@@ -30,13 +30,13 @@ def render(outcomes: Sequence[Checked | Unchecked]) -> str:
 def _command(entry: Entry) -> str:
     title = " ".join(word for word in ("Stackwright", entry.code) if word)
     words = f"{entry.title}. {entry.text}"
-    return command(COMMANDS[entry.level], entry.path, title, words, line=entry.line).rstrip()
+    return command(COMMANDS[entry.level], entry.path, title, words, line=entry.line)
 
 
 def command(level: str, path: str, title: str, words: str, *, line: int = 1) -> str:
-    """Return the workflow command that annotates a line of a file, as one line."""
+    """Return the workflow command that annotates a line of a file, without the end of the line."""
     where = f"file={_property(path)},line={line},title={_property(title)}"
-    return f"::{level} {where}::{_data(words)}\n"
+    return f"::{level} {where}::{_data(words)}"
 
 
 def _data(text: str) -> str:

@@ -86,10 +86,10 @@ def test_the_gate_lets_through_what_the_baseline_knows_and_nothing_else() -> Non
 
 @pytest.mark.parametrize(("before", "now", "passes"), [(2, 2, True), (2, 1, True), (2, 3, False), (0, 3, True)])
 def test_a_known_finding_that_is_about_more_nets_is_new(before: int, now: int, passes: bool) -> None:
-    """Two pairs of nets too near are known: a third is new, as is what an older baseline has no number for never."""
+    """Two pairs of nets too near are known: a third is new; an older baseline has no number, and lets all pass."""
     grown = finding("/A").model_copy(update={"counted": now})
     done = gate(report(findings=(grown,)), [known("/A", before)])
-    assert [f.key for f in done.findings] == [] if passes else [grown.key]
+    assert [f.key for f in done.findings] == ([] if passes else [grown.key])
     assert passes or done.findings[0].why.endswith("There were 2 of them, now there are 3")
     shrunk = rewrite(Baseline(boards={"b": (known("/A", before),)}), {"b": report(findings=(grown,))}, grow=False)
     assert [one.members for one in shrunk.baseline.boards["b"]] == [min(before or now, now)]
