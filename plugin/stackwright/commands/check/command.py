@@ -123,8 +123,9 @@ def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
     if not report.coverage.decided:
         return BROKEN, "nothing was checked"
     wanted = options.fail_on or "error"
-    if wanted != "never" and any(f.severity.rank >= Severity(wanted).rank for f in report.findings):
-        return FOUND, ""
+    ranks = [finding.severity.rank for finding in report.findings]
+    if wanted != "never" and any(rank >= Severity(wanted).rank for rank in ranks):
+        return FOUND, "" if wanted == "error" or max(ranks) >= Severity.ERROR.rank else f"findings, {wanted} or above"
     if wanted != "never" and report.kicad_drc is not None and report.kicad_drc.fails(Severity(wanted)):
         return FOUND, ""
     if wanted in ("warning", "info") and report.stale_suppressions:
@@ -354,6 +355,8 @@ def _to_cover_more(report: Report) -> str:
 def _next_step(answer: Answer) -> str:
     if "suppression" in answer.reason:
         return f"remove it from {FILE_NAME}, or correct it"
+    if answer.reason.startswith("findings"):
+        return "correct them, or give --fail-on error"
     if "nothing was checked" in answer.reason:
         return "supply what is listed under Missing data, or leave out fewer rules"
     if "coverage" in answer.reason and isinstance(answer.outcome, Checked):
