@@ -22,6 +22,9 @@ LEAST_RATIO = 6.0
 LEAST_MM2 = 2.0
 """A smaller pad leads little heat: 1.4 x 1.4 mm."""
 
+ROUNDING_MM = 0.001
+"""A via on the border of two cells of a divided pad is in it, whatever turning the part by 45 degrees rounds away."""
+
 MIDDLE = 0.25
 """Its centre is this near the middle of the others, as a share of their extent."""
 
@@ -32,8 +35,8 @@ class ExposedPad:
 
     Attributes:
         rows: of `Board.pads`.
-        size_mm: of its largest row.
-        vias: vias and plated holes of its net whose centre is in it.
+        size_mm: of the rectangle around all of it, along and across the part.
+        vias: vias and plated holes of its net whose centre is in it, and plated holes that are a piece of it.
     """
 
     footprint: int
@@ -75,16 +78,37 @@ def _of_part(board: Board, rows: Ints) -> Iterator[ExposedPad]:
     for number in distinct(pads.number[rows[large]]).tolist():
         mine = rows[large & (pads.number[rows] == number)]
         if len(distinct(pads.net[mine])) == 1 and _is_in_the_middle(board, footprint, mine, others):
-            largest = int(mine[np.argmax(pads.size_x_mm[mine] * pads.size_y_mm[mine])])
+            plated = _plated_pieces(board, mine[0])
             yield ExposedPad(
                 footprint=footprint,
                 reference=reference,
                 number=str(number),
-                net=int(pads.net[largest]),
+                net=int(pads.net[mine[0]]),
                 rows=tuple(mine.tolist()),
-                size_mm=(float(pads.size_x_mm[largest]), float(pads.size_y_mm[largest])),
-                vias=_vias_in(board, mine),
+                size_mm=_size_mm(board, footprint, np.concatenate([mine, plated])),
+                vias=_vias_in(board, mine, plated),
             )
+
+
+def _plated_pieces(board: Board, row: int) -> Ints:
+    """Return the plated holes that have the number of a surface pad, in the same part: pieces of one exposed pad."""
+    pads = board.pads
+    same = (pads.footprint == pads.footprint[row]) & (pads.number == pads.number[row])
+    return np.flatnonzero(same & (pads.kind == PadKind.THROUGH) & (pads.drill_x_mm > 0))
+
+
+def _size_mm(board: Board, footprint: int, rows: Ints) -> tuple[float, float]:
+    """Return the extent of the pieces of a pad, along and across the part."""
+    pads, turned = board.pads, float(board.footprints.rotation_deg[footprint])
+    tilt = np.radians(pads.rotation_deg[rows] - turned)
+    half_x = (pads.size_x_mm[rows] * np.abs(np.cos(tilt)) + pads.size_y_mm[rows] * np.abs(np.sin(tilt))) / 2
+    half_y = (pads.size_x_mm[rows] * np.abs(np.sin(tilt)) + pads.size_y_mm[rows] * np.abs(np.cos(tilt))) / 2
+    c, s = np.cos(np.radians(turned)), np.sin(np.radians(turned))
+    along = pads.x_mm[rows] * c - pads.y_mm[rows] * s
+    across = pads.x_mm[rows] * s + pads.y_mm[rows] * c
+    width = np.max(along + half_x) - np.min(along - half_x)
+    height = np.max(across + half_y) - np.min(across - half_y)
+    return round(float(width), 6), round(float(height), 6)  # what turning rounds away is no width
 
 
 def _is_in_the_middle(board: Board, footprint: int, mine: Ints, others: Ints) -> bool:
@@ -100,8 +124,8 @@ def _is_in_the_middle(board: Board, footprint: int, mine: Ints, others: Ints) ->
     return True
 
 
-def _vias_in(board: Board, rows: Ints) -> int:
-    """Count the vias that reach the pads and the plated holes of other pads in them, of the same net."""
+def _vias_in(board: Board, rows: Ints, plated: Ints) -> int:
+    """Count the vias that reach the pads and the plated holes in them, of the same net; and its own plated pieces."""
     pads, vias = board.pads, board.vias
     net, back = pads.net[rows[0]], bool(board.footprints.back[pads.footprint[rows[0]]])
     layer = board.layer_count - 1 if back else 0
@@ -109,7 +133,7 @@ def _vias_in(board: Board, rows: Ints) -> int:
     holes = np.flatnonzero((pads.kind == PadKind.THROUGH) & (pads.net == net) & (pads.drill_x_mm > 0))
     x = np.concatenate([vias.x_mm[reaches], pads.x_mm[holes]])
     y = np.concatenate([vias.y_mm[reaches], pads.y_mm[holes]])
-    inside = np.zeros(len(x), dtype=bool)
+    inside = np.concatenate([np.zeros(len(reaches), dtype=bool), np.isin(holes, plated)])
     for row in rows.tolist():
-        inside |= inside_pad(board, row, x, y)
+        inside |= inside_pad(board, row, x, y, ROUNDING_MM)
     return int(np.sum(inside))
