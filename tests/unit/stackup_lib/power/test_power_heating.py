@@ -65,9 +65,9 @@ def test_the_bound_holds_where_heat_adds_resistance(current_a: float, pads_at_on
         rise = np.linalg.solve(matrix, current_a**2 * cold_ohm * hotter)
 
     plain = conduction_rise_c(current_a * cold_ohm * count, ends_c) * (4 if pads_at_one_end else 1)
-    bound = own_heat_c(plain, ends_c)
-    assert plain < rise.max() <= bound
-    assert bound == pytest.approx(rise.max(), rel=0.05)
+    per_k = 0.00393 / (1 + 0.00393 * (ends_c - 20))
+    assert rise.max() == pytest.approx((1 / np.cos(np.sqrt(2 * per_k * plain)) - 1) / per_k, rel=0.01)
+    assert plain < rise.max() <= own_heat_c(plain, ends_c)
 
 
 def test_no_bound_is_left_where_heat_runs_away() -> None:
