@@ -23,6 +23,25 @@ def conduction_rise_c(volts: float, copper_c: float = 20.0) -> float:
     return volts**2 / (8 * THERMAL_W_PER_MK * copper_ohm_m(copper_c))
 
 
+def own_heat_c(rise_c: float, copper_c: float = 20.0) -> float:
+    """Return a bound by conduction with the resistance that the heat itself adds, r/(1 - a r); infinite past 1/a.
+
+    The current is what is given, so voltage and heat grow with the resistance. It is taken everywhere as at the hottest
+    place, which bounds it: the exact rise is (sec(sqrt(2 a r)) - 1)/a.
+
+    Args:
+        rise_c: the bound with the resistance at the temperature of the ends.
+        copper_c: that temperature.
+    """
+    share = per_k(copper_c) * rise_c
+    return rise_c / (1 - share) if share < 1 else float("inf")
+
+
+def per_k(copper_c: float) -> float:
+    """Return the temperature coefficient of copper's resistance, related to a temperature in degrees Celsius."""
+    return COPPER_PER_K / (1 + COPPER_PER_K * (copper_c - 20))
+
+
 def copper_ohm_m(copper_c: float) -> float:
     """Return the resistivity of copper at a temperature in degrees Celsius, in ohm metres."""
     return (1 + COPPER_PER_K * (copper_c - 20)) / COPPER_S_PER_M

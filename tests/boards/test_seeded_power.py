@@ -108,10 +108,15 @@ SEEDS = [
         lambda case: case.declared("max_a_per_mm2 = 80", "max_a_per_mm2 = 20"),
         {DENSITY: "failed"},
     ),
-    Seed(
-        "1.5 A in tracks of 0.1 mm warm them, less with plating on them; 49 mV of 5 V are within the usual 3 %",
-        lambda case: case.declared("current_a = 0.2", "current_a = 1.5"),
+    Seed(  # by the chart: (0.8 A / (0.048 (5.43 square mils)^0.725))^(1/0.44) = 37 degrees, 13 with 30 um more
+        "0.8 A in tracks of 0.1 mm between pads warm them past 20 degrees, not with plating on them",
+        lambda case: case.declared("current_a = 0.2", "current_a = 0.8"),
         undecided(HEAT),
+    ),
+    Seed(  # 154 degrees by the same formula, 56 with plating; conduction bounds neither, both ends being pads
+        "1.5 A in the same tracks warm them with any plating; 49 mV of 5 V are within the usual 3 %",
+        lambda case: case.declared("current_a = 0.2", "current_a = 1.5"),
+        {HEAT: "failed"},
     ),
     Seed(
         "6 A through the same tracks warm them with any plating; 190 mV are above 3 % of 5 V as stated only",

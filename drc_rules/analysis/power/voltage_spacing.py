@@ -133,6 +133,15 @@ def kinds_of(board: Board, spaces: Spaces) -> list[str]:
     return [LEADS if lead else BARE if open_ else MASKED for open_, lead in zip(bare, leads, strict=True)]
 
 
+def strict_kinds_of(board: Board, spaces: Spaces) -> list[str]:
+    """Return for each space with one bare side the class of that side, "" for others: the table names no mixed pair."""
+    if spaces.layer not in (0, board.layer_count - 1):
+        return [""] * len(spaces)
+    one, other = _is_bare(board, spaces.one, spaces.layer), _is_bare(board, spaces.other, spaces.layer)
+    pads = np.where(one, pad_rows(board, spaces.one), pad_rows(board, spaces.other)) >= 0
+    return [(LEADS if pad else BARE) if mixed else "" for mixed, pad in zip(one ^ other, pads, strict=True)]
+
+
 def _is_bare(board: Board, pieces: CopperShapes, layer: int) -> Mask:
     """Which pieces no mask covers: pads, and vias that say that they are not tented, or whose board does."""
     side, stated = ("front", board.vias.tented_front) if layer == 0 else ("back", board.vias.tented_back)

@@ -15,6 +15,7 @@ adds much of the voltage drop.
 How to fix
 ----------
 Widen the bridge: move vias apart or remove their unused pads, extend the plane around them, or add a second layer.
+Where the densest place is at a via or a pad of the rail's source or load, add vias and spread them around the pad.
 
 What it cannot see
 ------------------
@@ -30,16 +31,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
 from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
+from drc_rules.analysis.power.rail_inputs import loads_of, pads_of_all
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.board.board import Board
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval, Standing
+
+AT_CONTACT_MM = 0.5
+"""Current that is dense so near to a via or pad is crowded because it enters or leaves there."""
 
 
 def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
@@ -78,13 +87,41 @@ def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -
     yield DraftFinding(
         title=f"current density {figure(found.nominal)} A/mm2, maximum {limit:g} A/mm2: {row.net} on {peak.layer}, "
         f"{figure(peak.a_per_mm.nominal)} A per mm of width",
-        why="A narrow bridge carries the current of a wide plane: it heats up and adds to the voltage drop",
-        fix="Widen the bridge there, or add copper on another layer",
+        why="Where the current of a wide plane is crowded, copper heats up and adds to the voltage drop",
+        fix=_fix(ctx.board, solved),
         ids=(row.net, peak.layer),
         measured=Measured(value=round(found.nominal, 3), unit="A/mm2"),
         limit_value=limit,
         places=(Location(layer=peak.layer, net=row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),),
         inferred=solved.confidence is not Confidence.HIGH,
+    )
+
+
+def _fix(board: Board, solved: SolvedRail) -> str:
+    """A bridge is widened; where current is crowded at a via or pad of the net, it needs more ways in or out."""
+    if _is_at_contact(board, solved):
+        return "Add vias and spread them around the pad there, or widen the copper that meets it"
+    return "Widen the bridge there, or add copper on another layer"
+
+
+def _is_at_contact(board: Board, solved: SolvedRail) -> bool:
+    """Tell whether the densest place is near the copper of a hole, or of a pad of the source or a load."""
+    import shapely  # noqa: PLC0415 - heavy, and only a finding needs it
+
+    from stackup_lib.power.rail_drop.net_copper import pad_area  # noqa: PLC0415
+
+    peak, layer = solved.peak, solved.layer_index[solved.peak.layer]
+    vias = board.vias
+    here = (vias.net == solved.net) & (vias.start_layer <= layer) & (vias.end_layer >= layer)
+    radius_mm = np.maximum(vias.pad_size_mm[here, layer], vias.drill_mm[here]) / 2
+    if (np.hypot(vias.x_mm[here] - peak.x_mm, vias.y_mm[here] - peak.y_mm) <= radius_mm + AT_CONTACT_MM).any():
+        return True
+    ends = pads_of_all(board, solved.row, solved.row.from_, "from", "where it is fed")
+    loads, _ = loads_of(board, solved.row, solved.current_a)
+    place = shapely.Point(peak.x_mm, peak.y_mm)
+    return any(
+        holds_layer(board.pads.layers[[pad]], layer)[0] and pad_area(board, pad).dwithin(place, AT_CONTACT_MM)
+        for pad in (*ends, *(pad for load in loads for pad in load.pads))
     )
 
 

@@ -4,8 +4,10 @@ What it checks
 --------------
 The clearances on each layer between nets whose voltages are known and differ by more than 30 V: rails as `[[rail]]`
 declares them, else nets whose name states a voltage (`+48V`, `VIN_54V0`), and ground. The minimum is that of IPC-2221B
-table 6-1 for the voltage between the two: class B1 on inner layers; outside B4 where solder mask covers either side, A6
-between pads of different parts, B2 between other bare copper. At 48 V that is 0.1, 0.13, 0.4 and 0.6 mm.
+table 6-1 for the voltage between the two: class B1 on inner layers; outside B4 where solder mask covers both sides, A6
+between pads of different parts, B2 between other bare copper. At 48 V that is 0.1, 0.13, 0.4 and 0.6 mm. The table
+names no pair of which mask covers one side only, e.g. a pad next to a fill: below B4 it fails, from the class of its
+bare side on (A6 for a pad) it passes, and between them it is not verifiable.
 
 A second clause compares outer layers with IPC-9592, for power converters: from 100 V on 0.6 mm plus 0.005 mm per volt,
 2.6 mm at 400 V. Both are information.
@@ -18,7 +20,6 @@ chars and the rail arcs. Inside, copper grows along the glass in years of moistu
 How to fix
 ----------
 Give the rail a net class with the clearance of the finding, refill the zones, and keep bare pads and test points apart.
-Under IPC-2221B mask on one of two bare tracks or vias helps as well.
 
 What it cannot see
 ------------------
@@ -43,6 +44,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.power.voltage_spacing import (
     BARE,
     INNER,
+    MASKED,
     WORDS,
     conversion_spacing_mm,
     differences_v,
@@ -50,6 +52,7 @@ from drc_rules.analysis.power.voltage_spacing import (
     net_volts,
     spacing_mm,
     spacing_table,
+    strict_kinds_of,
     voltage_spaces,
     widest_volts,
 )
@@ -78,7 +81,7 @@ U: voltage between the two nets [V]
 _BOARDS, _CONVERTERS = "voltage_clearance", "conversion_clearance"
 WHY_OUTSIDE = "At this voltage a current creeps between bare or dirty copper until the surface chars"
 WHY_INSIDE = "At this voltage copper grows along the glass from one to the other in years of moisture"
-COVER = ", or cover one of the two with solder mask"
+COVER = ", or cover both with solder mask"
 _NAMES = {_BOARDS: "IPC-2221B", _CONVERTERS: "IPC-9592"}
 
 
@@ -111,6 +114,8 @@ def small_voltage_clearance(ctx: Context, clause: Clause, layer: int) -> Iterato
     ctx.shows(name, s=gap, s_min=limit, U=volt)
     worst = worst[spaces.gap_mm[worst] < least[worst] - TOLERANCE_MM]
     if not len(worst):
+        if clause.kind == _BOARDS:
+            _refuse_half_bare(ctx, spaces, volts, name)
         return
     pairs, standard = spaces.where(worst), _NAMES[clause.kind]
     where = f"{WORDS[kinds[row]]}: {name}, {between(board, pairs)}"
@@ -124,6 +129,25 @@ def small_voltage_clearance(ctx: Context, clause: Clause, layer: int) -> Iterato
         limit_value=limit,
         places=tuple(place(ctx.copper, pairs, one) for one in range(min(len(pairs), PLACES_SHOWN))),
         counted=len(pairs),
+    )
+
+
+def _refuse_half_bare(ctx: Context, spaces: Spaces, volts: Floats, layer: str) -> None:
+    """Raise `MissingFact` for pairs with one bare side that are closer than two bare ones may be."""
+    strict = strict_kinds_of(ctx.board, spaces)
+    asked = [spacing_mm(volt, kind) if kind else 0.0 for volt, kind in zip(volts.tolist(), strict, strict=True)]
+    least = np.array(asked)
+    close = np.flatnonzero(spaces.gap_mm < least - TOLERANCE_MM)
+    if not len(close):
+        return
+    row = int(close[np.argmin(spaces.gap_mm[close] / least[close])])
+    pairs = spaces.where(np.array([row]))
+    gap, bare = clearance_text(float(spaces.gap_mm[row])), strict[row]
+    raise MissingFact(
+        f"whether class B4 or {bare} of IPC-2221B holds where mask covers one of two: {gap} at {volts[row]:g} V on "
+        f"{layer}, B4 {spacing_mm(float(volts[row]), MASKED):g} mm, {bare} {least[row]:g} mm, "
+        f"{between(ctx.board, pairs)}, {len(close)} in all",
+        f"give the nets a net class with a clearance of {least[row]:g} mm, or agree on B4 with the customer",
     )
 
 

@@ -2,12 +2,13 @@
 
 What it checks
 --------------
-The tracks of each `[[rail]]` outside its fills: the largest current along each, and its temperature rise. Two bounds,
-and the lower one counts: the chart of IPC-2221 for a long track alone, and the maximum that conduction along the copper
-allows, V2/(8 k rho), for the voltage V along the track and those that holes outside fills join to it; a short neck
-between wide copper stays cool. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as
-information. Tracks that exceed it with the stated thickness, and not with the thickest copper that a fab may deliver
-for it, are not verifiable until `copper_um` declares the finished copper. For bridges inside fills see `max_a_per_mm2`.
+The tracks of each `[[rail]]` outside its fills: the largest current along each, and its temperature rise. By the chart
+of IPC-2221 for a long track alone, or by the maximum that conduction along the copper allows, where that is lower and
+holds: V2/(8 k rho) for the voltage V along tracks between wide copper, four times that where pads are one of the two
+ends. Wide copper is a fill of 20 squares of the track's width, and no less than the tracks that it cools. Between pads
+alone the chart decides. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as information.
+Tracks that exceed it with the stated thickness, and not with the thickest copper that a fab may deliver for it, are not
+verifiable until `copper_um` declares the finished copper. For bridges inside fills see `max_a_per_mm2`.
 
 Why it matters
 --------------
@@ -20,8 +21,7 @@ Widen the track, pour copper around it, or route it on an outer layer.
 What it cannot see
 ------------------
 Heat from parts, hot ends, tracks, airflow, altitude. The chart is cautious next to planes, optimistic for outer
-tracks over 2 mm without any. Tracks in fills, very short tracks and necks are not judged. Pulsed current counts as
-declared.
+tracks over 2 mm without any. Tracks in fills and very short ones are not judged. Pulsed current counts as declared.
 
 Sources
 -------
@@ -31,7 +31,7 @@ The chart is cautious next to planes, so this is never an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
@@ -46,7 +46,15 @@ from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval, Standing
 from stackup_lib.core.record import record
-from stackup_lib.power.heating import THERMAL_W_PER_MK, chart_rise_c, conduction_rise_c, copper_ohm_m
+from stackup_lib.power.heating import (
+    THERMAL_W_PER_MK,
+    chart_rise_c,
+    conduction_rise_c,
+    copper_ohm_m,
+    own_heat_c,
+    per_k,
+)
+from stackup_lib.power.rail_drop.spread import COPPER_C
 
 if TYPE_CHECKING:
     from stackup_lib.power.rail_drop.rail_models import TrackCurrent
@@ -68,13 +76,15 @@ class WarmTrack:
 FORMULA = """
 A = 1550.0031 · w · t
 T_chart = (I / (k · A^0.725))^(1 / 0.44)
-T_bound = U² / (8 · k_Cu · rho)
+T_cold = U² / (n · k_Cu · rho)
+T_bound is T_cold / (1 - alpha · T_cold) where wide copper cools the ends
 T = min(T_chart, T_bound)
 T ≤ T_max
 
 T: rise of the warmest track [degrees C]
-T_chart: by the chart of IPC-2221 for a track alone [degrees C]
-T_bound: maximum by conduction along the copper [degrees C]
+T_chart: by the chart of IPC-2221 for a track alone, which ends at 100 degrees [degrees C]
+T_cold: maximum by conduction along the copper, its own heat adding no resistance [degrees C]
+T_bound: with that resistance; no bound where wide copper cools no end, or pads are both [degrees C]
 T_max: limit [degrees C]
 I: current of the track [A]
 w: width [mm]
@@ -82,9 +92,14 @@ t: thickness [mm]
 A: cross-section [square mils]
 k: constant of the chart: 0.048 outside, 0.024 inside
 U: voltage along it and the tracks that it goes on in [V]
+n: 8 between wide copper, 2 where pads are one of the ends
 k_Cu: conductivity of copper for heat [W/(m K)]
 rho: resistivity of copper at its temperature [ohm m]
+alpha: rise of its resistance, related to that temperature [1/K]
 """
+
+CHART_ENDS_C = 100.0
+"""The chart has no line for a larger rise."""
 
 
 @rule("PDN006", aliases=("hot-track",), kinds=("rail_heating",), over=declared_rails, formula=FORMULA, reads_fills=True)
@@ -101,54 +116,85 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
     if over and not sure:
         what = f"temperature rise of the warmest track of {row.net} in degrees C"
         raise unsure(row.net, what, over[0].rise, f"maximum {limit:g}", copper_line_of(solved, over[0].track.layer))
-    over = sure
-    if not over:
+    if not sure:
+        if any(_chart_c(one.track, outer) > limit for one in warm):  # how cool wide copper stays is not known
+            ctx.rests_on(Confidence.MEDIUM)
         return
+    yield _finding(row, sure, limit, inferred=solved.confidence is not Confidence.HIGH)
+
+
+def _finding(row: RailDeclaration, over: Sequence[WarmTrack], limit: float, *, inferred: bool) -> DraftFinding:
     worst = over[0].track
     many = f", {len(over)} tracks exceed it" if len(over) > 1 else ""
-    yield DraftFinding(
-        title=f"track temperature rise {over[0].rise_c:.0f} degrees C, maximum {limit:g} degrees C: {row.net}, "
+    beyond = over[0].rise_c > CHART_ENDS_C
+    rise = "more than 100 degrees C, outside the chart" if beyond else f"{over[0].rise_c:.0f} degrees C"
+    return DraftFinding(
+        title=f"track temperature rise {rise}, maximum {limit:g} degrees C: {row.net}, "
         f"{figure(worst.current_a)} A in a {worst.width_mm:g} mm track on {worst.layer}{many}",
         why="A narrow track heats itself and its surroundings",
         fix="Widen the track, or pour copper of the net around it",
         ids=(row.net,),
-        measured=Measured(value=round(over[0].rise_c, 1), unit="degrees C"),
+        measured=Measured(value=round(min(over[0].rise_c, CHART_ENDS_C), 1), unit="degrees C"),
         limit_value=limit,
         places=tuple(
             Location(layer=t.layer, net=row.net, uuid=t.uuid or None, x_mm=t.x_mm, y_mm=t.y_mm)
             for t in (one.track for one in over)
         ),
         severity=Severity.WARNING if row.max_rise_c is not None else Severity.INFO,
-        inferred=solved.confidence is not Confidence.HIGH,
+        inferred=inferred,
     )
 
 
 def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str], limit: float) -> None:
-    track, is_outer = warmest.track, warmest.track.layer in outer
+    track, copper_c = warmest.track, solved.copper.temperature_c
+    bound: dict[str, float] = {"T_bound": float("inf")}
+    if track.bound_divisor:
+        bound = {
+            "T_cold": _cold_bound_c(track, copper_c),
+            "T_bound": own_heat_c(_cold_bound_c(track, copper_c), copper_c),
+            "U": track.run_v,
+            "n": track.bound_divisor,
+            "k_Cu": THERMAL_W_PER_MK,
+            "rho": copper_ohm_m(copper_c),
+            "alpha": per_k(copper_c),
+        }
     ctx.shows(
         f"{solved.row.net}, track on {track.layer}",
         T=warmest.rise_c,
-        T_chart=chart_rise_c(track.current_a, track.width_mm, track.thickness_mm, outer=is_outer),
-        T_bound=conduction_rise_c(track.run_v, solved.copper.temperature_c),
+        T_chart=_chart_c(track, outer),
         T_max=limit,
         I=track.current_a,
         w=track.width_mm,
         t=track.thickness_mm,
-        k=0.048 if is_outer else 0.024,
-        U=track.run_v,
-        k_Cu=THERMAL_W_PER_MK,
-        rho=copper_ohm_m(solved.copper.temperature_c),
+        k=0.048 if track.layer in outer else 0.024,
+        **bound,
     )
 
 
 def _rise(solved: SolvedRail, track: TrackCurrent, outer: set[str]) -> Interval:
-    """The rise with the copper as stated, and with the thickest and the thinnest that may be delivered for it."""
+    """The rise as stated; with the thickest, cold copper, and with the thinnest, hot copper that may be delivered."""
     thin, stated, thick = solved.range_of(track.layer)
-    cool, middle, hot = (_rise_c(solved, track, outer, one / stated) for one in (thick, stated, thin))
+    is_known, as_solved_c = solved.row.copper_c is not None, solved.copper.temperature_c
+    hot_c = as_solved_c if is_known else max(COPPER_C.high, as_solved_c)
+    cases = ((thick, as_solved_c), (stated, as_solved_c), (thin, hot_c))
+    cool, middle, hot = (_rise_c(solved, track, outer, one / stated, copper_c) for one, copper_c in cases)
     return Interval(low=cool, nominal=middle, high=hot)
 
 
-def _rise_c(solved: SolvedRail, track: TrackCurrent, outer: set[str], share: float) -> float:
-    """The rise with a share of the stated thickness, the current unchanged."""
-    chart = chart_rise_c(track.current_a, track.width_mm, track.thickness_mm * share, outer=track.layer in outer)
-    return min(chart, conduction_rise_c(track.run_v / share, solved.copper.temperature_c))
+def _rise_c(solved: SolvedRail, track: TrackCurrent, outer: set[str], share: float, copper_c: float) -> float:
+    """The rise with a share of the stated thickness between ends of a temperature, the current unchanged."""
+    as_solved_c = solved.copper.temperature_c
+    hotter = copper_ohm_m(copper_c) / copper_ohm_m(as_solved_c)
+    bound = _cold_bound_c(track, as_solved_c) * hotter / share**2
+    return min(_chart_c(track, outer, share), own_heat_c(bound, copper_c))
+
+
+def _chart_c(track: TrackCurrent, outer: set[str], share: float = 1.0) -> float:
+    return chart_rise_c(track.current_a, track.width_mm, track.thickness_mm * share, outer=track.layer in outer)
+
+
+def _cold_bound_c(track: TrackCurrent, copper_c: float) -> float:
+    """The maximum by conduction without what its own heat adds; infinite where none holds."""
+    if not track.bound_divisor:
+        return float("inf")
+    return conduction_rise_c(track.run_v, copper_c) * 8 / track.bound_divisor

@@ -121,7 +121,7 @@ def _next_step(part: HotPartOnBoard) -> str:
     told = part.declared
     if told.max_k_per_w is None and told.junction_max_c is None:
         return "Set max_k_per_w under [[hot_part]] to have it judged"
-    return "Nothing: high-thermal-resistance judges it by the declared maximum"
+    return "See THM003, which judges it by the declared maximum"
 
 
 def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) -> DraftFinding:

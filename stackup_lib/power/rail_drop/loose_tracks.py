@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.core.record import entity, record
-from stackup_lib.power.network import joined_parts
+from stackup_lib.power.rail_drop.cool_ends import TrackEnds, TrackGroups, TrackHole, TrackPad, track_ends
 from stackup_lib.power.rail_drop.net_copper import layer_fills
 from stackup_lib.power.rail_drop.sheets import SheetSolution
 
@@ -20,17 +19,13 @@ if TYPE_CHECKING:
     from shapely import Geometry
 
 NEAR = 0.4
-"""Current is averaged over the triangles within this share of the track's width from a place on its middle line."""
+"""Current is averaged over the triangles whose centres lie on the track, along it within this share of its width."""
 
-NEAREST = 16
+NEAREST = 64
 """Triangles among which the one that holds a place is looked for."""
 
 PLACES = 9
 """Places along a straight track, at most: another track may leave it anywhere. None is within a width of its ends."""
-
-
-RELIEF_MM = 0.8
-"""Ring of a hole and gap of its thermal relief together are hardly wider: a fill so near is joined to it."""
 
 LEAST_SHARE = 1e-6
 """Of the largest current on a layer: a track with less carries none."""
@@ -42,23 +37,14 @@ class LooseTrack:
 
     Attributes:
         row: of `Board.tracks`.
-        current_a: the largest along it; where currents meet, an upper estimate.
-        volts: largest difference within the loose tracks that it is joined to by touch, or by holes outside fills.
+        current_a: the largest along it, through a cross-section of it.
+        volts, divisor: as of `TrackEnds`.
     """
 
     row: int
     current_a: float
     volts: float
-
-
-@record
-class TrackHole:
-    """A hole of the net and the layers that it joins."""
-
-    x_mm: float
-    y_mm: float
-    radius_mm: float
-    layers: tuple[int, ...]
+    divisor: int
 
 
 @entity
@@ -79,8 +65,13 @@ class _OnSheet:
     high: Floats
 
 
-def loose_tracks(
-    board: Board, net: int, layers: Sequence[int], holes: Sequence[TrackHole], solution: SheetSolution
+def loose_tracks(  # noqa: PLR0917 - the copper of the net, and what was solved of it
+    board: Board,
+    net: int,
+    layers: Sequence[int],
+    holes: Sequence[TrackHole],
+    pads: Sequence[TrackPad],
+    solution: SheetSolution,
 ) -> tuple[LooseTrack, ...]:
     """Return the tracks that lie in no fill of the net, largest current first; those that carry none left out.
 
@@ -89,39 +80,52 @@ def loose_tracks(
         net: of the rail.
         layers: copper layer of each sheet of the solution.
         holes: those of the net that join layers.
+        pads: all of the net; tracks that lie on those where current enters or leaves are left out.
         solution: of `solve_sheets`.
     """
     sheets: list[_OnSheet] = []
     fills_of = {layer: layer_fills(board, net, layer) for layer in layers}
     for sheet, layer in enumerate(layers):
-        rows = _outside(board, net, layer, fills_of[layer])
+        ends = [pad.area for pad in pads if (pad.feeds or pad.draws) and layer in pad.layers]
+        rows = _outside(board, net, layer, [*fills_of[layer], *ends])
         one = _of_sheet(board, rows, sheet, fills_of[layer], solution) if len(rows) else None
         if one is not None:
             sheets.append(one)
     if not sheets:
         return ()
-    loose = _outside_fills(holes, fills_of)
+    ends_of = track_ends(_groups(board, sheets), holes, pads, fills_of)
+    first = np.cumsum([0, *(len(sheet.areas) for sheet in sheets)]).tolist()
     found = [
-        LooseTrack(int(row), current, lost)
-        for sheet, volts in zip(sheets, _volts(sheets, loose), strict=True)
-        for row, current, lost in zip(sheet.rows, sheet.current_a.tolist(), volts[sheet.group].tolist(), strict=True)
-        if current > LEAST_SHARE * sheet.current_a.max()
+        track
+        for sheet, start in zip(sheets, first, strict=False)
+        for track in _tracks(sheet, ends_of, sheet.group + start)
     ]
     return tuple(sorted(found, key=lambda track: (-track.current_a, track.row)))
 
 
-def _outside_fills(holes: Sequence[TrackHole], fills_of: Mapping[int, Sequence[Geometry]]) -> list[TrackHole]:
-    """Leave out holes on whose way there is wide copper: it keeps them cool."""
-    import shapely  # noqa: PLC0415
+def _tracks(sheet: _OnSheet, ends: TrackEnds, group: Ints) -> Iterator[LooseTrack]:
+    """Yield those of one layer that carry current; `group` by the numbers of all layers."""
+    least = LEAST_SHARE * sheet.current_a.max()
+    volts, divisor = ends.volts[group].tolist(), ends.divisor[group].tolist()
+    for row, current, lost, bound in zip(sheet.rows.tolist(), sheet.current_a.tolist(), volts, divisor, strict=True):
+        if current > least:
+            yield LooseTrack(row, current, lost, bound)
 
-    cool = np.zeros(len(holes), dtype=bool)
-    places = shapely.points(np.array([(hole.x_mm, hole.y_mm) for hole in holes]).reshape(-1, 2))
-    for layer, fills in fills_of.items():
-        on = np.array([layer in hole.layers for hole in holes], dtype=bool)
-        for fill in fills if on.any() else ():
-            shapely.prepare(fill)
-            cool[on] |= shapely.dwithin(fill, places[on], RELIEF_MM)
-    return [hole for hole, is_cool in zip(holes, cool.tolist(), strict=True) if not is_cool]
+
+def _groups(board: Board, sheets: Sequence[_OnSheet]) -> TrackGroups:
+    """Number the groups of all layers through."""
+    widths = []
+    for sheet in sheets:
+        widest = np.zeros(len(sheet.areas))
+        np.maximum.at(widest, sheet.group, board.tracks.width_mm[sheet.rows])
+        widths.append(widest)
+    return TrackGroups(
+        layer=np.concatenate([np.full(len(sheet.areas), sheet.layer) for sheet in sheets]),
+        areas=np.concatenate([sheet.areas for sheet in sheets]),
+        width_mm=np.concatenate(widths),
+        low_v=np.concatenate([sheet.low for sheet in sheets]),
+        high_v=np.concatenate([sheet.high for sheet in sheets]),
+    )
 
 
 def _middles(board: Board, rows: Ints) -> tuple[Floats, Floats]:
@@ -182,20 +186,40 @@ def _of_sheet(
         return None
     corners = assembly.corners_mm[mine]
     tree = cKDTree(corners.mean(axis=1))
-    amperes_per_mm = np.hypot(*solution.density_a_per_mm[mine].T)
-    size = solution.size_mm2[mine]
-    width = board.tracks.width_mm[rows]
+    centres, density, size = corners.mean(axis=1), solution.density_a_per_mm[mine], solution.size_mm2[mine]
+    width, ways = board.tracks.width_mm[rows].tolist(), _directions(board, rows)
     currents: list[float] = []
-    for places, wide in zip(_places(board, rows, fills), width.tolist(), strict=True):
-        around = tree.query_ball_point(places, NEAR * wide)
-        found = [near or _holding(place, tree, corners) for near, place in zip(around, places, strict=True)]
-        found = [near for near in found if near] or [[int(tree.query(places[0])[1])]]
-        means = [float((amperes_per_mm[near] * size[near]).sum() / size[near].sum()) for near in found]
-        currents.append(max(means) * wide)
+    for places, wide, way in zip(_places(board, rows, fills), width, ways, strict=True):
+        around = tree.query_ball_point(places, wide * np.hypot(NEAR, 0.5))
+        found = [
+            _on_strip(near, centres, place, way, wide) or _holding(place, tree, corners)
+            for near, place in zip(around, places, strict=True)
+        ]
+        found = [near for near in found if near]
+        means = [abs(float(size[near] @ (density[near] @ way)) / float(size[near].sum())) for near in found]
+        currents.append(max(means, default=0.0) * wide)  # none on a dead end, or within a contact
     areas, group = _touching(board, rows)
     low, high = _ends(areas, corners, solution.volts[assembly.continuous.unknowns[mine]])
     layer = int(board.tracks.layer[rows[0]])
     return _OnSheet(layer, rows, np.array(currents), group, areas, low, high)
+
+
+def _directions(board: Board, rows: Ints) -> Floats:
+    """Return the direction of each track, of an arc that in its middle; shape (tracks, 2)."""
+    tracks = board.tracks
+    x, y = tracks.end_x_mm[rows] - tracks.start_x_mm[rows], tracks.end_y_mm[rows] - tracks.start_y_mm[rows]
+    way = np.column_stack([x, y])
+    return np.asarray(way / np.maximum(np.hypot(x, y), 1e-9)[:, None])
+
+
+def _on_strip(near: list[int], centres: Floats, place: Floats, way: Floats, width_mm: float) -> list[int]:
+    """Return the triangles that lie on the track, near a cross-section of it."""
+    if not near:
+        return []
+    off = centres[near] - place
+    along, across = off @ way, off @ np.array([-way[1], way[0]])
+    on = (np.abs(along) <= NEAR * width_mm) & (np.abs(across) <= width_mm / 2)
+    return [near[k] for k in np.flatnonzero(on).tolist()]
 
 
 def _holding(place: Floats, tree: cKDTree, corners: Floats) -> list[int]:
@@ -235,31 +259,3 @@ def _ends(areas: NDArray[np.object_], corners: Floats, drops: Floats) -> tuple[F
     np.minimum.at(low, at, drops.reshape(-1)[of])
     np.maximum.at(high, at, drops.reshape(-1)[of])
     return low, high
-
-
-def _volts(sheets: Sequence[_OnSheet], holes: Sequence[TrackHole]) -> list[Floats]:
-    """Return the largest difference within what each group is joined to, by sheet."""
-    first = np.cumsum([0, *(len(sheet.areas) for sheet in sheets)])
-    hole, group = _met(sheets, holes, first)
-    part = joined_parts(group, int(first[-1]) + hole, int(first[-1]) + len(holes))[: first[-1]]
-    least, most = np.full(part.max() + 1, np.inf), np.full(part.max() + 1, -np.inf)
-    np.minimum.at(least, part, np.concatenate([one.low for one in sheets]))
-    np.maximum.at(most, part, np.concatenate([one.high for one in sheets]))
-    span = np.maximum(most - least, 0.0)[part]
-    return [span[start:end] for start, end in pairwise(first.tolist())]
-
-
-def _met(sheets: Sequence[_OnSheet], holes: Sequence[TrackHole], first: Ints) -> tuple[Ints, Ints]:
-    """Return pairs of a hole and a group that it touches, by their numbers."""
-    import shapely  # noqa: PLC0415
-
-    numbers, groups = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for start, sheet in zip(first.tolist(), sheets, strict=False):
-        mine = [k for k, hole in enumerate(holes) if sheet.layer in hole.layers]
-        if mine:
-            places = shapely.points([(holes[k].x_mm, holes[k].y_mm) for k in mine])
-            radius_mm = [holes[k].radius_mm for k in mine]
-            at, group = shapely.STRtree(sheet.areas).query(places, predicate="dwithin", distance=radius_mm)
-            numbers.append(np.array(mine)[at])
-            groups.append(start + group)
-    return np.concatenate(numbers), np.concatenate(groups)

@@ -15,8 +15,9 @@ from stackup_lib.board.layer_masks import layers_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import workpiece
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
+from stackup_lib.power.rail_drop.cool_ends import TrackHole, TrackPad
 from stackup_lib.power.rail_drop.flow import Step, Ways
-from stackup_lib.power.rail_drop.loose_tracks import TrackHole, loose_tracks
+from stackup_lib.power.rail_drop.loose_tracks import loose_tracks
 from stackup_lib.power.rail_drop.mesh import MeshFailed
 from stackup_lib.power.rail_drop.net_copper import (
     RailNotJoinedError,
@@ -172,6 +173,7 @@ class RailPlan:
     barrels: list[Barrel] = field(default_factory=list)
     barrel_of: list[tuple[PlatedHole, int, int]] = field(default_factory=list)
     name_of: dict[int, str] = field(default_factory=dict)
+    node_of_pad: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, board: Board, net: int, copper: BoardCopper, terminals: Sequence[Terminal]) -> RailPlan:
@@ -186,6 +188,7 @@ class RailPlan:
             ],
         )
         node_of_pad = {pad: i for i, terminal in enumerate(terminals) for pad in terminal.pads}
+        plan.node_of_pad = node_of_pad
         plan.name_of = {i: terminal.name for i, terminal in enumerate(terminals)}
         for pad, node in node_of_pad.items():
             area = pad_area(board, pad)
@@ -285,7 +288,7 @@ def _result(  # noqa: PLR0917 - what the solution was made of
         layer_power_w={names[layer]: w for layer, w in zip(plan.layers, solution.sheet_power_w, strict=True)},
         barrel_power_w=solution.barrel_power_w,
         holes=_holes(plan, solution, names),
-        tracks=_tracks(board, copper, plan, solution, names),
+        tracks=_tracks(board, copper, loads, plan, solution, names),
         points=solution.points,
         passes=solution.passes,
         find_peak=find_peak,
@@ -311,11 +314,17 @@ def _route(way: Sequence[Step], plan: RailPlan, solution: SheetSolution, names: 
     return (found[0], *(step for step, before in pairs if step.layer != before.layer), *found[1:][-1:])
 
 
-def _tracks(
-    board: Board, copper: BoardCopper, plan: RailPlan, solution: SheetSolution, names: list[str]
+def _tracks(  # noqa: PLR0917 - what the solution was made of
+    board: Board,
+    copper: BoardCopper,
+    loads: Sequence[Load],
+    plan: RailPlan,
+    solution: SheetSolution,
+    names: list[str],
 ) -> tuple[TrackCurrent, ...]:
-    """The tracks outside the fills."""
-    rows, net = board.tracks, plan.net
+    """The tracks outside the fills; none carries more than all loads together."""
+    rows, net, most_a = board.tracks, plan.net, sum(load.current_a for load in loads)
+    holes, pads = _track_holes(plan, copper, solution), _track_pads(board, plan)
     return tuple(
         TrackCurrent(
             uuid=str(rows.uuid[track.row]),
@@ -324,21 +333,46 @@ def _tracks(
             y_mm=float(rows.start_y_mm[track.row] + rows.end_y_mm[track.row]) / 2,
             width_mm=float(rows.width_mm[track.row]),
             thickness_mm=copper.thickness_mm[int(rows.layer[track.row])],
-            current_a=track.current_a,
+            current_a=min(track.current_a, most_a),
             run_v=track.volts,
+            bound_divisor=track.divisor,
         )
-        for track in loose_tracks(board, net, plan.layers, _track_holes(plan, copper), solution)
+        for track in loose_tracks(board, net, plan.layers, holes, pads, solution)
     )
 
 
-def _track_holes(plan: RailPlan, copper: BoardCopper) -> tuple[TrackHole, ...]:
-    """The holes of the plan, each once."""
+def _track_holes(plan: RailPlan, copper: BoardCopper, solution: SheetSolution) -> tuple[TrackHole, ...]:
+    """The holes of the plan, each once, with the drops at the ends of their barrels."""
     layers: dict[PlatedHole, set[int]] = {}
-    for hole, upper, lower in plan.barrel_of:
+    volts: dict[PlatedHole, list[float]] = {}
+    for (hole, upper, lower), barrel in zip(plan.barrel_of, plan.barrels, strict=True):
         layers.setdefault(hole, set()).update((upper, lower))
+        ends = solution.volts[solution.node_of[[barrel.first, barrel.second]]]
+        volts.setdefault(hole, []).extend(ends.tolist())
     return tuple(
-        TrackHole(hole.x_mm, hole.y_mm, hole.drill_mm / 2 + copper.plating_mm, tuple(sorted(on)))
+        TrackHole(
+            hole.x_mm,
+            hole.y_mm,
+            hole.drill_mm / 2 + copper.plating_mm,
+            tuple(sorted(on)),
+            min(volts[hole]),
+            max(volts[hole]),
+        )
         for hole, on in layers.items()
+    )
+
+
+def _track_pads(board: Board, plan: RailPlan) -> tuple[TrackPad, ...]:
+    """All pads of the net: node 0 feeds, the other terminals draw."""
+    rows, pads = board.pads, np.flatnonzero((board.pads.net == plan.net) & (board.pads.kind != PadKind.NON_PLATED))
+    return tuple(
+        TrackPad(
+            pad_area(board, pad),
+            tuple(layers_of(int(rows.layers[pad]))),
+            feeds=plan.node_of_pad.get(pad) == 0,
+            draws=plan.node_of_pad.get(pad, 0) > 0,
+        )
+        for pad in pads.tolist()
     )
 
 

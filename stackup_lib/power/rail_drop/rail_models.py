@@ -105,7 +105,8 @@ class TrackCurrent:
     """The largest current along a track whose middle lies outside the net's fills.
 
     Attributes:
-        run_v: largest drop within the tracks outside fills that touch it on its layer.
+        run_v: largest drop within the tracks outside fills that it is joined to, and the barrels at their ends.
+        bound_divisor: n of the bound V2/(n k rho) on its rise over wide copper; 0 where none holds, see `TrackEnds`.
     """
 
     uuid: str
@@ -116,6 +117,7 @@ class TrackCurrent:
     thickness_mm: float
     current_a: float
     run_v: float
+    bound_divisor: int
 
 
 @record

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stackup_lib.core.interval import Interval
-from stackup_lib.power.heating import THERMAL_W_PER_MK, chart_rise_c, conduction_rise_c
+from stackup_lib.power.heating import THERMAL_W_PER_MK, chart_rise_c, conduction_rise_c, own_heat_c
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio, finished_range_mm
 from stackup_lib.transmission_lines.materials.conductor_models import COPPER_S_PER_M
 
@@ -46,6 +46,34 @@ def test_hot_copper_bounds_the_rise_lower() -> None:
     """V2/(8 k rho): with 25.5 % more resistance at 85 degrees the same voltage drives so much less heat."""
     assert conduction_rise_c(0.02) == pytest.approx(0.02**2 / (8 * 390 * 1 / 5.8e7))
     assert conduction_rise_c(0.02, 85) == pytest.approx(conduction_rise_c(0.02) / (1 + 65 * 0.00393))
+
+
+@pytest.mark.parametrize(("current_a", "pads_at_one_end"), [(4.0, False), (8.0, False), (2.0, True), (4.0, True)])
+def test_the_bound_holds_where_heat_adds_resistance(current_a: float, pads_at_one_end: bool) -> None:
+    """A strip of 10 mm, 0.5 mm and 35 um at constant current by differences, each piece as resistive as it is warm."""
+    count, section = 400, 0.5e-3 * 35e-6
+    step_m, ends_c = 10e-3 / count, 85.0
+    cold_ohm = step_m * (1 + 0.00393 * (ends_c - 20)) / (COPPER_S_PER_M * section)
+    link = THERMAL_W_PER_MK * section / step_m
+    matrix = np.diag(np.full(count, 2 * link)) - np.diag(np.full(count - 1, link), 1)
+    matrix -= np.diag(np.full(count - 1, link), -1)
+    matrix[0, 0] = 3 * link
+    matrix[-1, -1] = link if pads_at_one_end else 3 * link
+    rise = np.zeros(count)
+    for _ in range(60):
+        hotter = 1 + 0.00393 * rise / (1 + 0.00393 * (ends_c - 20))
+        rise = np.linalg.solve(matrix, current_a**2 * cold_ohm * hotter)
+
+    plain = conduction_rise_c(current_a * cold_ohm * count, ends_c) * (4 if pads_at_one_end else 1)
+    per_k = 0.00393 / (1 + 0.00393 * (ends_c - 20))
+    assert rise.max() == pytest.approx((1 / np.cos(np.sqrt(2 * per_k * plain)) - 1) / per_k, rel=0.01)
+    assert plain < rise.max() <= own_heat_c(plain, ends_c)
+
+
+def test_no_bound_is_left_where_heat_runs_away() -> None:
+    """1/a is 254 K at 20 degrees: from there on each degree adds more heat than it carries off."""
+    assert own_heat_c(254.4) > 1e4
+    assert own_heat_c(255.0) == float("inf")
 
 
 @pytest.mark.parametrize(
