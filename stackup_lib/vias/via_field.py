@@ -29,6 +29,9 @@ AIR_MM = 0.8
 CELLS_PLY, CELLS_COPPER, CELLS_RING, CELLS_ANTIPAD = 10, 2, 6, 10
 """Cells across a dielectric, copper, a pad's ring and its clearance: within 2 % of a grid twice as fine."""
 
+THIN_MM = 0.02
+"""What is thinner is one cell: the edges of pads and openings that are all but as wide as one another."""
+
 FIRST_MM, GROWTH = 0.02, 1.3
 """First cell beyond the antipad or the board, and by how much the next ones grow."""
 
@@ -118,9 +121,14 @@ def _radii(stack: ViaStack, body: ViaBody) -> Real:
     faces = stack.faces_mm
     planes = [0.0, *(x for plane in stack.planes for x in faces[plane]), faces[-1][1]]
     outer = rim + max(0.3, *(b - a for a, b in pairwise(planes)))
-    rings = [_clustered(barrel, pad, CELLS_RING)] if pad > barrel + 1e-6 else []
-    ring = _clustered(max(pad, barrel), rim, CELLS_ANTIPAD)
-    return distinct(np.concatenate([*rings, ring, _growing(rim, outer)]))
+    if rim - pad > THIN_MM:
+        rings = [_clustered(barrel, pad, CELLS_RING)] if pad > barrel + 1e-6 else []
+        rings.append(_clustered(max(pad, barrel), rim, CELLS_ANTIPAD))
+    else:  # only layers without a plane have the pad: it may reach over the rim
+        near, far = min(pad, rim), max(pad, rim)
+        rings = [_clustered(barrel, near, CELLS_ANTIPAD)]
+        rings.append(_clustered(near, far, CELLS_RING) if far - near > THIN_MM else np.array([near, far]))
+    return distinct(np.concatenate([*rings, _growing(max(pad, rim), outer)]))
 
 
 def _depths(stack: ViaStack, body: ViaBody) -> Real:

@@ -63,7 +63,7 @@ def mode_of_pair(via: ModelledVia, place: PairPlace, sign: int) -> ModelledVia:
         sign: `ODD` or `EVEN`.
     """
     body = via.body
-    inner = body.pad_mm if len(body.padded) > 2 else body.barrel_mm
+    inner = body.pad_mm if set(body.padded) & set(via.stack.planes) else body.barrel_mm
     opening = round_opening_mm(inner, body.antipad_mm, place.apart_mm, is_oval=place.is_oval, sign=sign)
     return ModelledVia(
         stack=via.stack,

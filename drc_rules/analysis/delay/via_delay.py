@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from drc_rules.analysis.via.high_speed_vias import USUAL_CLEARANCE_MM
+from drc_rules.analysis.via.antipads import USUAL_CLEARANCE_MM
 from drc_rules.analysis.via.via_bodies import mean_dk, return_log, rim_log, via_stack
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs.holes import drilled_one_mm

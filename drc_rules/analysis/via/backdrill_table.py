@@ -11,8 +11,9 @@ from contextlib import suppress
 import numpy as np
 
 from drc_rules.analysis.via.drilled_holes import drilled_holes
-from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs, stub_values
+from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs
 from drc_rules.analysis.via.press_fit import press_fit_parts
+from drc_rules.analysis.via.stub_nulls import resonance_values
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import BackdrillRow
 from drc_rules.report.model import Missing
@@ -109,7 +110,7 @@ def _needed(ctx: Context, missing: dict[str, Missing]) -> Iterator[_Entry]:
         if not group.stubs or group.drill or nyquist is None:
             continue
         try:
-            figures = stub_values(ctx, group)
+            figures = resonance_values(ctx, group)
         except MissingFact as fact:
             missing.setdefault(fact.name, Missing(fact=fact.name, how_to_give=fact.how_to_give))
             continue
@@ -133,7 +134,7 @@ def _exit_instead(ctx: Context, group: StubGroup, least_ghz: float) -> int | Non
         if ctx.uses[layer].is_plane:
             continue
         nearer = group.at_layer(layer)
-        if stub_values(ctx, nearer).resonance_ghz.low >= least_ghz:
+        if resonance_values(ctx, nearer).resonance_ghz.low >= least_ghz:
             return layer
     return None
 

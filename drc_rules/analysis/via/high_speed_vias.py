@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
+from drc_rules.analysis.via.antipads import Openings, opening_mm, openings
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.model import Location
@@ -31,14 +32,14 @@ from stackup_lib.vias.plated_holes import (
 )
 from stackup_lib.vias.stub_resonance import ViaShape, stub_resonance_ghz
 
-USUAL_CLEARANCE_MM = 0.2
-"""Least distance taken between a via's pad and the planes: a new KiCad project's; zones keep more than tracks do."""
-
 PAIR_REACH_MM = 2.0
 """Vias of a pair further apart than this carry their return currents elsewhere."""
 
 PLACES_SHOWN = 50
 """Places listed with one finding."""
+
+_Row = tuple[PlatedHole, Stub | None, float | None, int]
+"""A hole, its stub, the distance to the other via of its pair, and its number among the fast holes."""
 
 
 @record
@@ -53,6 +54,7 @@ class StubGroup:
         holes: all of them.
         drill: what takes the stubs away in part, None for nothing.
         partner_mm: distance to the other via of the pair, None where there is none.
+        opening_mm: diameter of the openings in the planes along the stub; smallest, median and widest.
     """
 
     family: str
@@ -62,7 +64,7 @@ class StubGroup:
     stubs: tuple[Stub, ...]
     drill: Backdrill | None
     partner_mm: float | None
-    clearance_mm: float
+    opening_mm: Interval
 
     @property
     def nets(self) -> tuple[int, ...]:
@@ -79,11 +81,15 @@ class StubGroup:
         complement = self.partner_mm if self.partner_mm and self.partner_mm > barrel else None
         return ViaShape(
             barrel_mm=barrel,
-            antipad_mm=pad + 2 * self.clearance_mm,
+            antipad_mm=self.opening_mm.nominal,
             pad_mm=pad if hole.keeps_unused else None,
             end_pad_mm=pad if is_end_left else None,
             partner_mm=complement,
         )
+
+    def with_opening(self, diameter_mm: float) -> StubGroup:
+        """Return the group as if all openings were that wide."""
+        return replace(self, opening_mm=Interval.exact(diameter_mm))
 
     def at_layer(self, layer: int) -> StubGroup:
         """Return the group as if the signal left on another layer, without drills."""
@@ -121,8 +127,9 @@ def _grouped(ctx: Context) -> Iterator[StubGroup]:
     heights = _index_heights(ctx)
     partners = _complement_distances(ctx, ctx.get(fast_holes))
     roles: dict[tuple[object, ...], NetRole] = {}
-    groups: dict[tuple[object, ...], list[tuple[PlatedHole, Stub | None, float | None]]] = {}
-    for hole, complement in zip(ctx.get(fast_holes), partners, strict=True):
+    groups: dict[tuple[object, ...], list[_Row]] = {}
+    around = openings(ctx, ctx.get(fast_holes))
+    for row, (hole, complement) in enumerate(zip(ctx.get(fast_holes), partners, strict=True)):
         role = ctx.assignment.role_of(hole.net)
         if role is None:
             continue
@@ -134,10 +141,10 @@ def _grouped(ctx: Context) -> Iterator[StubGroup]:
             where = (stub.first, stub.side) if stub else (bool(hole.used), hole.is_unsure)
             cut = (drill.start, drill.must_cut) if drill else ()
             key: tuple[object, ...] = (*common, stub is not None, where, cut, hole.is_unsure)
-            groups.setdefault(key, []).append((hole, stub, complement))
+            groups.setdefault(key, []).append((hole, stub, complement, row))
             roles.setdefault(key, role)
     for key in sorted(groups, key=repr):
-        yield _group(ctx, roles[key], groups[key])
+        yield _group(ctx, roles[key], groups[key], around)
 
 
 def _drill_of(ctx: Context, hole: PlatedHole, stub: Stub | None) -> Backdrill | None:
@@ -147,19 +154,20 @@ def _drill_of(ctx: Context, hole: PlatedHole, stub: Stub | None) -> Backdrill | 
     return drill_from(stub.side, hole.backdrills, ctx.declarations.backdrills_of(hole.net), hole.drill_mm)
 
 
-def _group(ctx: Context, role: NetRole, rows: list[tuple[PlatedHole, Stub | None, float | None]]) -> StubGroup:
-    hole, stub, _ = rows[0]
-    known = [distance for _, _, distance in rows if distance is not None]
-    clearance = ctx.board.project.effective(ctx.board.nets[hole.net]).clearance_mm
+def _group(ctx: Context, role: NetRole, rows: list[_Row], around: Openings) -> StubGroup:
+    hole, stub, _, _ = rows[0]
+    known = [distance for _, _, distance, _ in rows if distance is not None]
+    first, last = sorted((stub.first, stub.side)) if stub else (hole.top, hole.bottom)
+    read = around.of([row for *_, row in rows], range(first, last + 1))
     return StubGroup(
         family=role.family,
         choices=_generations(role.family, role.interface),
         net_class=_class_of(ctx, hole.net),
-        holes=tuple(hole for hole, _, _ in rows),
-        stubs=tuple(stub for _, stub, _ in rows if stub),
+        holes=tuple(hole for hole, *_ in rows),
+        stubs=tuple(stub for _, stub, *_ in rows if stub),
         drill=_drill_of(ctx, hole, stub),
         partner_mm=round(median(known), 3) if 2 * len(known) > len(rows) else None,
-        clearance_mm=max(clearance or 0.0, USUAL_CLEARANCE_MM),
+        opening_mm=opening_mm(ctx, hole, read.tolist()),
     )
 
 
@@ -211,7 +219,15 @@ def stub_values(ctx: Context, group: StubGroup) -> StubValues:
     length = length_of(ctx, group)
     need_drills((hole.drill_mm for hole in group.holes), f"the vias of {ctx.board.nets[group.holes[0].net]}")
     dk = _dk_along(ctx, group.stubs[0], group.choices[-1].nyquist_ghz or 1.0)
-    return StubValues(length, stub_resonance_ghz(group.shape, dk, length), dk)
+    narrow, usual, wide = (stub_resonance_ghz(one.shape, dk, length) for one in openings_of(group))
+    resonance = Interval(low=min(narrow.low, usual.low), nominal=usual.nominal, high=max(wide.high, usual.high))
+    return StubValues(length, resonance, dk)
+
+
+def openings_of(group: StubGroup) -> tuple[StubGroup, StubGroup, StubGroup]:
+    """Return a group with the smallest, the median and the widest of its openings everywhere."""
+    of = group.opening_mm
+    return group.with_opening(of.low), group, group.with_opening(of.high)
 
 
 def length_of(ctx: Context, group: StubGroup) -> Interval:

@@ -80,15 +80,7 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
     """Yield one finding for the pairs of a target that run apart, and one for those whose gap drifts."""
     if isinstance(pairs, Unjudged):
         raise pairs.lacks
-    lone = max(pairs.rows, key=lambda row: row.uncoupled_mm - row.breakouts_mm)
-    drift = max(pairs.rows, key=lambda row: row.gap_drift_mm - DRIFT * (row.gap_min_mm or 0.0))
-    ctx.shows(
-        f"{pairs.target}: {lone.name} uncoupled, {drift.name} in its gap",
-        u=lone.uncoupled_mm,
-        b=lone.breakouts_mm,
-        d=drift.gap_drift_mm,
-        s_min=drift.gap_min_mm or 0.0,
-    )
+    _show(ctx, pairs)
     apart = [row for row in pairs.rows if row.uncoupled_mm > row.breakouts_mm]
     if apart:
         worst = max(apart, key=lambda row: row.uncoupled_mm)
@@ -122,6 +114,18 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
             limit_value=round(DRIFT * (widest.gap_min_mm or 0.0), 4),
             places=_places(drifting),
         )
+
+
+def _show(ctx: Context, pairs: PairLinks) -> None:
+    """Show the longest uncoupled length, and the widest change of a gap where any is looked at."""
+    lone = max(pairs.rows, key=lambda row: row.uncoupled_mm - row.breakouts_mm)
+    words, apart = f"{pairs.target}: {lone.name} uncoupled", {"u": lone.uncoupled_mm, "b": lone.breakouts_mm}
+    judged = [(row, row.gap_min_mm) for row in pairs.rows if row.gap_min_mm is not None]
+    if not judged:
+        ctx.shows(f"{words}; no gap is judged, all coupled sections are within breakouts", **apart)
+        return
+    drift, least = max(judged, key=lambda one: one[0].gap_drift_mm - DRIFT * one[1])
+    ctx.shows(f"{words}, {drift.name} in its gap", **apart, d=drift.gap_drift_mm, s_min=least)
 
 
 def _count(rows: list[LinkImpedance], pairs: PairLinks) -> str:

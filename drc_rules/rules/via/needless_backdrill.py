@@ -36,7 +36,8 @@ import numpy as np
 
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.analysis.via.high_speed_vias import describe_nets, grouped_stubs, stub_values, unknown_use
+from drc_rules.analysis.via.high_speed_vias import describe_nets, grouped_stubs, unknown_use
+from drc_rules.analysis.via.stub_nulls import resonance_values
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of, rest_on_assignment
 from drc_rules.report.model import Measured
@@ -144,7 +145,7 @@ def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHo
             missing = missing or generation_of(ctx, group.family)
             continue
         try:
-            resonance = stub_values(ctx, replace(group, drill=None)).resonance_ghz.low
+            resonance = resonance_values(ctx, replace(group, drill=None)).resonance_ghz.low
         except MissingFact as fact:
             missing = missing or fact
             continue

@@ -5,9 +5,10 @@ What it checks
 The barrel that is left beyond the last layer with copper of the net, at both ends of every via and plated pad of a
 high-speed interface, less what KiCad 10's own and declared backdrills remove. Its quarter-wave resonance, with the
 laminate's Dk and the load of barrel, pads and planes, against a multiple of the interface's Nyquist frequency; of the
-slowest generation where it is unknown (the remark of ten times apart). At the pin of a part, a stub that only its worst
-case speaks against is information: the part brings its hole with it, and no drill shortens a soldered pin. A stub that
-fails nominally has one finding, which speaks for the worst case and the remark as well.
+slowest generation where it is unknown (the remark of ten times apart). Planes' openings are those of the stored fills.
+At the pin of a part, a stub that only its worst case speaks against is information: the part brings its hole with it,
+and no drill shortens a soldered pin. A stub that fails nominally has one finding, which speaks for the worst case and
+the remark as well.
 
 Why it matters
 --------------
@@ -21,16 +22,17 @@ layer closer to that side; or use blind vias. Removing unused pads helps too.
 
 What it cannot see
 ------------------
-Antipads, passed planes and ground vias are modelled, not read; the worst case should cover them. Dk along the barrel
-may exceed the sheet's: real stubs resonate slightly lower. Several stubs on one link are not judged together.
+Without fills, openings follow clearances; ground vias are not read. What a drill leaves has a closed form, which may be
+high. Dk along the barrel may exceed the sheet's. Stubs on one link are not judged together.
 
 Sources
 -------
 f = c/(4 L sqrt(Dk_eff)) with Dk_eff = c^2 L C of a barrel among planes; the nominal one from a field solution where
 planes reach along the stub, within 4 % of three stubs in a 3-D solver (validation page). Three times Nyquist keeps the
 loss mild; ten times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst case is the longest
-stub that the drawing allows under the heaviest loading; only the nominal one makes an error, and only on declared
-interfaces.
+stub that the drawing allows in the smallest opening, with the highest Dk and the farthest return current, by the same
+model, 4 % lower for the solution itself; only the nominal one makes an error, and only on declared interfaces. The load
+g is below 1 where a stub begins between two planes far apart: it has a share of their return current, less inductance.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ f: quarter-wave resonance of the stub [GHz]
 c: speed of light [mm GHz]
 L: stub, with what the pad at its end adds [mm]
 Dk: of the laminate along the barrel
-g: load of pads and planes on the barrel
+g: load of pads and planes on the barrel; below 1 where it shares its return current
 k: minimum multiple of Nyquist
 f_N: Nyquist frequency of the interface [GHz]
 """

@@ -16,6 +16,8 @@ from drc_rules.report.model import ClauseVerdict, Headline, Report, Verdict
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from tests.support.boards import BOARDS, board_file
+from tests.support.mini import mini_file
+from tests.support.stackups import SIX_LAYERS
 
 pytestmark = pytest.mark.slow
 
@@ -141,3 +143,21 @@ def test_boards_within_tolerance_stay_fit(board: str) -> None:
 
     assert report.headline is Headline.FIT
     assert verdict(report, ROUTED).verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(("length_mm", "has_gap"), [(1.0, False), (40.0, True)])
+def test_a_gap_that_nobody_looks_at_is_not_shown_as_one_that_holds(
+    tmp_path: Path, length_mm: float, has_gap: bool
+) -> None:
+    """PCIe Gen5 forgives 1 mm at each end of a net: of a pair that short no gap is judged."""
+    nets = ["/PCIE_TX0_P", "/PCIE_TX0_N"]
+    row = {"nets": nets, "layer": "F.Cu", "path_mm": [[5, 10], [5 + length_mm, 10]], "width_mm": 0.174, "gap_mm": 0.15}
+    config = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
+    keys = {"size_mm": (80, 40), "planes": {"In1.Cu": "GND"}, "stackup": SIX_LAYERS, "pairs": [row], "config": config}
+    board = mini_file(tmp_path, keys)
+    told = trace_clauses(read_board(board), find_config(board, None), Overrides(), lambda c: c.kind == "pair_coupling")
+    shown = [working for a in told.answers for one in a.objects for working in one.steps]
+
+    assert shown
+    assert all(("s_min" in working.numbers) == has_gap for working in shown)
+    assert has_gap or all("no gap is judged" in working.what for working in shown)

@@ -186,14 +186,14 @@ def test_a_plated_pad_is_used_by_a_fill_at_its_narrow_side_only_when_it_touches(
 
 
 def test_vias_used_alike_make_one_group_with_the_distance_of_the_pair(tmp_path: Path) -> None:
-    """Both vias of the pair, 1 mm apart, stub from In2 to B.Cu."""
+    """Both vias of the pair, 1 mm apart, stub from In2 to B.Cu; the zone keeps 0.25 mm round pads of 0.45 mm."""
     groups = context(tmp_path, **pair("In2.Cu")).get(grouped_stubs)
 
     assert len(groups) == 1
     assert len(groups[0].holes) == 2
     assert groups[0].partner_mm == 1.0
     assert groups[0].shape.barrel_mm == pytest.approx(0.3)
-    assert groups[0].shape.antipad_mm == pytest.approx(0.85)
+    assert groups[0].shape.antipad_mm == pytest.approx(0.95)
 
 
 def test_the_table_proposes_a_drill_and_the_layer_that_needs_none(tmp_path: Path) -> None:
