@@ -26,8 +26,9 @@ Shorten the distance from the regulator, use more and heavier planes in parallel
 
 What it cannot see
 ------------------
-Planes count as one rectangle, package and die only where declared. Above the frequency at which planes and vias alone
-exceed the target nothing is judged. `impedance_mohm` is believed. Without a known return DC resistance is one-way.
+Package and die count only where declared. Above the frequency at which planes and vias alone use up half of the target
+nothing is judged, unless `up_to_mhz` is declared. `impedance_mohm` is believed. Without a known return DC resistance is
+one-way.
 
 Sources
 -------
