@@ -26,7 +26,7 @@ EPSILON0_F_PER_M = 8.8541878128e-12
 
 
 @record
-class WayBeside:
+class OtherCopper:
     """Copper of both nets that faces nothing and carries current at low frequencies, as a path along the facing copper.
 
     Per square of the planes it has `resistance_ohm` and, in addition to the gap, the inductance of `gap_mm`: where that
@@ -51,7 +51,7 @@ class PlanePair:
     df: float
     copper_mm: float | None = None
     copper_c: float = 20.0
-    beside: WayBeside | None = None
+    other: OtherCopper | None = None
 
     def __post_init__(self) -> None:
         """Raise `ValueError` where a size or the Dk is not positive, or the Df is negative."""
@@ -68,7 +68,7 @@ class PlanePair:
 
     @property
     def sheet_ohm(self) -> float:
-        """The DC resistance per square of both planes together, without what is beside them; 0 for thick copper."""
+        """The DC resistance per square of both planes together, without other copper; 0 for thick copper."""
         conductivity = copper_conductivity_s_per_m(self.copper_c)
         return 0.0 if self.copper_mm is None else 2e3 / (conductivity * self.copper_mm)
 
@@ -83,12 +83,12 @@ class PlanePort:
 
 
 def series_ohm(pair: PlanePair, frequencies_hz: Real) -> Complex:
-    """Return the series impedance per square: of the gap, and of both sheets in parallel with what is beside them."""
+    """Return the series impedance per square: of the gap, and of both sheets in parallel with other copper."""
     per_mm = np.asarray(2j * math.pi * frequencies_hz * MU0 * 1e-3, dtype=np.complex128)
     copper: Complex = np.asarray(2 * _copper_ohm(pair, frequencies_hz), dtype=np.complex128)
-    if pair.beside is not None:
-        beside = pair.beside.resistance_ohm + per_mm * pair.beside.gap_mm
-        copper = np.asarray(copper * beside / (copper + beside), dtype=np.complex128)
+    if pair.other is not None:
+        rest = pair.other.resistance_ohm + per_mm * pair.other.gap_mm
+        copper = np.asarray(copper * rest / (copper + rest), dtype=np.complex128)
     return np.asarray(per_mm * pair.spacing_mm + copper, dtype=np.complex128)
 
 

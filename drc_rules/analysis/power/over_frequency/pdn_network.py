@@ -18,7 +18,7 @@ from drc_rules.analysis.power.over_frequency.supply import Supply
 from drc_rules.settings.config_pdn import PdnDeclaration
 from stackup_lib.power.over_frequency.circuit import GROUND, PlaneNodes, SeriesBranch, SolvedNetwork, solve
 from stackup_lib.power.over_frequency.plane_outline import OutlineModes, PlaneCells, outline_modes
-from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort, WayBeside
+from stackup_lib.power.over_frequency.plane_pair import OtherCopper, PlanePair, PlanePort
 from stackup_lib.transmission_lines.materials.conductor_models import Real
 
 LOAD, AT_LOAD, DIE, REGULATOR, PACKAGE = "load", "planes at the load", "die", "regulator", "package"
@@ -123,7 +123,7 @@ class RailNetwork:
         return PlaneNodes(nodes, self._modes.impedance_ohm(pair, frequencies_hz))
 
     def _pair(self, corner: Corner) -> PlanePair:
-        """Return what is between the planes at a corner, with as much copper beside them as the DC solver finds.
+        """Return what is between the planes at a corner, with as much other copper as the DC solver finds.
 
         Return current keeps under the rail where the inductance of a detour exceeds the resistance that it saves. Of a
         detour to a deeper plane it is that of a gap or so, of one beyond the edge of a sheet mu0/(2 k) with k = pi/side
@@ -136,7 +136,7 @@ class RailNetwork:
         gap_mm = bare.spacing_mm
         if corner.loss != "low":
             gap_mm = max(gap_mm, math.sqrt(bare.area_mm2) / (2 * math.pi))
-        return replace(bare, beside=WayBeside(bare.sheet_ohm * share / (1 - share), gap_mm))
+        return replace(bare, other=OtherCopper(bare.sheet_ohm * share / (1 - share), gap_mm))
 
     def _bare(self, corner: Corner) -> PlanePair:
         factor = {"low": 1 - SPACING_RANGE, "nominal": 1.0, "high": 1 + SPACING_RANGE}[corner.inductance]
@@ -156,8 +156,8 @@ class RailNetwork:
         planes_ohm = self._squares * self._bare(corner).sheet_ohm
         if self.copper.dc_ohm is None:
             return 0.0 if corner.loss == "low" else planes_ohm
-        way_back = planes_ohm * self.copper.ground_share if self.copper.is_one_way and corner.loss != "low" else 0.0
-        return float(getattr(self.copper.dc_ohm, corner.loss)) + way_back
+        ground_ohm = planes_ohm * self.copper.ground_share if self.copper.is_one_way and corner.loss != "low" else 0.0
+        return float(getattr(self.copper.dc_ohm, corner.loss)) + ground_ohm
 
     def branches(self, corner: Corner) -> list[SeriesBranch]:
         """Return all branches except the planes, with their values at the ends of a corner.

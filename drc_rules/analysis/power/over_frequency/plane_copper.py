@@ -26,7 +26,7 @@ class PlaneCopper:
         ground_share: of the resistance of both sides, that of the ground's.
         dc_ohm: from the regulator to the load and back, with all copper, as the DC solver finds it; None where it
             cannot tell.
-        is_one_way: `dc_ohm` is without the way back, which is not known.
+        is_one_way: `dc_ohm` is without the ground return, which is not known.
     """
 
     mm: Interval
@@ -80,7 +80,7 @@ def _equal_mm(sides: Sequence[float]) -> float:
 
 
 def _at_dc(ctx: Context, row: RailDeclaration | None, load: str) -> tuple[Interval | None, bool]:
-    """Return what the DC solver finds from a rail's source to a load and back, and whether the way back lacks."""
+    """Return what the DC solver finds from a rail's source to a load and back, and whether the return is missing."""
     if row is None or not row.from_:
         return None, False
     try:

@@ -16,7 +16,7 @@ from drc_rules.report.pdn_rows import PdnRow
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch, impedances_ohm, solve
-from stackup_lib.power.over_frequency.plane_pair import PlanePair, WayBeside, series_ohm
+from stackup_lib.power.over_frequency.plane_pair import OtherCopper, PlanePair, series_ohm
 from tests.support.decoupled import NET, RAIL, REGULATOR, capacitor, context_of, decoupled, its_vias
 
 SURE = 'pdn.capacitor = [{ parts = ["C*"], uf = 10, esr_mohm = 5, esl_ph = 200 }]\n'
@@ -28,7 +28,7 @@ NARROW = {
         {"net": "GND", "layer": "In1.Cu", "rect_mm": [4, 18, 56, 25]},
     ],
 }
-"""The rail faces a strip of ground only: most of its copper is beside it."""
+"""The rail faces a strip of ground only: most of its copper faces none."""
 
 
 def with_ground(**changes: object) -> dict[str, object]:
@@ -75,10 +75,10 @@ def test_without_a_dc_solution_the_low_end_has_no_copper(tmp_path: Path) -> None
     assert any("does not face ground" in one for one in row.assumed)
 
 
-def test_a_way_beside_takes_current_below_and_none_above() -> None:
+def test_other_copper_takes_current_below_and_none_above() -> None:
     """By hand: 2/(sigma t) of two sheets of 35 um, in parallel with 0.5 mOhm at DC; both copper and gap far above."""
     sheet = 2 / (5.8e7 * 35e-6)
-    pair = PlanePair(900, 0.3, 4.0, 0.02, 0.035, beside=WayBeside(0.5e-3, 5.0))
+    pair = PlanePair(900, 0.3, 4.0, 0.02, 0.035, other=OtherCopper(0.5e-3, 5.0))
     bare = PlanePair(900, 0.3, 4.0, 0.02, 0.035)
     hz = np.geomspace(1, 1e9, 200)
     found, without = series_ohm(pair, hz), series_ohm(bare, hz)
