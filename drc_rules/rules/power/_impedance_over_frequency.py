@@ -45,7 +45,8 @@ def need_pass(row: RailDeclaration, found: PdnRow, worst: Interval, limit_mohm: 
     if target is not None and target.up_to_hz < LEAST_HZ and row.pdn.up_to_mhz is None:
         mhz = figure(target.up_to_hz / 1e6)
         raise MissingFact(
-            f"up to where the board feeds {row.net}: above {mhz} MHz planes and vias alone exceed {limit_mohm:g} mOhm",
+            f"up to where the board feeds {row.net}: above {mhz} MHz planes and vias leave capacitors too little "
+            f"of {limit_mohm:g} mOhm",
             in_table(row.net, 'pdn.up_to_mhz = "?"  # where the package takes over, from the maker of the load'),
         )
     if worst.against(maximum=limit_mohm) is Standing.UNSURE or (worst.high > limit_mohm and found.missing):

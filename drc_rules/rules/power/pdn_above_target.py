@@ -26,8 +26,9 @@ Shorten the distance from the regulator, use more and heavier planes in parallel
 
 What it cannot see
 ------------------
-Planes count as one rectangle, package and die only where declared. Above the frequency at which planes and vias alone
-exceed the target nothing is judged. `impedance_mohm` is believed. Without a known return DC resistance is one-way.
+Package and die count only where declared. Above the frequency at which planes and vias alone use up half of the target
+nothing is judged, unless `up_to_mhz` is declared. `impedance_mohm` is believed. Without a known return DC resistance is
+one-way.
 
 Sources
 -------
@@ -47,6 +48,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.advice import command
 from drc_rules.rules.power._impedance_over_frequency import need_pass, not_judged, range_words, worst_of
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
@@ -111,9 +113,8 @@ def _over_frequency(ctx: Context, row: RailDeclaration, limit: float, dc: Interv
         ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
         if worst.against(maximum=limit) is Standing.BEYOND:
             draft = _draft(row, worst.nominal, limit, f"PDN impedance {range_words(worst)} mOhm of planes and parts")
-            yield replace(
-                draft, fix=f"See `stackwright pdn BOARD --rail {row.net}`: what makes the peaks, and what helps"
-            )
+            page = command("pdn", ctx.board, "--rail", row.net)
+            yield replace(draft, fix=f"See `{page}`: what makes the peaks, and what helps")
         else:
             need_pass(row, found, worst, limit)
         return

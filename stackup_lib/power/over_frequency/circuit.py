@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -71,6 +72,11 @@ class PlaneNodes:
     nodes: tuple[str, ...]
     impedance_ohm: Complex
 
+    @cached_property
+    def admittance_s(self) -> Complex:
+        """The inverse, once for all networks on these planes."""
+        return np.asarray(np.linalg.inv(self.impedance_ohm), dtype=np.complex128)
+
 
 @record
 class SolvedNetwork:
@@ -105,41 +111,55 @@ def solve(
         ValueError: no branch reaches the load, or a part of the network hangs from nothing.
     """
     frequencies = np.asarray(frequencies_hz, dtype=float)
-    named = {node for branch in branches for node in (branch.first, branch.second)}
-    nodes = sorted((named | set(planes.nodes if planes else ())) - {GROUND})
-    if load not in nodes:
-        raise ValueError(f"nothing is connected to {load}")
-    if set(nodes) - _grounded(branches, planes):
-        raise ValueError("a part of the network has no way to ground")
-    row = {node: number for number, node in enumerate(nodes)}
-    matrix = np.zeros((len(frequencies), len(nodes), len(nodes)), dtype=np.complex128)
     impedances = [branch.impedance_ohm(frequencies) for branch in branches]
-    for branch, ohm in zip(branches, impedances, strict=True):
-        ends = [row[node] for node in (branch.first, branch.second) if node != GROUND]
-        for a in ends:
-            for b in ends:
-                matrix[:, a, b] += (1 if a == b else -1) / ohm
-    admittance = None
-    if planes is not None:
-        admittance = np.linalg.inv(planes.impedance_ohm)
-        at = np.array([row[node] for node in planes.nodes])
-        matrix[:, at[:, None], at[None, :]] += admittance
-    driven = np.zeros((len(frequencies), len(nodes), 1), dtype=np.complex128)
-    driven[:, row[load], 0] = 1.0
-    volts: Complex = np.asarray(np.linalg.solve(matrix, driven)[:, :, 0], dtype=np.complex128)
-    volt = {node: volts[:, number] for node, number in row.items()}
-    volt[GROUND] = np.zeros(len(frequencies), dtype=np.complex128)
+    volt = _volts(branches, impedances, load, planes)
     columns = []
     for branch, ohm in zip(branches, impedances, strict=True):
         across = volt[branch.first] - volt[branch.second]
         columns.append(np.imag(across * np.conj(across / ohm)) / 2)
     names = [branch.name for branch in branches]
-    if planes is not None and admittance is not None:
+    if planes is not None:
         here = np.stack([volt[node] for node in planes.nodes], axis=1)
-        into = np.einsum("fab,fb->fa", admittance, here)
+        into = np.einsum("fab,fb->fa", planes.admittance_s, here)
         columns.append(np.sum(np.imag(here * np.conj(into)), axis=1) / 2)
         names.append("planes")
     return SolvedNetwork(frequencies, volt[load], tuple(names), np.stack(columns, axis=1))
+
+
+def impedances_ohm(
+    branches: Sequence[SeriesBranch], at: tuple[str, str], frequencies_hz: Real, planes: PlaneNodes | None = None
+) -> Complex:
+    """Return the impedances at and between two nodes, each to ground: frequencies by 2 by 2. Errors as of `solve`."""
+    impedances = [branch.impedance_ohm(np.asarray(frequencies_hz, dtype=float)) for branch in branches]
+    columns = [_volts(branches, impedances, node, planes) for node in at]
+    return np.stack([np.stack([volt[node] for volt in columns], axis=1) for node in at], axis=1)
+
+
+def _volts(
+    branches: Sequence[SeriesBranch], impedances: Sequence[Complex], driven: str, planes: PlaneNodes | None
+) -> dict[str, Complex]:
+    """Return the voltage of each node with 1 A into one; raises `ValueError` as `solve` does."""
+    named = {node for branch in branches for node in (branch.first, branch.second)}
+    nodes = sorted((named | set(planes.nodes if planes else ())) - {GROUND})
+    if driven not in nodes:
+        raise ValueError(f"nothing is connected to {driven}")
+    if set(nodes) - _grounded(branches, planes):
+        raise ValueError("a part of the network has no way to ground")
+    row = {node: number for number, node in enumerate(nodes)}
+    points = len(planes.impedance_ohm) if planes is not None else len(impedances[0])
+    matrix = np.zeros((points, len(nodes), len(nodes)), dtype=np.complex128)
+    for branch, ohm in zip(branches, impedances, strict=True):
+        ends = [row[node] for node in (branch.first, branch.second) if node != GROUND]
+        for a in ends:
+            for b in ends:
+                matrix[:, a, b] += (1 if a == b else -1) / ohm
+    if planes is not None:
+        at = np.array([row[node] for node in planes.nodes])
+        matrix[:, at[:, None], at[None, :]] += planes.admittance_s
+    current = np.zeros((points, len(nodes), 1), dtype=np.complex128)
+    current[:, row[driven], 0] = 1.0
+    volts: Complex = np.asarray(np.linalg.solve(matrix, current)[:, :, 0], dtype=np.complex128)
+    return {node: volts[:, number] for node, number in row.items()} | {GROUND: np.zeros(points, dtype=np.complex128)}
 
 
 def _grounded(branches: Sequence[SeriesBranch], planes: PlaneNodes | None) -> set[str]:

@@ -14,7 +14,9 @@ from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.materials.conductor_models import (
     MU0,
     Complex,
+    Metal,
     Real,
+    copper_conductivity_s_per_m,
     slab_impedance_ohm,
     wave_impedance_ohm,
 )
@@ -24,11 +26,23 @@ EPSILON0_F_PER_M = 8.8541878128e-12
 
 
 @record
+class OtherCopper:
+    """Copper of both nets that faces nothing and carries current at low frequencies, as a path along the facing copper.
+
+    Per square of the planes it has `resistance_ohm` and, in addition to the gap, the inductance of `gap_mm`: where that
+    exceeds the resistance of the facing copper, the return keeps under the rail.
+    """
+
+    resistance_ohm: float
+    gap_mm: float
+
+
+@record
 class PlanePair:
     """Two planes that overlap on `area_mm2`, `spacing_mm` of laminate apart.
 
-    `dk` and `df` are held constant over frequency. `copper_mm` is the thickness of each plane, and None for copper that
-    is thick against the skin depth at every frequency.
+    `dk` and `df` are held constant over frequency. `copper_mm` is the thickness of each plane at `copper_c` degrees,
+    and None for copper that is thick against the skin depth at every frequency.
     """
 
     area_mm2: float
@@ -36,6 +50,8 @@ class PlanePair:
     dk: float
     df: float
     copper_mm: float | None = None
+    copper_c: float = 20.0
+    other: OtherCopper | None = None
 
     def __post_init__(self) -> None:
         """Raise `ValueError` where a size or the Dk is not positive, or the Df is negative."""
@@ -50,6 +66,12 @@ class PlanePair:
         """The parallel-plate capacitance, without fringes at the edges."""
         return EPSILON0_F_PER_M * self.dk * self.area_mm2 / self.spacing_mm * 1e-3
 
+    @property
+    def sheet_ohm(self) -> float:
+        """The DC resistance per square of both planes together, without other copper; 0 for thick copper."""
+        conductivity = copper_conductivity_s_per_m(self.copper_c)
+        return 0.0 if self.copper_mm is None else 2e3 / (conductivity * self.copper_mm)
+
 
 @record
 class PlanePort:
@@ -61,8 +83,13 @@ class PlanePort:
 
 
 def series_ohm(pair: PlanePair, frequencies_hz: Real) -> Complex:
-    """Return the series impedance per square: of the gap and of both sheets."""
-    return 2j * math.pi * frequencies_hz * MU0 * pair.spacing_mm * 1e-3 + 2 * _copper_ohm(pair, frequencies_hz)
+    """Return the series impedance per square: of the gap, and of both sheets in parallel with other copper."""
+    per_mm = np.asarray(2j * math.pi * frequencies_hz * MU0 * 1e-3, dtype=np.complex128)
+    copper: Complex = np.asarray(2 * _copper_ohm(pair, frequencies_hz), dtype=np.complex128)
+    if pair.other is not None:
+        rest = pair.other.resistance_ohm + per_mm * pair.other.gap_mm
+        copper = np.asarray(copper * rest / (copper + rest), dtype=np.complex128)
+    return np.asarray(per_mm * pair.spacing_mm + copper, dtype=np.complex128)
 
 
 def shunt_s_per_m2(pair: PlanePair, frequencies_hz: Real) -> Complex:
@@ -72,5 +99,5 @@ def shunt_s_per_m2(pair: PlanePair, frequencies_hz: Real) -> Complex:
 
 
 def _copper_ohm(pair: PlanePair, frequencies_hz: Real) -> Complex:
-    ghz = frequencies_hz / 1e9
-    return wave_impedance_ohm(ghz) if pair.copper_mm is None else slab_impedance_ohm(ghz, pair.copper_mm)
+    ghz, metal = frequencies_hz / 1e9, Metal(copper_conductivity_s_per_m(pair.copper_c))
+    return wave_impedance_ohm(ghz, metal) if pair.copper_mm is None else slab_impedance_ohm(ghz, pair.copper_mm, metal)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.analysis.power.over_frequency.pdn_network import CORNERS, REGULATOR, Corner, RailNetwork
+from drc_rules.analysis.power.over_frequency.pdn_network import CORNERS, Corner, RailNetwork
+from drc_rules.analysis.power.over_frequency.remedies import NO_REMEDY, remedy_of, spent_words
 from drc_rules.report.numbers import figure
 from drc_rules.report.pdn_rows import PdnExcess, PdnPeak, PdnTarget
 from stackup_lib.core.arrays import distinct
@@ -30,9 +31,6 @@ AROUND = 1.6
 
 PROMINENT = 1.1
 """A maximum that rises by less than this factor above the lower of its sides is no peak worth naming."""
-
-MOST_MORE = 100
-"""More capacitors than this are no advice."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +66,13 @@ class Curve:
 def curve_of(network: RailNetwork) -> Curve:
     """Return the curve from 1 kHz to 1 GHz, with more frequencies around peaks."""
     hz = np.geomspace(LOWEST_HZ, HIGHEST_HZ, round(PER_DECADE * math.log10(HIGHEST_HZ / LOWEST_HZ)) + 1)
-    planes = network.planes(hz)
-    first = np.abs(network.solved(planes, hz, Corner()).impedance_ohm)
+    (coarse,) = network.solved(hz, [Corner()])
+    first = np.abs(coarse.impedance_ohm)
     top = np.flatnonzero((first[1:-1] > first[:-2]) & (first[1:-1] >= first[2:])) + 1
     more = [np.geomspace(hz[k - 1], hz[k + 1], 2 * FINER + 1) for k in top.tolist()]
     hz = distinct(np.concatenate([hz, *more]))
-    planes = network.planes(hz)
-    corners = [np.abs(network.solved(planes, hz, corner).impedance_ohm) for corner in CORNERS]
-    nominal = network.solved(planes, hz, Corner())
+    corners = [np.abs(one.impedance_ohm) for one in network.solved(hz, CORNERS)]
+    (nominal,) = network.solved(hz, [Corner()])
     return Curve(network, nominal, np.stack([np.abs(nominal.impedance_ohm), *corners]))
 
 
@@ -146,8 +143,11 @@ def excesses(curve: Curve, target: PdnTarget) -> Iterator[PdnExcess]:
     above = (curve.hz >= target.from_hz) & (curve.hz <= target.up_to_hz) & (curve.ohm * 1e3 > target.mohm)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], above.astype(int), [0]])))
     for start, end in edges.reshape(-1, 2).tolist():
-        note = _resistance(curve, start, target)
-        found = None if note else _remedy(curve, slice(start, end), target)
+        band = curve.hz[start:end]
+        note = _resistance(curve, start, target) or spent_words(curve.network, float(band[-1]), target)
+        found = None if note else remedy_of(curve.network, band, target)
+        if found is None and not note and curve.network.capacitors:
+            note = NO_REMEDY
         yield PdnExcess(
             from_hz=float(curve.hz[start]),
             to_hz=float(curve.hz[end - 1]),
@@ -168,23 +168,3 @@ def _resistance(curve: Curve, start: int, target: PdnTarget) -> str:
         return f"regulator and copper have {figure(resistance_mohm)} mOhm of resistance, which no capacitor lowers"
     range_ = "" if own.low == own.high else f" ({figure(own.low * 1e3)} to {figure(own.high * 1e3)})"
     return f"the regulator alone has {figure(own.nominal * 1e3)}{range_} mOhm"
-
-
-def _remedy(curve: Curve, where: slice, target: PdnTarget) -> tuple[int, str] | None:
-    """Return the smallest number of more capacitors of one group, mounted like its best, and the group."""
-    here = curve.nominal.impedance_ohm[where]
-    options = []
-    for group in dict.fromkeys(one.group for one in curve.network.capacitors):
-        own = min((one for one in curve.network.capacitors if one.group == group), key=lambda c: c.mounting_h.nominal)
-        of = own.data.esr_ohm.nominal, own.data.esl_h.nominal, own.data.skin_ohm.nominal
-        branch = own.data.branch(
-            group, REGULATOR, own.data.capacitance_f.nominal, of, mounting_h=own.mounting_h.nominal
-        )
-        one = branch.impedance_ohm(curve.hz[where])
-        count = next(
-            (n for n in range(1, MOST_MORE + 1) if np.max(np.abs(here / (1 + n * here / one))) * 1e3 <= target.mohm),
-            None,
-        )
-        if count is not None:
-            options.append((count, group))
-    return min(options, default=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -13,11 +13,12 @@ import numpy as np
 
 from drc_rules.analysis.power.over_frequency.decoupling import RailCapacitor
 from drc_rules.analysis.power.over_frequency.load import LoadPort
+from drc_rules.analysis.power.over_frequency.plane_copper import PlaneCopper
 from drc_rules.analysis.power.over_frequency.supply import Supply
 from drc_rules.settings.config_pdn import PdnDeclaration
 from stackup_lib.power.over_frequency.circuit import GROUND, PlaneNodes, SeriesBranch, SolvedNetwork, solve
 from stackup_lib.power.over_frequency.plane_outline import OutlineModes, PlaneCells, outline_modes
-from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
+from stackup_lib.power.over_frequency.plane_pair import OtherCopper, PlanePair, PlanePort
 from stackup_lib.transmission_lines.materials.conductor_models import Real
 
 LOAD, AT_LOAD, DIE, REGULATOR, PACKAGE = "load", "planes at the load", "die", "regulator", "package"
@@ -51,6 +52,7 @@ class Corner(NamedTuple):
 
 
 _ENDS: tuple[End, End] = ("low", "high")
+_OTHER: dict[End, End] = {"low": "high", "nominal": "nominal", "high": "low"}
 CORNERS = tuple(
     Corner(capacitance, *ends)
     for capacitance in ("low", "nominal", "high")
@@ -74,14 +76,16 @@ class RailNetwork:
     """All elements of a rail between regulator and load.
 
     Attributes:
-        pair: what is between the planes.
+        pair: what is between the planes, as stated.
         cells: their outline.
+        copper: of the planes and, at DC, of all that joins regulator and load.
         capacitors: with their places on the board.
         package: as declared.
     """
 
     pair: PlanePair
     cells: PlaneCells
+    copper: PlaneCopper
     capacitors: tuple[RailCapacitor, ...]
     supply: Supply
     load: LoadPort
@@ -110,19 +114,63 @@ class RailNetwork:
         places = [PlanePort(place.x_mm, place.y_mm, PORT_MM) for place in self.places]
         return outline_modes(self.cells, _apart([load, feed, *places]))
 
-    def planes(self, frequencies_hz: Real) -> PlaneNodes:
-        """Return the plane pair with its ports as nodes."""
+    def planes(self, frequencies_hz: Real, corner: Corner) -> PlaneNodes:
+        """Return the planes of a corner with their ports as nodes."""
+        return self._nodes(self._pair(corner), frequencies_hz)
+
+    def _nodes(self, pair: PlanePair, frequencies_hz: Real) -> PlaneNodes:
         nodes = (AT_LOAD, REGULATOR, *(place.node for place in self.places))
-        return PlaneNodes(nodes, self._modes.impedance_ohm(self.pair, frequencies_hz))
+        return PlaneNodes(nodes, self._modes.impedance_ohm(pair, frequencies_hz))
+
+    def _pair(self, corner: Corner) -> PlanePair:
+        """Return what is between the planes at a corner, with as much other copper as the DC solver finds.
+
+        Return current keeps under the rail where the inductance of a detour exceeds the resistance that it saves. Of a
+        detour to a deeper plane it is that of a gap or so, of one beyond the edge of a sheet mu0/(2 k) with k = pi/side
+        for the side of the sheet. The low end has the first, so that it is as low as the resistance can be.
+        """
+        bare = self._bare(corner)
+        share = 1.0 if bare.copper_mm is None else min(self._dc_ohm(corner) / (self._squares * bare.sheet_ohm), 1.0)
+        if share >= 1:
+            return bare
+        gap_mm = bare.spacing_mm
+        if corner.loss != "low":
+            gap_mm = max(gap_mm, math.sqrt(bare.area_mm2) / (2 * math.pi))
+        return replace(bare, other=OtherCopper(bare.sheet_ohm * share / (1 - share), gap_mm))
+
+    def _bare(self, corner: Corner) -> PlanePair:
+        factor = {"low": 1 - SPACING_RANGE, "nominal": 1.0, "high": 1 + SPACING_RANGE}[corner.inductance]
+        copper_mm = getattr(self.copper.mm, _OTHER[corner.loss])
+        celsius = getattr(self.copper.celsius, corner.loss)
+        return replace(self.pair, spacing_mm=self.pair.spacing_mm * factor, copper_mm=copper_mm, copper_c=celsius)
+
+    @cached_property
+    def _squares(self) -> float:
+        """How many squares in series the planes are from the load to the regulator and back, at DC."""
+        pair, hz = self._bare(Corner()), np.array([1e3])
+        short = SeriesBranch(REGULATOR, REGULATOR, GROUND, 1e-12)
+        return float(solve([short], AT_LOAD, hz, self._nodes(pair, hz)).impedance_ohm[0].real) / pair.sheet_ohm
+
+    def _dc_ohm(self, corner: Corner) -> float:
+        """Return the resistance from regulator to load and back at a corner; that of the planes where none is known."""
+        planes_ohm = self._squares * self._bare(corner).sheet_ohm
+        if self.copper.dc_ohm is None:
+            return 0.0 if corner.loss == "low" else planes_ohm
+        ground_ohm = planes_ohm * self.copper.ground_share if self.copper.is_one_way and corner.loss != "low" else 0.0
+        return float(getattr(self.copper.dc_ohm, corner.loss)) + ground_ohm
 
     def branches(self, corner: Corner) -> list[SeriesBranch]:
-        """Return all branches except the planes, with their values at the ends of a corner."""
+        """Return all branches except the planes, with their values at the ends of a corner.
+
+        What the copper has at DC beyond its planes, in tracks, pads and barrels, is in series with the regulator.
+        """
+        beyond = max(self._dc_ohm(corner) - self._squares * self._bare(corner).sheet_ohm, 0.0)
         found = [
             SeriesBranch(
                 REGULATOR,
                 REGULATOR,
                 GROUND,
-                getattr(self.supply.resistance_ohm, corner.regulator),
+                getattr(self.supply.resistance_ohm, corner.regulator) + beyond,
                 getattr(self.supply.inductance_h, corner.regulator),
             )
         ]
@@ -140,18 +188,21 @@ class RailNetwork:
             found.append(SeriesBranch(DIE, DIE, GROUND, (stated.die_mohm or 0.0) * 1e-3, 0.0, stated.die_nf * 1e-9))
         return found
 
-    def solved(self, planes: PlaneNodes, frequencies_hz: Real, corner: Corner) -> SolvedNetwork:
-        """Return the solution at a corner; planes farther apart have that much more impedance at all frequencies."""
-        factor = {"low": 1 - SPACING_RANGE, "nominal": 1.0, "high": 1 + SPACING_RANGE}[corner.inductance]
-        there = PlaneNodes(planes.nodes, planes.impedance_ohm * factor)
-        return solve(self.branches(corner), self.seen_at, frequencies_hz, there)
+    def solved(self, frequencies_hz: Real, corners: Sequence[Corner]) -> Iterator[SolvedNetwork]:
+        """Yield the solution at each of some corners; planes that they have in common are solved once."""
+        planes: dict[PlanePair, PlaneNodes] = {}
+        for corner in corners:
+            pair = self._pair(corner)
+            if pair not in planes:
+                planes[pair] = self._nodes(pair, frequencies_hz)
+            yield solve(self.branches(corner), self.seen_at, frequencies_hz, planes[pair])
 
     def spreading_h(self) -> float:
         """Return the inductance from the load to perfect capacitors at the places of the real ones."""
-        frequency = np.array([1e7])
+        hz = np.array([1e7])
         shorts = [SeriesBranch(place.node, place.node, GROUND, 1e-9) for place in self.places]
         shorts = shorts or [SeriesBranch(REGULATOR, REGULATOR, GROUND, 1e-9)]
-        ohm = solve(shorts, AT_LOAD, frequency, self.planes(frequency)).impedance_ohm[0]
+        ohm = solve(shorts, AT_LOAD, hz, self.planes(hz, Corner())).impedance_ohm[0]
         return float(ohm.imag) / (2 * math.pi * 1e7) + self.load.vias_h.nominal
 
 

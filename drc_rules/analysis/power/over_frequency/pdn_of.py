@@ -18,6 +18,7 @@ from drc_rules.analysis.power.over_frequency.load import load_of
 from drc_rules.analysis.power.over_frequency.mounts import Mounts
 from drc_rules.analysis.power.over_frequency.pdn_curve import LOWEST_HZ, Curve, curve_of, excesses, peaks_of
 from drc_rules.analysis.power.over_frequency.pdn_network import RailNetwork
+from drc_rules.analysis.power.over_frequency.plane_copper import plane_copper
 from drc_rules.analysis.power.over_frequency.rail_named import NamedRail, rail_named, target_of, up_to_hz
 from drc_rules.analysis.power.over_frequency.supply import supply_of
 from drc_rules.facts.context import FILL_ZONES, Context
@@ -77,7 +78,8 @@ def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: floa
     at = load_of(mounts, (rail.net, rail.ground), load or declared, sources)
     pair, pairs = _plane_pair(ctx, planes, heights)
     cells = _cells(planes, pair, heights)
-    network = RailNetwork(pair, cells, decoupling.capacitors, supply, at, stated)
+    copper = plane_copper(ctx, rail.row, at.name, planes, heights)
+    network = RailNetwork(pair, cells, copper, decoupling.capacitors, supply, at, stated)
     return _row(ctx, rail, network, decoupling, pairs, target_mohm)
 
 
@@ -117,7 +119,6 @@ def _plane_pair(ctx: Context, planes: RailPlanes, heights: LayerHeights) -> tupl
         spacing_mm=spacing,
         dk=capacitance * spacing / (EPSILON0_F_PER_M * planes.area_mm2 * 1e-3),
         df=max(dfs)[1],
-        copper_mm=_copper_mm(planes, heights),
     )
     return pair, tuple(pairs)
 
@@ -133,18 +134,6 @@ def _cells(planes: RailPlanes, pair: PlanePair, heights: LayerHeights) -> PlaneC
     return PlaneCells(planes.left_mm, planes.top_mm, planes.step_mm, sheet.reshape(shape), plate.reshape(shape))
 
 
-def _copper_mm(planes: RailPlanes, heights: LayerHeights) -> float:
-    """Return the copper that two equal planes have with the DC resistance of all layers of the rail and of ground."""
-    sides: list[float] = []
-    for side in ("rail_layer", "ground_layer"):
-        share: dict[int, float] = {}
-        for one in planes.facing:
-            layer = getattr(one, side)
-            share[layer] = max(share.get(layer, 0.0), one.area_mm2 / planes.area_mm2)
-        sides.append(sum(heights.copper_mm[layer] * part for layer, part in share.items()))
-    return 2 / (1 / sides[0] + 1 / sides[1])
-
-
 def _row(  # noqa: PLR0917 - the parts of a network, each once
     ctx: Context,
     rail: NamedRail,
@@ -155,7 +144,7 @@ def _row(  # noqa: PLR0917 - the parts of a network, each once
 ) -> PdnRow:
     curve = curve_of(network)
     spreading = network.spreading_h()
-    target = _target(ctx, rail, spreading, target_mohm)
+    target = _target(ctx, rail, network, target_mohm)
     low, high = curve.range_ohm()
     rows = zip(curve.hz.tolist(), low.tolist(), curve.ohm.tolist(), high.tolist(), strict=True)
     board = ctx.board
@@ -190,12 +179,12 @@ def _mohm(low: float, nominal: float, high: float) -> Interval:
     )
 
 
-def _target(ctx: Context, rail: NamedRail, spreading_h: float, stated_mohm: float | None) -> PdnTarget | None:
+def _target(ctx: Context, rail: NamedRail, network: RailNetwork, stated_mohm: float | None) -> PdnTarget | None:
     found = (stated_mohm * 1e-3, "as given") if stated_mohm is not None else target_of(ctx, rail)
     if found is None:
         return None
     start = SENSED_HZ if rail.row is not None and rail.row.remote_sense else LOWEST_HZ
-    end, why = up_to_hz(rail, found[0], spreading_h)
+    end, why = up_to_hz(rail, found[0], network.spreading_h())
     return PdnTarget(
         mohm=found[0] * 1e3, source=found[1], from_hz=start, up_to_hz=max(end, 1.2 * start), up_to_source=why
     )
@@ -258,6 +247,8 @@ def _assumed(rail: NamedRail, network: RailNetwork) -> Iterator[str]:
         yield "the regulator feeds the middle of the planes"
     yield from dict.fromkeys(one.data.doubt for one in network.capacitors if one.data.doubt)
     yield "all pairs of planes are in parallel where they overlap"
+    if network.copper.dc_ohm is None:
+        yield "copper that does not face ground may carry all of the current at low frequencies: lowest without its R"
 
 
 def _missing(rail: NamedRail, net: str, network: RailNetwork, decoupling: Decoupling) -> Iterator[PdnMissing]:

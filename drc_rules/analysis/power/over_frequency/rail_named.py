@@ -24,6 +24,9 @@ from stackup_lib.nets.two_pin_parts import TwoTerminalParts
 KIND = "pdn_target_impedance"
 
 CORE_UP_TO_HZ, OTHER_UP_TO_HZ = 50e6, 80e6
+PLANES_SHARE = 0.5
+"""Of the target, what planes and vias may use up where it is judged: as much is left for capacitors. Judgement."""
+
 UP_TO_SOURCE = "Altera UG-01036 v2.0, pages 1-6 and 1-7"
 """Where board capacitors stop to help a core rail and another rail, when the maker of the load states none."""
 
@@ -110,14 +113,15 @@ def target_of(ctx: Context, rail: NamedRail) -> tuple[float, str] | None:
 def up_to_hz(rail: NamedRail, target_ohm: float, spreading_h: float) -> tuple[float, str]:
     """Return up to where board parts can meet a target, and why.
 
-    Above the frequency at which planes and vias alone have the target impedance no capacitor on the board helps.
+    Real capacitors have no chance up to where planes and vias alone have the target impedance: mounting and ESL come on
+    top. Above the frequency at which planes and vias use up `PLANES_SHARE` of it more of them help little.
     """
     row = rail.row
     if row is not None and row.pdn.up_to_mhz is not None:
         return row.pdn.up_to_mhz * 1e6, "as declared"
     most = CORE_UP_TO_HZ if row is not None and row.core else OTHER_UP_TO_HZ
-    crossing = target_ohm / (2 * np.pi * spreading_h) if spreading_h > 0 else most
+    crossing = PLANES_SHARE * target_ohm / (2 * np.pi * spreading_h) if spreading_h > 0 else most
     if crossing < most:
-        alone = f"above, planes and vias alone ({figure(spreading_h * 1e12)} pH) exceed the target"
+        alone = f"above, planes and vias alone ({figure(spreading_h * 1e12)} pH) use up half of the target"
         return float(crossing), f"{alone} ({UP_TO_SOURCE})"
     return most, UP_TO_SOURCE

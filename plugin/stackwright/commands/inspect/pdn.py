@@ -24,6 +24,7 @@ from stackwright.drawing.pdn_chart import no_chart, pdn_chart
 from stackwright.drawing.tables import in_csv
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
+from stackwright.text.command_line import quoted
 
 FORMAT, VERSION = "stackwright-pdn", 1
 CSV, SVG = "csv", "svg"
@@ -60,7 +61,9 @@ def show_pdn(typed: Path, request: PdnRequest) -> int:
         ctx, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
         rows, unsolved = _rows(ctx, board_path, request)
     if request.format == SVG and len(rows) + len(unsolved) > 1:
-        raise StackwrightError("--format svg", "draws one rail", f"name one: --rail {(rows or unsolved)[0].net}")
+        raise StackwrightError(
+            "--format svg", "draws one rail", f"name one: --rail {quoted((rows or unsolved)[0].net)}"
+        )
     if request.format == JSON:
         text = _json(board_path, rows, unsolved)
     elif request.format == CSV:
@@ -77,7 +80,7 @@ def _rows(ctx: Context, board: Path, request: PdnRequest) -> tuple[list[PdnRow],
     names = request.rails or tuple(dict.fromkeys(row.net for row in ctx.declarations.config.rail))
     if not names:
         largest = largest_power_nets(ctx.board)
-        cure = f"name one: --rail {largest[0]}" if largest else "declare one as [[rail]] in stackwright.toml"
+        cure = f"name one: --rail {quoted(largest[0])}" if largest else "declare one as [[rail]] in stackwright.toml"
         if len(largest) > 1:
             cure += f"; others with filled copper: {', '.join(largest[1:])}"
         raise StackwrightError(str(board), "has no declared rail, and none is named", cure)

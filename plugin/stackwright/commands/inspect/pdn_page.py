@@ -136,9 +136,9 @@ def _excess(page: Page, row: PdnRow) -> None:
 
 
 def _told(one: PdnExcess, *, has_capacitors: bool) -> str:
-    cure = "no number of the capacitors on the rail brings it below" if has_capacitors else "the rail has no capacitor"
+    cure = "" if has_capacitors else "the rail has no capacitor"
     if one.count:
-        cure = f"{one.count} more {one.remedy}, as near to the load as its best one is mounted, bring it below"
+        cure = f"{one.count} more {one.remedy} where the nearest is, mounted like the best of them, bring it below"
     cure = one.note or cure
     return f"from {frequency(one.from_hz)} to {frequency(one.to_hz)}, up to {figure(one.worst_mohm)} mOhm: {cure}"
 
