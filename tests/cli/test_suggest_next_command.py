@@ -59,6 +59,7 @@ def test_a_plan_that_changes_nothing_is_not_the_next_thing_to_apply(
     assert run([*asked, "--pick", "2"]) == 0
     (command,) = next_lines(capsys)
     assert command.startswith("stackwright apply ")
+    assert read_plan(plan).board == board.name
 
 
 @pytest.mark.parametrize(
