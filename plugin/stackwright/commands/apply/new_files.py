@@ -28,7 +28,7 @@ from stackwright.text.words import clean
 
 BOARD, PROJECT, RULES = ".kicad_pcb", ".kicad_pro", ".kicad_dru"
 PLATED = 1.25
-"""Copper more than this many times as thick as its foil is plated: makers' foils are within a tenth, and plating adds 15 um."""
+"""Copper this many times as thick as its foil is plated: makers' foils are within a tenth, plating adds 15 um."""
 STAND_IN_MM = 100.0
 """Sides of an outline that is not stated: KiCad's design rule check reports a board without one."""
 
