@@ -167,6 +167,12 @@ class BoardProcess:
         rows = self.board.stackup.copper if self.board.stackup else ()
         return next((round(1000 * row.thickness_mm, 3) for row in rows if row.name == name and row.thickness_mm), None)
 
+    def _may_be_plated(self, index: int) -> bool:
+        """Tell whether a layer is plated, or will be: one of the build-ups of `[goals]` has its microvias later."""
+        per_side = self.config.goals.build_ups or 0
+        will_be = min(index, self.board.layer_count - 1 - index) < per_side
+        return will_be or is_plated(self.board, index)
+
     def mask(self, *, top: bool) -> MaskNumbers | None:
         """Return the solder mask over an outer layer, None for bare copper."""
         said = self.declared
@@ -247,7 +253,7 @@ def copper_notes(board: Board, config: Config) -> Iterator[str]:
         return
     process, outer = BoardProcess(board, config), config.process.outer_copper_um
     for index, layer in enumerate(board.copper_layers):
-        row_um, foil_um, plated = process._row_um(index), process._foil_um(index), is_plated(board, index)
+        row_um, foil_um, plated = process._row_um(index), process._foil_um(index), process._may_be_plated(index)
         if row_um is None:
             continue
         states = f"the stackup states {row_um:g} um"

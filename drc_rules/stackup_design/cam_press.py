@@ -138,13 +138,17 @@ def _prepreg(candidate: CandidateStackup, gap: int, rules: BuildRules) -> Iterat
         return
     style = sold.row.style if sold and sold.row else ""
     single = row.plies == 1 and style in rules.not_single and _heaviest(upper, lower) >= rules.heavy_oz
+    least, most = max(needs.plies, 1 + single), int(cam_limits().prepreg_sheets.usual)
+    too_many = row.plies > most >= least
     yield CamItem(
         topic="prepreg count",
         where=where,
         figure=f"{count(row.plies, 'sheet')} between {weights}" + (f", {style} alone" if single else ""),
-        limit=f"{max(needs.plies, 1 + single)} to {rules.most_plies} sheets",
-        asks=single or not needs.plies <= row.plies <= rules.most_plies,
-        source=_by_weight(rules, "prepreg sheets", upper, lower),
+        limit=f"{least} to {most} sheets" if least < most else f"{least} sheets",
+        asks=single or too_many or row.plies < needs.plies,
+        source=cite(cam_limits().prepreg_sheets.source)
+        if too_many
+        else _by_weight(rules, "prepreg sheets", upper, lower),
     )
     resin_pct = sold.row.resin_content_pct if sold and sold.row else None
     if needs.resin_pct and resin_pct is not None:

@@ -104,7 +104,7 @@ def goals_for(
     copper = copper_goals(work, has_power=layers["power_planes"] > 0)
     thickness = thickness_goals(work, layers["layer_count"])
     outside = _fast_outside(work, lines)
-    waived = frozenset(_waived(chosen))
+    waived = dict(_waived(chosen))
     judge = CandidateJudge(selection.profile, selection.form, selection.interfaces, selection.clauses, waived, outside)
     goals = Goals(
         **layers,
@@ -363,11 +363,11 @@ def _gap(work: GoalWork, pitch_mm: float | None) -> float:
     return usual
 
 
-def _waived(choices: GoalChoices) -> Iterator[str]:
-    """Kinds of clauses that the user decides: a warning against them is shown and rules nothing out."""
+def _waived(choices: GoalChoices) -> Iterator[tuple[str, str]]:
+    """Kinds of clauses that the user decides, each with the choice: a warning against it is told, no more."""
     if choices.layers is not None:
-        yield from ("layer_count", "layer_count_above")
+        yield from ((kind, f"--layers {choices.layers}") for kind in ("layer_count", "layer_count_above"))
     if choices.thickness_mm is not None:
-        yield "form_thickness"
+        yield "form_thickness", f"--thickness-mm {choices.thickness_mm:g}"
     if choices.power_copper_oz is not None:
-        yield "power_copper_oz"
+        yield "power_copper_oz", f"--power-oz {choices.power_copper_oz:g}"

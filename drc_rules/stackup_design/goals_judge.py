@@ -7,7 +7,8 @@ not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
@@ -48,12 +49,17 @@ DECIDED = frozenset(
 )
 """Kinds of clauses that a stackup alone decides, with what is said about its copper."""
 
+GOAL_KINDS = frozenset({"power_copper_oz"})
+"""Of these kinds information too is a goal, so every answer is judged by it; it rules nothing out."""
+
 DECIDE = ("copper", "foil", "material", "stackup")
 """Families of the rules that decide them."""
 
 SIZE_MM = (120.0, 60.0)
 _NAME = Path("suggestion.kicad_pcb")
 NOT_VERIFIABLE = "not verifiable"
+_SUPPLY = "+VCORE"
+"""The supply of the trial board; no board's own, so no words name it."""
 
 
 @record
@@ -62,26 +68,32 @@ class CandidateJudge:
 
     Attributes:
         fast_outside: the interfaces run on the outer layers too.
-        waived: kinds that the user has decided otherwise: a warning against them rules nothing out.
+        waived: what the user has chosen, by kind: a warning against it is told and rules nothing out.
     """
 
     profile: Profile | None
     form: Form | None
     interfaces: tuple[str, ...]
     clauses: tuple[Clause, ...]
-    waived: frozenset[str] = frozenset()
+    waived: Mapping[str, str] = field(default_factory=dict)
     fast_outside: bool = False
 
     def __call__(self, candidate: CandidateStackup) -> list[tuple[str, bool, str]]:
-        """Return (clause id, met, words) of every clause that a candidate decides; information rules nothing out."""
+        """Return (clause id, met, words) of every clause that a candidate decides, those among them that are told."""
         outcome = self.outcome(candidate)
+        has_power = any(row.use == "power" for row in candidate.copper)
         found = []
         for verdict in outcome.verdicts:
             clause = verdict.clause
-            if verdict.verdict is Verdict.NOT_APPLICABLE or not self.counts(clause):
+            if verdict.verdict is Verdict.NOT_APPLICABLE or not (self.counts(clause) or self.tells(clause)):
                 continue
+            if clause.kind == "power_copper_oz" and not (has_power or self.counts(clause)):
+                continue  # no plane to weigh: supplies share the grounds
             met = verdict.verdict is Verdict.PASSED
-            found.append((clause.id, met, clause.title if met else "; ".join(why_not(verdict, outcome))))
+            words = clause.title if met else "; ".join(why_not(verdict, outcome)).replace(f" ({_SUPPLY})", "")
+            if verdict.verdict is Verdict.FAILED and (chosen := self.waived.get(clause.kind)):
+                words = f"{words}; by your {chosen}"
+            found.append((clause.id, met, words))
         return found
 
     def counts(self, clause: Clause) -> bool:
@@ -90,11 +102,22 @@ class CandidateJudge:
             return False
         return clause.kind not in self.waived or clause.severity is Severity.ERROR
 
+    def tells(self, clause: Clause) -> bool:
+        """Tell whether a breach is shown though it rules nothing out: a goal of information, or the user's choice."""
+        if self.counts(clause):
+            return False
+        return clause.kind in GOAL_KINDS or clause.severity is Severity.WARNING
+
     @property
     def wishes(self) -> tuple[str, ...]:
-        """Clauses that require more than the error of their kind does: preferred, not required."""
+        """Clauses that rule nothing out: they require more than the error of their kind does, or are only told."""
         required = {clause.kind for clause in self.clauses if clause.severity is Severity.ERROR}
-        return tuple(c.id for c in self.clauses if c.severity is Severity.WARNING and c.kind in required & DECIDED)
+        preferred = required & DECIDED
+        return tuple(
+            c.id
+            for c in self.clauses
+            if (c.severity is Severity.WARNING and c.kind in preferred) or (c.kind in DECIDED and self.tells(c))
+        )
 
     def outcome(self, candidate: CandidateStackup) -> Outcome:
         """Return verdicts and findings of the clauses that a candidate decides."""
@@ -145,7 +168,7 @@ def _copper(candidate: CandidateStackup, interfaces: tuple[str, ...], *, fast_ou
     has_fast = any(row.use == "fast" for row in candidate.copper)
     for row in candidate.copper:
         if row.use in ("ground", "power"):
-            yield _plane(row.name, "GND" if row.use == "ground" else "+VCORE")
+            yield _plane(row.name, "GND" if row.use == "ground" else _SUPPLY)
         elif row.use == "fast" or ((fast_outside or not has_fast) and row.use == "outer"):
             for k, one in enumerate(interfaces):
                 yield _track(row.name, f"/{one}_P", 5.0 + 2 * k)

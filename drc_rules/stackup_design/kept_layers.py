@@ -71,6 +71,8 @@ def kept_reasons(reasons: tuple[Reason, ...], kept: Goals, laid_out: LaidOut) ->
     layers = Reason("layers", f"{len(laid_out.layers)}: {layers_in_words(laid_out.layers)}", From.BOARD, "as laid out")
     others = [one for one in reasons if one.goal not in (*OF_NEW_LAYERS, *COPPER)]
     order = orders(kept)[0]
+    power = [layer_oz(order, k, kept) for k, kind in enumerate(laid_out.layers) if kind == "P"]
+    has_its_copper = min(power, default=0.0) >= kept.power_copper_oz
     inner = {layer_oz(order, k, kept) for k in range(1, len(laid_out.layers) - 1)}
     if not inner:
         return (layers, *others)
@@ -79,7 +81,8 @@ def kept_reasons(reasons: tuple[Reason, ...], kept: Goals, laid_out: LaidOut) ->
         said = Reason("inner copper", weights, From.BOARD, "stackup of the board; mirrored layers are alike")
     else:
         said = Reason("inner copper", weights, From.ASSUMPTION, "the board's is not known; mirrored layers are alike")
-    demanded = [one for one in reasons if one.goal in COPPER and one.origin is not From.ASSUMPTION]
+    stated = [one for one in reasons if one.goal in COPPER and one.origin is not From.ASSUMPTION]
+    demanded = [one for one in stated if has_its_copper or one.origin is From.USER]  # information alone moves no weight
     return (layers, said, *demanded, *others)
 
 

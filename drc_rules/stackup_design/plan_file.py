@@ -96,6 +96,7 @@ class Plan(Frozen):
 
     Attributes:
         note: for the reader.
+        board: file name of the board that it was made for; "" where it was made for none.
         copper_finish, impedance_controlled, edge_connector, edge_plating: options; left out, they stay as they are.
         impedance_tolerance_pct: for `stackwright.toml`.
         process: preset of `[process]`, for `stackwright.toml`.
@@ -106,6 +107,7 @@ class Plan(Frozen):
     format: Literal["stackwright-plan"] = "stackwright-plan"
     version: Literal[1] = 1
     note: str = ""
+    board: str = ""
     copper_finish: str | None = None
     impedance_controlled: bool | None = None
     edge_connector: Literal["yes", "bevelled", "no"] | None = None

@@ -22,6 +22,9 @@ COPPERS_OZ = (1.0, 0.5)
 FINEST_MM = 0.05
 """Line and gap that the best fabs etch on inner layers."""
 
+MOST_REFUSED = 3
+"""Sentences on what chosen laminates break, of each search."""
+
 DRILLS_MM = (0.25, 0.3, 0.35, 0.4, 0.5)
 
 
@@ -74,7 +77,17 @@ def _fighting(goals: Goals, helping: list[str], shared: Solutions) -> tuple[str,
                 left = eased
             else:
                 kept.add(name)
-    return tuple(_asked(name, goals) for name in _EASING if name in kept)
+    fighting = tuple(_asked(name, goals) for name in _EASING if name in kept)
+    if kept != {"laminates"} or not goals.laminates:
+        return fighting
+    return tuple(dict.fromkeys((*fighting, *_refused(goals), *_refused(_without(goals, others)))))
+
+
+def _refused(goals: Goals) -> tuple[str, ...]:
+    """Return what the chosen laminates break, the first few of them."""
+    lost = Rejections()
+    laminate_pairs(goals.model_copy(update={"hybrids": False}), lost)
+    return lost.sentences[:MOST_REFUSED]
 
 
 def _without(goals: Goals, names: list[str]) -> Goals:

@@ -22,7 +22,8 @@ class Answers(Frozen):
         lost_groups: the same by reason.
         unreachable: why there is no answer at all; empty when there is one.
         nearest: where nothing meets the goals, what comes nearest, with its faults.
-        fighting: goals that cannot be met together; without any one of them the rest can.
+        fighting: goals that cannot be met together; without any one of them the rest can. One alone cannot be
+            met however far the others are eased; after laminates alone stands what they break.
         relaxations: each a single goal eased, and what can be built then.
         no_use: goals that may be eased as far as you like without help.
         keeps_layers: the layers stay as they are laid out.

@@ -167,6 +167,19 @@ def test_without_write_nothing_is_touched_and_the_effect_is_told(
     assert "--write --change-stackup" in out
 
 
+@pytest.mark.parametrize(("board", "said"), [("", False), ("same", False), ("StickHub.kicad_pcb", True)])
+def test_a_plan_of_another_board_is_named(
+    card: Path, plan: Callable[..., Path], board: str, said: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is said of the board's own plan, and of one that was made for none."""
+    name = card.name if board == "same" else board
+    path = plan(THICKER, ("version = 1", f'version = 1\nboard = "{name}"'))
+    for parts in (PlanParts(), WRITE):
+        assert apply_plan(path, card, parts) == 0
+        words = " ".join(capsys.readouterr().out.split())
+        assert (f"the plan was made for {name}, not for {card.name}" in words) is said
+
+
 @pytest.mark.slow
 def test_a_thicker_core_raises_impedance_and_lowers_loss(card: Path) -> None:
     """Both signal layers, by the direction that physics demands; a layer away from the change stays."""

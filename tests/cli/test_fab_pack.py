@@ -573,12 +573,18 @@ def test_letters_that_a_pdf_has_not_stop_nothing(card: Path, tmp_path: Path) -> 
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(card: Path, tmp_path: Path) -> None:
-    """A file in its place, a parent that is not there."""
+    """A file in its place, or in that of its parent."""
     (tmp_path / "file").write_text("mine", encoding="utf-8")
-    for folder in ("file", "no/such/parent"):
+    for folder in ("file", "file/pack"):
         with pytest.raises(StackwrightError, match=r"--output|choose a place"):
             run(["fab-pack", str(card), "--output", str(tmp_path / folder)])
     assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_folder_is_made_with_those_that_it_is_in(card: Path, tmp_path: Path) -> None:
+    """`created if missing` holds for a whole path."""
+    pack(card, tmp_path / "no" / "such" / "pack")
+    assert (tmp_path / "no" / "such" / "pack" / f"{FIT}-fab.html").exists()
 
 
 def test_the_df_of_unlike_plies_can_be_given_with_its_frequency(tmp_path: Path) -> None:

@@ -505,3 +505,18 @@ def test_goals_that_cannot_be_met_write_nothing(arguments: list[str], said: str,
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not list(target.parent.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("build_ups", "states"), [(1, ""), (2, "build_ups = 2")])
+def test_plated_build_ups_do_not_contradict_their_foil(
+    build_ups: int, states: str, target: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half an ounce of foil plated to 35 um is no contradiction: the settings say how many build-ups there are."""
+    plan = tmp_path / "hdi.toml"
+    asked = ["--layers", "10", "--build-ups", str(build_ups), "--thickness-mm", "1.2", "--limit", "1"]
+    assert run(["suggest", "--profile", "edge", *asked, "--plan", str(plan)]) == 0
+    assert run(["new", "--profile", "edge", "--plan", str(plan), str(target)]) == 0
+    settings = target.with_name("stackwright.toml").read_text(encoding="utf-8")
+    assert re.findall(r"^build_ups = \d", settings, re.MULTILINE) == ([states] if states else [])
+    assert not any("copper_oz" in note for note in check_board(target).notes)

@@ -23,6 +23,7 @@ class CamLimits(Frozen):
     Attributes:
         thickness_tolerance_pct: of the finished board.
         pressed_mm: thinnest prepreg.
+        prepreg_sheets: most sheets of prepreg in one gap.
         pressed_tolerance_pct: between a stated thickness of prepreg and the one that its sheets press to.
         impedance_tolerance_pct: of a controlled impedance.
         laminations: most lamination cycles.
@@ -34,6 +35,7 @@ class CamLimits(Frozen):
 
     thickness_tolerance_pct: CamLimit
     pressed_mm: CamLimit
+    prepreg_sheets: CamLimit
     pressed_tolerance_pct: CamLimit
     impedance_tolerance_pct: CamLimit
     laminations: CamLimit

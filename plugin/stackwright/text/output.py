@@ -74,13 +74,13 @@ def _is_for_design(name: str) -> bool:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a command's files where it is not there.
+    """Make the folder of a command's files where it is not there, and those that it is in.
 
     Raises:
         OutputError: it cannot be made.
     """
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise OutputError(str(folder), "is a file", "give --output the name of a folder") from None
     except OSError as error:

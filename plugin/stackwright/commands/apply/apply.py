@@ -131,7 +131,7 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
     settings, config, retired = planned_settings(plan, before, after, board_path, settings_path)
     files, remarks = (
         [FileChange(board_path, content, new)],
-        _retired(retired),
+        [*_of_another_board(plan, board_path), *_retired(retired)],
     )
     left_out = []
     if (plan.net_class or plan.tuning) and (parts.classes or board_path.with_suffix(PROJECT_SUFFIX).exists()):
@@ -161,6 +161,13 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
         settings_before=find_config(board_path, settings_path),
         settings_after=config,
     )
+
+
+def _of_another_board(plan: Plan, board_path: Path) -> list[str]:
+    """Return the remark about a plan whose lines were solved for the layers of another board."""
+    if plan.board in ("", board_path.name):
+        return []
+    return [f"the plan was made for {plan.board}, not for {board_path.name}: its layers may carry something else there"]
 
 
 def _retired(facts: Sequence[str]) -> list[str]:

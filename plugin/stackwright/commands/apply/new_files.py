@@ -22,10 +22,13 @@ from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board, empty_project
 from stackup_lib.kicad.write.rules_writer import replace_rules
+from stackup_lib.materials import inner_copper_mm
 from stackwright.commands.apply.new_plan import interface_of_class
 from stackwright.text.words import clean
 
 BOARD, PROJECT, RULES = ".kicad_pcb", ".kicad_pro", ".kicad_dru"
+PLATED = 1.25
+"""Copper this many times as thick as its foil is plated: makers' foils are within a tenth, plating adds 15 um."""
 STAND_IN_MM = 100.0
 """Sides of an outline that is not stated: KiCad's design rule check reports a board without one."""
 
@@ -125,7 +128,8 @@ def settings_text(plan: Plan, digest: str, purpose: NewBoardPurpose, board: Path
     head = "".join(f"{line}\n" for line in _head(purpose, digest, board))
     facts: dict[Key, Value] = {(("declared",), "stackup_hash"): digest, **facts_of(plan, digest)}
     declared = edit_settings(head, facts).text
-    text = declared + "".join(f"{line}\n" for line in _interfaces(plan, purpose))
+    more = (*_interfaces(plan, purpose), *_goals(plan))
+    text = declared + "".join(f"{line}\n" for line in more)
     parse_config(text)
     return text
 
@@ -158,6 +162,29 @@ def _written(profile: str, folder: Path) -> str:
         return Path(os.path.relpath(profile, folder)).as_posix()
     except ValueError:  # another drive
         return Path(profile).resolve().as_posix()
+
+
+def _goals(plan: Plan) -> Iterator[str]:
+    """The build-ups of the stackup: until microvias are drawn, nothing else tells which inner layers are plated."""
+    if per_side := build_ups_of(plan):
+        yield ""
+        yield "[goals]"
+        yield "# HDI layers on either side: the inner ones of them are plated as the outer layers are."
+        yield f"build_ups = {per_side}"
+
+
+def build_ups_of(plan: Plan) -> int:
+    """Return the build-ups on either side that a plan's plated inner layers show; 0 where none is plated.
+
+    A plated layer has the outer layers' foil and thickness, which no bare foil of that weight has.
+    """
+    outer, *inner = [row for row in plan.rows if row.kind == "copper"]
+    oz, thickness_mm = outer.copper_oz, outer.thickness_mm
+    if oz is None or thickness_mm is None or thickness_mm <= PLATED * inner_copper_mm(oz):
+        return 0
+    alike = [(row.copper_oz, row.thickness_mm) == (oz, thickness_mm) for row in inner[: len(inner) // 2]]
+    plated = [*alike, False].index(False)
+    return plated + 1 if plated else 0
 
 
 def _interfaces(plan: Plan, purpose: NewBoardPurpose) -> Iterator[str]:

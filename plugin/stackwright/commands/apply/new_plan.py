@@ -47,13 +47,16 @@ def interface_of_class(name: str, generations: Mapping[str, str]) -> str | None:
     return spelled_generation(family, name) or generations.get(family)
 
 
-def plan_of_answer(one: Evaluated, goals: Goals, interfaces: Mapping[str, str]) -> Plan:
+def plan_of_answer(
+    one: Evaluated, goals: Goals, interfaces: Mapping[str, str], *, controls_others: bool = False
+) -> Plan:
     """Return the plan that builds a suggestion.
 
     Args:
         one: the suggestion.
         goals: the goals that it meets.
         interfaces: interface id by name of a line goal; a goal without one gets a class of its impedance alone.
+        controls_others: the board has lines of other targets. Without a line to control the board's flag stays.
     """
     by_name = {goal.name: goal for goal in goals.lines}
     copper_oz = {row.name: row.copper_oz or UNSTATED_OZ for row in one.candidate.rows if row.kind is LayerKind.COPPER}
@@ -66,7 +69,7 @@ def plan_of_answer(one: Evaluated, goals: Goals, interfaces: Mapping[str, str]) 
     inner_first = sorted(rules.values(), key=lambda r: not r.layer.startswith("In"))
     return Plan(
         note=one.candidate.name,
-        impedance_controlled=True,
+        impedance_controlled=True if one.lines or controls_others else None,
         rows=tuple(plan_row(row) for row in one.candidate.rows),
         net_class=tuple(_classes(inner_first)),
         rule=tuple(rules.values()),

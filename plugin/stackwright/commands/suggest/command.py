@@ -87,4 +87,5 @@ def _write(result: Suggested, request: SuggestRequest, former: bytes | None) -> 
 
 def _write_plan(path: Path, plan: Plan, result: Suggested, former: bytes | None) -> None:
     title = result.board.name if result.board else (result.selection.profile.name if result.selection.profile else "")
-    write_over(path, write_plan(plan, title=title), former=former)
+    own = plan.model_copy(update={"board": result.board.name if result.board else ""})
+    write_over(path, write_plan(own, title=title), former=former)

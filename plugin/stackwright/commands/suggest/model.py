@@ -63,6 +63,7 @@ class Suggested:
         partial: where no change meets all: what helps and worsens nothing.
         other_ways: what helps and what the layout has to follow, as text.
         unsought: routed sizes of targets that no goal is for.
+        board_layers: how many copper layers the board has; 0 without a board.
     """
 
     selection: Selection
@@ -78,6 +79,7 @@ class Suggested:
     partial: PartialChange | None = None
     other_ways: tuple[str, ...] = ()
     unsought: tuple[UnsoughtSize, ...] = ()
+    board_layers: int = 0
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -146,7 +148,8 @@ def search(
     if project is None or board_path is None:
         return Suggested(selection, met, answers, board_path)
     result = _least_changes(selection, found, project, board_path, answers)
-    return replace(result, found=met, unsought=unsought_sizes(project.context, met.interfaces))
+    unsought = unsought_sizes(project.context, met.interfaces)
+    return replace(result, found=met, unsought=unsought, board_layers=project.board.layer_count)
 
 
 def _least_changes(

@@ -19,6 +19,7 @@ from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.layers import layer_words, low_impedance_words
 from stackwright.commands.suggest.least import NOTHING, NOTHING_OF_STACKUP, PARTIAL
 from stackwright.commands.suggest.lines import line_words
+from stackwright.commands.suggest.verdicts import count_of, judged
 from stackwright.commands.suggest.words import places
 from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
@@ -68,7 +69,7 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None,
     if verbose:
         _lost(page, result.answers.lost_groups)
     _goals(page, result, verbose=verbose)
-    _next(page, result, plan, typed)
+    _next(page, result, pick, plan, typed)
     return page
 
 
@@ -79,22 +80,21 @@ def _title(page: Page, result: Suggested) -> None:
     page.line(styled("Stackups", "bold"), f"  for {what}{where}")
     if not (answers := len(result.entries)):
         return
-    met = sum(all(is_met for _, is_met, _ in _judged(one, result)) for one in result.entries)
+    counts = [count_of(one, result) for one in result.entries]
+    met = sum(len(one.failed) == len(one.remarks) and not one.not_verifiable for one in counts)
     if answers == 1:
         order = ", a change of the board's own stackup" if result.changes else ""
         who = "it meets" if met else "it does not meet all"
     else:
         order = ", changes of the board's own stackup first" if result.changes else ", best first"
-        who = "all meet" if met == answers else f"{met} of them {'meets' if met == 1 else 'meet'} all"
+        some_meet = f"{met or 'none'} of them {'meet' if met > 1 else 'meets'} all"
+        who = "all meet" if met == answers else some_meet
     short = [str(number) for number, then in enumerate(result.checked_then, start=1) if then.failed]
     with_it = "it" if answers == 1 else f"answer{'' if len(short) == 1 else 's'} {listed(short)}"
     more = f"; with {with_it} the board still misses others" if short else ""
-    page.line(f"{count(answers, 'answer')}{order}; {who} the requirements on the stackup{more}", indent=2)
-
-
-def _judged(one: Evaluated, result: Suggested) -> Sequence[tuple[str, bool, str]]:
-    """Return the requirements on the stackup; those of the board's own changes are judged here."""
-    return one.clauses or tuple(result.found.judge(one.candidate))
+    noted = sum(bool(one.remarks) for one in counts)
+    with_remark = "" if not noted else ", with a remark" if noted == answers else f", {noted} with a remark"
+    page.line(f"{count(answers, 'answer')}{order}; {who} the requirements on the stackup{with_remark}{more}", indent=2)
 
 
 def _changes(page: Page, result: Suggested, *, verbose: bool) -> None:
@@ -234,15 +234,15 @@ def _unsought(page: Page, one: Evaluated, result: Suggested, *, verbose: bool) -
 
 def _requirements(page: Page, one: Evaluated, result: Suggested, *, is_told: bool, verbose: bool) -> None:
     """Count the requirements met, and name the others; `is_told` where `stackup then` has counted them."""
-    judged = _judged(one, result)
-    met = [clause for clause, is_met, _ in judged if is_met]
-    if not judged or (is_told and len(met) == len(judged) and not verbose):
+    clauses, counted = judged(one, result), count_of(one, result)
+    if not clauses or (is_told and counted.passed == len(clauses) and not verbose):
         return
-    page.heading("requirements", f"{len(met)} met of {len(judged)} that a stackup decides")
-    for clause, is_met, words in judged:
+    page.heading("requirements", f"{counted.passed} met of {len(clauses)} that a stackup decides")
+    for clause, is_met, words in clauses:
         (title,) = result.selection.titles([clause])
         if not is_met:
-            said = words if words.startswith(NOT_VERIFIABLE) else f"not met: {words}"
+            label = "remark, not met" if clause in counted.remarks else "not met"
+            said = words if words.startswith(NOT_VERIFIABLE) else f"{label}: {words}"
             page.line(styled(f"{title}: {said}", "yellow"), indent=2)
         elif verbose:
             page.line(title, indent=2)
@@ -310,7 +310,7 @@ def _unreachable(page: Page, result: Suggested) -> None:
     if len(answers.unreachable) > REASONS:
         page.line(f"and {len(answers.unreachable) - REASONS} similar; --format json lists them", indent=2)
     if answers.fighting:
-        page.heading("conflicting goals", "they cannot be met together")
+        page.heading(*conflict_words(answers.fighting))
         for goal in answers.fighting:
             page.line(goal, indent=2)
     if answers.relaxations:
@@ -325,29 +325,42 @@ def _unreachable(page: Page, result: Suggested) -> None:
             page.line(fault, indent=2)
 
 
+def conflict_words(fighting: Sequence[str]) -> tuple[str, str]:
+    """Return the title of conflicting goals, and what is wrong with them; one alone conflicts with no other."""
+    if len(fighting) == 1:
+        return "goal that cannot be met", "however far the others are eased"
+    return "conflicting goals", "they cannot be met together"
+
+
 def _short(one: Evaluated) -> str:
     laminates = " + ".join(one.candidate.laminates)
     return f"{len(one.candidate.copper)} layers, {number(one.candidate.thickness_mm, 'mm')}, {laminates}"
 
 
-def _next(page: Page, result: Suggested, plan: Path | None, typed: Path | None) -> None:
+def _next(page: Page, result: Suggested, pick: int, plan: Path | None, typed: Path | None) -> None:
     page.gap()
     page.line("next:")
-    page.verbatim(_commands(result, plan, typed))
+    page.verbatim(_commands(result, pick, plan, typed))
 
 
-def _commands(result: Suggested, plan: Path | None, typed: Path | None) -> Iterator[str]:
+def _commands(result: Suggested, pick: int, plan: Path | None, typed: Path | None) -> Iterator[str]:
     profile, form = result.selection.profile, result.selection.form
     own = form is not None and (profile is None or form.name != profile.form)
     of_form = ["--form", form.name] if form and own else []
-    is_no_change = bool(result.changes) and result.changes[0].words[0].startswith((NOTHING, NOTHING_OF_STACKUP))
-    if plan is None and typed is not None and is_no_change:
+    picked = result.changes[pick - 1 : pick] if plan is not None and pick else result.changes[: plan is None]
+    is_no_change = any(one.words[0].startswith((NOTHING, NOTHING_OF_STACKUP)) for one in picked)
+    if typed is not None and is_no_change:
         words = [*(["--profile", profile.name] if profile else []), *of_form]
         yield command_line("check", str(typed), *words, "-v")
+        if plan is not None and result.answers.ranked:
+            first = len(result.changes) + 1
+            yield f"this plan changes nothing; --pick {first} writes the plan of the first new stackup"
     elif plan is None:
         yield "the same command with --pick 1 --plan stackup.stackwright-plan.toml writes the plan of answer 1"
     elif typed is not None:
-        yield command_line("apply", str(plan), str(typed))
+        is_new = pick > len(result.changes)
+        other_layers = is_new and len(result.entries[pick - 1].candidate.copper) != result.board_layers
+        yield command_line("apply", str(plan), str(typed), *(["--layers"] if other_layers else []))
     else:
         words = ["--profile", profile.name if profile else "PROFILE", *of_form]
         yield command_line("new", *words, "--plan", str(plan), "board.kicad_pcb")

@@ -16,4 +16,5 @@ def plan_of_pick(result: Suggested, pick: int) -> Plan:
     index = pick - 1
     if index < len(result.plans):
         return result.plans[index]
-    return plan_of_answer(result.entries[index], result.found.goals, result.found.interfaces)
+    others = bool(result.unsought)
+    return plan_of_answer(result.entries[index], result.found.goals, result.found.interfaces, controls_others=others)

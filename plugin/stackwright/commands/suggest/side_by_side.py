@@ -21,6 +21,7 @@ from stackwright.commands.suggest.layers import layer_words, low_impedance_words
 from stackwright.commands.suggest.least import with_plan
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.model import Suggested
+from stackwright.commands.suggest.verdicts import count_of
 from stackwright.commands.suggest.words import what_changes, what_stays
 from stackwright.drawing import columns
 from stackwright.results.stackup_choices import Count, SideBySide, StackupChoice
@@ -118,8 +119,6 @@ def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:
     layers = count(len(candidate.copper), "layer")
     kept = result.answers.keeps_layers
     laid_out = "" if result.board is None else " The layers stay." if kept else " The board is laid out anew."
-    judged = one.clauses or tuple(result.found.judge(candidate))
-    met = sum(is_met for _, is_met, _ in judged)
     return StackupChoice(
         title,
         columns.plain([_row(row) for row in candidate.rows]),
@@ -128,7 +127,7 @@ def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:
             *filter(None, [low_impedance_words(candidate, result.found.goals.least_width_mm)]),
         ),
         figures=tuple(_figures(one, cost_words(one, result))),
-        checked=Count(tuple(clause for clause, is_met, _ in judged if not is_met), (), met),
+        checked=count_of(one, result),
         lines=tuple(line_words(one, result.found)),
         why=one.cost.drivers,
     )
@@ -186,5 +185,6 @@ def _remarks(result: Suggested) -> Iterator[str]:
     if not answers.ranked and answers.unreachable:
         yield f"No new stackup meets all goals: {answers.unreachable[0]}"
     if answers.fighting:
-        yield f"These goals cannot be met together: {'; '.join(answers.fighting)}"
+        these = "These goals cannot be met together" if len(answers.fighting) > 1 else "This goal cannot be met"
+        yield f"{these}: {'; '.join(answers.fighting)}"
     yield from (f"It would help to ease {one.words}" for one in answers.relaxations)

@@ -33,6 +33,16 @@ def notes(folder: Path, settings: str, board: str = BOARD) -> list[str]:
     return [note for note in report.notes if "copper_" in note]
 
 
+@pytest.mark.parametrize(("per_side", "noted"), [(0, 1), (1, 1), (2, 0)])
+def test_foil_of_a_build_up_may_be_plated_before_its_microvias_are_drawn(
+    per_side: int, noted: int, tmp_path: Path
+) -> None:
+    """Of two build-ups the inner one is pressed, drilled and plated first; of one the inner layer stays bare."""
+    board = BOARD.replace("In2.Cu 0.030", "In2.Cu 0.035")
+    settings = OZ.format("In2.Cu", 0.5) + (f"[goals]\nbuild_ups = {per_side}\n" if per_side else "")
+    assert len(notes(tmp_path, settings, board)) == noted
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

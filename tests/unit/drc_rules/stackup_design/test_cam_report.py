@@ -6,7 +6,9 @@ from functools import cache
 
 import pytest
 
+from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.fabs.cam import CamLimits, cam_limits
+from drc_rules.requirements.fabs.stackups.load import named_stackups
 from drc_rules.requirements.forms import Form
 from drc_rules.stackup_design.cam_item import CamItem
 from drc_rules.stackup_design.cam_report import cam_report
@@ -172,12 +174,27 @@ def test_a_core_with_two_copper_weights_is_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("oz", "plies", "is_asked"), [(1, 1, True), (1, 2, False), (2, 2, True), (2, 3, False), (2, 5, True)]
+    ("oz", "plies", "is_asked"),
+    [(1, 1, True), (1, 2, False), (1, 4, True), (2, 2, True), (2, 3, False), (2, 4, True), (2, 5, True)],
 )
 def test_too_few_and_too_many_sheets_are_asked(oz: float, plies: int, is_asked: bool) -> None:
-    """Two between 1 oz, three between 2 oz, four at most."""
+    """Two between 1 oz, three between 2 oz, three at most as usual: four are built, and asked about."""
     found = stackup(middle=prepreg("dielectric 3", "1080 RC71%", 0.09 * plies, plies), planes_oz=(oz, oz))
     assert any(one.where == ("dielectric 3",) for one in asked(found, "prepreg count")) is is_asked
+
+
+def test_the_usual_number_of_sheets_is_that_of_the_templates() -> None:
+    """Counted in the fab's own stackups: hardly one gap in two hundred has more, and the rules build as many."""
+    counted = [
+        len(gap)
+        for one in named_stackups()
+        if one.edition.fab == "jlcpcb" and not one.edition.is_superseded
+        for gap in one.gaps
+        if all(sheet.kind == "prepreg" for sheet in gap)
+    ]
+    usual = cam_limits().prepreg_sheets.usual
+    assert (len(counted), sum(number <= usual for number in counted)) == (2612, 2599)
+    assert max(counted) == build_rules().most_plies
 
 
 @pytest.mark.parametrize(("oz", "sheet", "is_asked"), [(2, "RC45%", True), (2, "RC50%", False), (1, "RC45%", False)])
