@@ -10,7 +10,7 @@ from stackup_lib.core.facts import Confidence
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.materials.data import read_toml, sources_of
-from stackup_lib.materials.sources import MaterialSource, Ranked
+from stackup_lib.materials.sources import Grade, MaterialSource, Ranked
 from stackup_lib.materials.words import key_of, plain
 
 RZ_PER_RQ = 2 * math.sqrt(3)
@@ -68,6 +68,9 @@ class Foil(Frozen):
         return self.rz_min_um, self.rz_max_um
 
 
+_GRADE_NAME = re.compile(r"(standard ED|RTF|LP|VLP|HVLP)\d*")
+
+
 @record
 class FoilMatch:
     """The answer to a foil text.
@@ -90,6 +93,15 @@ class FoilMatch:
     confidence: Confidence = Confidence.LOW
     note: str = ""
     alternatives: tuple[str, ...] = ()
+
+    @property
+    def states_roughness(self) -> bool:
+        """True where Rz is given, or a maker states it for the foil; False of a grade, which is a range of Rz."""
+        if self.foil is None or self.status == "ambiguous":
+            return self.status == "by roughness"
+        if self.rz_um != self.foil.rz_um:
+            return True
+        return self.foil.source.grade is not Grade.ENGINEERING and not _GRADE_NAME.fullmatch(self.foil.name)
 
 
 def rz_from_rq(rq_um: float) -> float:

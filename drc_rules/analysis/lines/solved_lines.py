@@ -37,6 +37,7 @@ class LossAt(Frozen):
     Attributes:
         total_db_per_mm: with the range that Df and roughness leave.
         dielectric_db_per_mm, copper_db_per_mm, roughness_db_per_mm: nominal parts.
+        df_rise_db_per_mm, foil_rise_db_per_mm: what the highest Df, and the roughest foil, add to nominal.
         limit_ghz: up to where a quasi-static answer holds.
         limit_reason: what ends it.
         assumptions: what is not declared, one phrase each.
@@ -48,6 +49,8 @@ class LossAt(Frozen):
     copper_db_per_mm: float
     roughness_db_per_mm: float
     delay_ps_per_mm: float
+    df_rise_db_per_mm: float
+    foil_rise_db_per_mm: float
     limit_ghz: float
     limit_reason: str
     assumptions: tuple[str, ...] = ()
@@ -122,10 +125,14 @@ class Lines:
         line = self.solved(index, width_mm, gap_mm, references)
         return self.loss_of(line, self.site(index, references), frequency_ghz)
 
-    def loss_of(self, line: SolvedLine, where: BoardSite, frequency_ghz: float) -> LossAt:
-        """Return the loss of a solved line of this board; raises `MissingFact` where a Df is not known there."""
+    def loss_of(self, line: SolvedLine, where: BoardSite, frequency_ghz: float, foil: str | None = None) -> LossAt:
+        """Return the loss of a solved line of this board, by default with the foils that are declared.
+
+        Raises:
+            MissingFact: a Df is not known at the frequency.
+        """
         low, nominal, high = (
-            loss_of(line, materials, frequency_ghz) for materials in self._materials(where, frequency_ghz)
+            loss_of(line, materials, frequency_ghz) for materials in self._materials(where, frequency_ghz, foil)
         )
         limit = limit_of(line)
         # Between copper faces a micrometre apart, the roughness of all of them changes the impedance as well: then the
@@ -139,6 +146,8 @@ class Lines:
             copper_db_per_mm=float(nominal.copper_db_per_mm),
             roughness_db_per_mm=float(nominal.roughness_db_per_mm),
             delay_ps_per_mm=float(nominal.delay_ps_per_mm),
+            df_rise_db_per_mm=max(float(high.dielectric_db_per_mm - nominal.dielectric_db_per_mm), 0.0),
+            foil_rise_db_per_mm=max(float(high.roughness_db_per_mm - nominal.roughness_db_per_mm), 0.0),
             limit_ghz=limit.frequency_ghz,
             limit_reason=limit.reason,
             assumptions=self._assumptions(where),

@@ -14,7 +14,7 @@ from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
-from stackup_lib.core.record import workpiece
+from stackup_lib.core.record import record, workpiece
 from stackup_lib.nets.routes import Route
 from stackup_lib.vias.plated_holes import PlatedHole
 from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, stub_loss_interval_db, via_ohm
@@ -37,6 +37,21 @@ def barrel_loss_db(frequency_ghz: float, length_mm: float, dk: float, line_ohm: 
     return 10 * math.log10(1 + (step * math.sin(angle)) ** 2)
 
 
+@record
+class HolesOnLink:
+    """What the holes of a link lose.
+
+    Attributes:
+        total_db: stubs and barrels.
+        barrels_db: the barrels alone, which no backdrill takes away.
+        count: how many holes.
+    """
+
+    total_db: Interval
+    barrels_db: Interval
+    count: float
+
+
 @workpiece
 class HoleLosses:
     """Losses of the holes of one interface, each kind of hole computed once."""
@@ -47,23 +62,24 @@ class HoleLosses:
     _stub_db: dict[int, Interval] = field(default_factory=dict)
     _barrel_db: dict[tuple[ViaShape, float], Interval] = field(default_factory=dict)
 
-    def on(self, routes: Sequence[Route], share: float) -> tuple[Interval, float]:
-        """Return the loss of the holes on the paths of a link and their number, each weighed by `share`.
+    def on(self, routes: Sequence[Route], share: float) -> HolesOnLink:
+        """Return the loss of the holes on the paths of a link, each weighed by `share`.
 
         Raises:
             MissingFact: stackup, thickness or Dk is not known, or which layers use a hole.
         """
-        total, count = ZERO, 0.0
+        total, barrels, count = ZERO, ZERO, 0.0
         for route in routes:
             self._need_vias(route)
             for place in self._places(route):
-                for loss in self._at(place):
+                for loss, is_barrel in self._at(place):
                     total = total.plus(loss.times(share))
+                    barrels = barrels.plus(loss.times(share)) if is_barrel else barrels
                 count += share if place in self._by_place else 0.0
-        return total, count
+        return HolesOnLink(total, barrels, count)
 
-    def _at(self, place: tuple[int, int, int]) -> Iterator[Interval]:
-        """Yield the losses of stubs and barrels at one place, in dB.
+    def _at(self, place: tuple[int, int, int]) -> Iterator[tuple[Interval, bool]]:
+        """Yield the losses of stubs and barrels at one place, in dB; True for a barrel.
 
         A hole with a stub at both ends is in two rows, vias on one another in more: a barrel counts once.
         """
@@ -71,11 +87,11 @@ class HoleLosses:
         for row in self._by_place.get(place, ()):
             group = self.groups[row]
             need_layers(self.ctx, group)
-            yield self._stub(row)
+            yield self._stub(row), False
             for hole in self._holes(group, place):
                 if (hole.top, hole.bottom) not in barrels:
                     barrels.add((hole.top, hole.bottom))
-                    yield self._barrel(group, hole)
+                    yield self._barrel(group, hole), True
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int, int], list[int]]:

@@ -50,6 +50,7 @@ class LinkLoss:
         name: the first net's.
         sections: what it runs in, the longest first.
         holes_db: stubs and barrels of the plated holes on the path.
+        barrels_db: the barrels alone: without any stub.
         hole_count: how many holes those are, on the mean of both traces.
         on_socket: one of its ends is a connector.
         notes: what was assumed or left out, a phrase each.
@@ -67,6 +68,7 @@ class LinkLoss:
     notes: tuple[str, ...]
     traces: tuple[Link, ...] = ()
     doubts: tuple[str, ...] = ()
+    barrels_db: Interval = ZERO
 
     @property
     def length_mm(self) -> float:
@@ -210,7 +212,7 @@ class LinkLosses:
         if not lengths:
             raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
         sections = tuple(self._section(one, key, length) for key, length in lengths.items())
-        holes_db, count = holes.on(routes, share)
+        on_way = holes.on(routes, share)
         ways = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))
         doubts = tuple(dict.fromkeys((*ways, *self._beyond_limit(sections))))
         if doubts:
@@ -220,8 +222,9 @@ class LinkLosses:
             nets=nets,
             name=self.ctx.board.nets[nets[0]],
             sections=tuple(sorted(sections, key=lambda s: -s.length_mm)),
-            holes_db=holes_db,
-            hole_count=count,
+            holes_db=on_way.total_db,
+            barrels_db=on_way.barrels_db,
+            hole_count=on_way.count,
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
             notes=tuple(dict.fromkeys((*self._notes(sections), *geometry.notes, *doubts))),
             traces=traces,
@@ -237,9 +240,10 @@ class LinkLosses:
         """
         one = link.interface.model_copy(update={"nyquist_ghz": frequency_ghz})
         routes = [route for trace in link.traces for route in complete_routes(self.ctx, trace)]
-        holes_db, _ = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs)).on(routes, 1 / len(link.traces))
+        on_way = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs)).on(routes, 1 / len(link.traces))
         sections = tuple(self._section(one, s.key, s.length_mm) for s in link.sections)
-        return replace(link, interface=one, sections=sections, holes_db=holes_db)
+        holes, barrels = on_way.total_db, on_way.barrels_db
+        return replace(link, interface=one, sections=sections, holes_db=holes, barrels_db=barrels)
 
     def _forks(self, trace: Link) -> Iterator[str]:
         """Yield what is doubtful about a link: where it might lead to another end instead, or as well."""

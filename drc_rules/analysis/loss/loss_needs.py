@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses, LossSection
 from drc_rules.analysis.loss.loss_shares import share_of
+from drc_rules.analysis.loss.open_inputs import df_is_open
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
@@ -51,17 +52,23 @@ def longest_by_layer(link: LinkLoss, budget_db: float) -> Mapping[int, float]:
 def roughest_foil(ctx: Context, link: LinkLoss, budget_db: float) -> FoilGrade | None:
     """Return the roughest grade of foil with which a link closes if all copper has it; None where none does.
 
+    It closes where the roughest foil of the grade does; with the highest Df, where none is declared: as LOS001 judges.
+
     Args:
         ctx: the board and its facts.
         link: its loss.
-        budget_db: what the board may lose, without package and connector.
+        budget_db: what the board may lose, without the most that package and connector may take.
     """
-    nyquist, rest = link.interface.nyquist_ghz or 0.0, link.holes_db.nominal
+    nyquist, is_df_open, lines = link.interface.nyquist_ghz or 0.0, df_is_open(ctx, link), Lines(ctx)
+
+    def most_db(section: LossSection, grade: FoilGrade) -> float:
+        line, where = lines.solved(*section.key), lines.site(section.key[0], section.key[3])
+        loss = lines.loss_of(line, where, nyquist, grade.value)
+        rise = loss.foil_rise_db_per_mm + (loss.df_rise_db_per_mm if is_df_open else 0.0)
+        return section.length_mm * (loss.total_db_per_mm.nominal + rise)
+
     for grade in ROUGHEST_FIRST:
-        lines_db = sum(
-            s.length_mm * Lines(ctx).changed_loss_db_per_mm(s.key, nyquist, foil=grade.value) for s in link.sections
-        )
-        if lines_db + rest <= budget_db:
+        if sum(most_db(section, grade) for section in link.sections) + link.holes_db.nominal <= budget_db:
             return grade
     return None
 

@@ -104,7 +104,7 @@ def _needs(
             for index, length in lengths
         ),
         "df": _df(ctx, link, board.nominal, df_clause, exactly=is_worst),
-        "foil_needed": _foil(ctx, link, board.nominal) if is_worst else None,
+        "foil_needed": _foil(ctx, link, board.low) if is_worst else None,
     }
 
 

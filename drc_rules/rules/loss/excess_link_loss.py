@@ -42,10 +42,10 @@ dielectrics, surface impedance and roughness by foil grade (`stackwright validat
 
 Three outcomes: a link whose minimum loss, with no allowances, exceeds the share fails. One that nominally exceeds it
 and may still meet it is not verifiable, and the report names what settles it: foil, allowances, Df at the frequency.
-One that nominally meets it passes; but where its maximum loss does not because foil, Df or an allowance is not
-declared, it is not verifiable either. That is stricter than for an impedance, because an undeclared foil alone may
-double the copper loss. It is an error only against a documented share; where no document states one, against that of a
-slower link at the same Nyquist frequency.
+One that nominally meets it passes; but where the highest values of an undeclared foil, Df or allowance exceed it, it is
+not verifiable either. A foil declared by its grade counts as undeclared: Rz of standard foil is 5 to 10 um. That is
+stricter than for an impedance, because an undeclared foil alone may double the copper loss. It is an error only against
+a documented share; where no document states one, against that of a slower link at the same Nyquist frequency.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.judged_links import (
     ASSUMED,
     SHARE,
@@ -65,10 +64,10 @@ from drc_rules.analysis.loss.judged_links import (
 )
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_needs import df_that_closes, longest_by_layer
-from drc_rules.analysis.loss.loss_shares import DECLARED_PARTS, Share, declaration_lines, share_of
+from drc_rules.analysis.loss.loss_shares import Share, share_of
+from drc_rules.analysis.loss.open_inputs import OpenInput, df_lines, open_inputs, rise_db, that_settle
 from drc_rules.analysis.targets.configured_geometries import leading_somewhere
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import SAME_FREQUENCY
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
@@ -81,6 +80,9 @@ MOST_DB = 999.0
 """From here on a stub resonates at the frequency, and all of the signal is lost."""
 
 DRILL = "Backdrill the stubs: vias and pins alone use up the budget"
+
+A_GOOD_PART = 0.25
+"""Of what all open inputs may add: an input with as much is asked for together with the first."""
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
@@ -150,7 +152,7 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
             ctx.doubt(MissingFact(f"the loss of {link.name}, which is a guess: {doubt}", SIMULATE))
     if links and of_df is Confidence.LOW:
         worst = max(links, key=lambda link: _charged(link, share).high)
-        if lines := [line for line in _undeclared(ctx, worst) if "df = " in line]:
+        if lines := df_lines(ctx, worst):
             name = f"the loss of {worst.name}, which is a guess: Df at {one.nyquist_ghz:g} GHz is not declared"
             ctx.doubt(MissingFact(name, "\n".join(lines)))
 
@@ -165,29 +167,13 @@ def _stands(link: LinkLoss, share: Share) -> Standing:
 def _is_open(ctx: Context, link: LinkLoss, share: Share) -> bool:
     """Tell whether a link neither fits nor surely exceeds its share.
 
-    One that nominally fits is open, too, where its highest loss does not and an undeclared fact is why: foil spans a
-    factor of two. A stub that may resonate at the frequency is no pass either.
+    One that nominally fits is open, too, where the worst of what is not declared exceeds the share: foil spans a factor
+    of two. A grade of foil is no more than a range. A stub that may resonate at the frequency is no pass either.
     """
     charged = _charged(link, share)
-    if charged.nominal > share.db:
-        return True
-    return charged.high > share.db and (charged.high >= MOST_DB or bool(share.assumed) or bool(_undeclared(ctx, link)))
-
-
-def _undeclared(ctx: Context, link: LinkLoss) -> tuple[str, ...]:
-    """Return the lines that declare what leaves a link's loss open, foil before Df, each table once."""
-    foils: dict[str, None] = {}
-    dfs: dict[str, None] = {}
-    ghz = link.interface.nyquist_ghz or 0.0
-    for section in link.sections:
-        layer, _, _, references = section.key
-        foil = ctx.foil_name(layer)
-        if not foil.known:
-            foils[foil.how_to_give] = None
-        for ply in Lines(ctx).site(layer, references).plies:
-            if ply.declaration.df is None or (ply.declaration.at_ghz or 0.0) < SAME_FREQUENCY * ghz:
-                dfs[f'[declared.dielectric."{ply.row}"]\ndf = "?"\nat_ghz = {ghz:g}'] = None
-    return (*foils, *dfs)
+    if charged.nominal > share.db or charged.high <= share.db:
+        return charged.nominal > share.db
+    return charged.high >= MOST_DB or charged.nominal + rise_db(open_inputs(ctx, link, share)) > share.db
 
 
 def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> None:
@@ -305,23 +291,25 @@ def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Mi
     else:
         losses = f"nominal {charged.nominal:.1f}, maximum {most}, budget {share.db:g} dB{assumed}"
     name = f"whether {one.title} meets its loss budget: {link.name}, {losses}"
-    lines_db = link.dielectric_db + link.copper_db + link.roughness_db + share.allowance_db.nominal
-    if charged.nominal > share.db >= lines_db:
-        return MissingFact(name, "backdrill the stubs: without them the link meets its budget")
-    undeclared = _undeclared(ctx, link)
-    foils = [line for line in undeclared if "foil" in line]
-    keys = [
-        f'{part}_loss_db = "?"  # {share.allowances_db[part].nominal:g} dB assumed'
-        for part in share.assumed
-        if part in DECLARED_PARTS
-    ]
-    if keys:
-        return MissingFact(name, "\n".join((declaration_lines(ctx, one, found.row, "\n".join(keys)), *foils)))
-    if undeclared:
-        return MissingFact(name, "\n".join(foils or undeclared))
-    return MissingFact(
-        name, "name the foil by its product, not by a grade; declare backdrill depths; or shorten the link"
-    )
+    how = tuple(_ways_out(ctx, found, share, link))
+    return MissingFact(name, "\n".join(how) or "declare backdrill depths; or shorten the link")
+
+
+def _ways_out(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Iterator[str]:
+    """Yield what decides whether a link fits: its stubs, then the inputs that may add most."""
+    charged, inputs = _charged(link, share), open_inputs(ctx, link, share, found.row)
+    drilled_db = link.line_db.nominal + link.barrels_db.nominal + share.allowance_db.nominal
+    if charged.nominal > share.db:
+        if drilled_db <= share.db:
+            yield "backdrill the stubs: without them the link nominally meets its budget"
+        chosen: tuple[OpenInput, ...] = inputs[:1]
+    else:
+        if charged.high >= MOST_DB:
+            yield "backdrill the stubs and declare the depths: one may resonate at the Nyquist frequency"
+        chosen = that_settle(inputs, share.db - charged.nominal)
+    for one in inputs:
+        if one in chosen or one.rise_db >= A_GOOD_PART * rise_db(inputs):
+            yield from one.lines
 
 
 def _ends(charged: Interval) -> tuple[float, float]:

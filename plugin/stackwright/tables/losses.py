@@ -190,7 +190,9 @@ def closes_with(row: LinkLossRow) -> str:
         most = f"Df to {need.needed:.4f}" if need.needed is not None else "no Df"
         said.append(f"{most} at {need.at_ghz:g} GHz ({need.now:.4f} now{asked})")
     if row.foil_needed is not None:
-        foil = {"": "no foil alone", "STD": "any foil"}.get(row.foil_needed, f"{row.foil_needed} foil or smoother")
+        foil = {"": "no grade of foil alone", "STD": "any foil"}.get(
+            row.foil_needed, f"{row.foil_needed} foil or smoother"
+        )
         said.append(foil)
     return ", ".join(said)
 
