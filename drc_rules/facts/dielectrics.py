@@ -350,7 +350,7 @@ class DielectricPly:
         """Lowest and highest Df at a frequency that the maker's sheets allow for what the text names.
 
         A text without a construction may be any of the laminate's, a glass style any of its resin contents; a declared
-        Df is itself.
+        Df is itself. A higher Df that the board file states for the row is the highest: one of the two is wrong.
         """
         df = self.df_at(frequency_ghz).value or 0.0
         laminate, match = self.laminate.value, self.match
@@ -362,7 +362,8 @@ class DielectricPly:
         found = [laminate.df_at(frequency_ghz, style=match.style, resin_content_pct=rc).value for rc in contents]
         values = [df, *(value for value in found if value is not None)]
         spread = None if rows else laminate.df_range_at(frequency_ghz).value
-        return min(*values, spread.low if spread else df), max(*values, spread.high if spread else df)
+        lowest = min(*values, spread.low if spread else df)
+        return lowest, max(*values, spread.high if spread else df, self.bare_df or 0.0)
 
     @cached_property
     def tg(self) -> Fact[Tg]:

@@ -60,6 +60,22 @@ def test_a_pair_is_a_four_port_of_its_modes(tmp_path: Path, capsys: pytest.Captu
     assert delay["low"] < seen_ps < delay["high"]
 
 
+def test_the_return_loss_is_that_of_the_worse_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """At 85 ohm and up to Nyquist, from the file itself: the far end of this link reflects more than the near one."""
+    assert run(["touchstone", str(CARD), "--net", "PCIE_RX0", "--output", str(tmp_path)]) == 0
+    shown = re.search(r"PCIE_RX0_P\.s4p +16\.00 +\S+ +(\S+)", capsys.readouterr().out)
+    _, ghz, s = read(tmp_path / "PCIE_RX0_P.s4p")
+    odd = (s[:, :2, :2] - s[:, :2, 2:])[(ghz > 0) & (ghz <= 16)]
+    one, ratio = np.eye(2), 42.5 / 50
+    z = np.linalg.solve(one - odd, one + odd) / ratio
+    ends = np.abs(np.linalg.solve((z + one).transpose(0, 2, 1), (z - one).transpose(0, 2, 1)))
+    near, far = (-20 * math.log10(ends[:, end, end].max()) for end in (0, 1))
+
+    assert near > far + 1
+    assert shown is not None
+    assert float(shown[1]) == pytest.approx(far, abs=0.1)
+
+
 def test_a_stub_takes_the_power_at_its_resonance(tmp_path: Path) -> None:
     """3.24 mm of barrel left below In2.Cu: a notch where a quarter wave fits; drilled away, none."""
     for board, deepest in ((UNTREATED, 25.0), (TREATED, 6.0)):

@@ -191,7 +191,7 @@ def _page(
     columns = [Column(wraps=True), Column(right=True), Column(right=True), Column(right=True), Column()]
     page.rows(columns, (_row(network, name) for network, name in written), head=head)
     if written:
-        page.line("loss and worst return loss up to Nyquist, between ports of the interface's impedance;", indent=2)
+        page.line("loss, and worst return loss of either end, up to Nyquist, at the interface's impedance;", indent=2)
         page.line("ohm on the way: minimum and maximum that a step sees, differential for a pair", indent=2)
     if verbose:
         for network, name in written:
@@ -212,17 +212,17 @@ def _page(
 
 
 def _row(network: LinkNetwork, name: str) -> tuple[str, ...]:
-    """Loss at Nyquist, or at the last frequency, the worst return loss up to it, and the range of the TDR trace."""
+    """Loss at Nyquist, or at the last frequency, the worst return loss of either end up to it, and the TDR range."""
     last = float(network.frequency_ghz[-1])
     at = int(np.argmin(np.abs(network.frequency_ghz - min(network.nyquist_ghz or last, last))))
     s = network.own_s
     loss = -20 * math.log10(max(abs(complex(s[at, 1, 0])), 1e-12))
-    reflected = max(float(np.max(np.abs(s[1 : at + 1, 0, 0]))), 1e-12)
+    reflected = max(float(np.max(np.abs(s[1 : at + 1, end, end]))) for end in (0, 1))
     low, high = tdr_range_ohm(network)
     return (
         name,
         f"{network.frequency_ghz[at]:.2f}",
         f"{loss:.2f}",
-        f"{-20 * math.log10(reflected):.1f}",
+        f"{-20 * math.log10(max(reflected, 1e-12)):.1f}",
         f"{low:.1f} to {high:.1f}",
     )
