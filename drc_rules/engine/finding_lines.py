@@ -23,6 +23,7 @@ class _Lines:
     rows: Mapping[str, int]
     layers: Mapping[str, int]
     uuids: Mapping[str, int]
+    points: Mapping[Location, int]
     nets: Mapping[str, int]
     blocks: Mapping[str, int]
 
@@ -58,6 +59,8 @@ def _located(finding: Finding, lines: _Lines) -> Finding:
 def _line_of(place: Location, lines: _Lines) -> int | None:
     if place.uuid and place.uuid in lines.uuids:
         return lines.uuids[place.uuid]
+    if place in lines.points:
+        return lines.points[place]
     if place.net and place.net in lines.nets:
         return lines.nets[place.net]
     if place.layer:
@@ -72,10 +75,12 @@ def _lines_of(findings: Iterable[Finding], board: Board, text: bytes) -> _Lines:
     rows = {row.name: board.line_of(row.offset) for row in stackup.layers if row.offset} if stackup else {}
     if stackup and stackup.offset:
         blocks["stackup"] = board.line_of(stackup.offset)
+    uuids = _lines_of_items(board, {place.uuid for place in places if place.uuid})
     return _Lines(
         rows=rows,
         layers=_lines_of_layers(board, text),
-        uuids=_lines_of_items(board, {place.uuid for place in places if place.uuid}),
+        uuids=uuids,
+        points=_lines_of_points(board, [place for place in places if place.uuid not in uuids]),
         nets=_lines_of_nets(board, {place.net for place in places if place.net}),
         blocks={name: line for name, line in blocks.items() if line},
     )
@@ -104,6 +109,20 @@ def _lines_of_items(board: Board, wanted: set[str]) -> dict[str, int]:
         for index, uuid in enumerate(table.uuid.tolist()):
             if uuid in wanted:
                 lines.setdefault(uuid, board.line_of(int(table.offset[index])))
+    return lines
+
+
+def _lines_of_points(board: Board, places: Iterable[Location]) -> dict[Location, int]:
+    """Lines of the pads and vias in whose middle a place is: before KiCad 6 pads have no uuid."""
+    lines: dict[Location, int] = {}
+    for place in places:
+        net = board.net_index.get(place.net or "")
+        if net is None or place.x_mm is None or place.y_mm is None:
+            continue
+        for table in (board.pads, board.vias):
+            is_here = (table.net == net) & (table.x_mm == place.x_mm) & (table.y_mm == place.y_mm)
+            if len(found := np.flatnonzero(is_here)):
+                lines.setdefault(place, board.line_of(int(table.offset[found[0]])))
     return lines
 
 

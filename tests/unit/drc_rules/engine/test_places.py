@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from drc_rules.engine.check import check_board
@@ -62,6 +63,21 @@ def test_an_item_is_found_by_its_uuid_and_a_net_by_its_first_item() -> None:
     )
     assert net[0].line is not None
     assert f'(net "{via.places[0].net}")' in "\n".join(text[net[0].line - 1 : net[0].line + 12])
+
+
+def test_a_pad_without_uuid_is_found_by_its_middle() -> None:
+    """Before KiCad 6 pads have no uuid; the first pad of the net would be that of another part."""
+    path = board_file("training_b200_no_backdrill")
+    board, text = read_board(path), path.read_bytes()
+    net, count = np.unique(board.pads.net, return_counts=True)
+    row = int(np.flatnonzero(board.pads.net == net[count > 1][-1])[-1])
+    name = board.nets[int(board.pads.net[row])]
+    x_mm, y_mm = float(board.pads.x_mm[row]), float(board.pads.y_mm[row])
+    exact, beside = Location(net=name, x_mm=x_mm, y_mm=y_mm), Location(net=name, x_mm=x_mm + 0.01, y_mm=y_mm)
+    (done,) = with_lines([finding(objects=(), places=(exact, beside))], board, text)
+
+    assert done.places[0].line == board.line_of(int(board.pads.offset[row]))
+    assert done.places[1].line not in (None, done.places[0].line), "not in the middle of anything: the net's first item"
 
 
 def test_a_board_that_names_nothing_gets_line_one() -> None:
