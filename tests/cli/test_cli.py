@@ -253,9 +253,10 @@ def test_fail_on_moves_the_exit_code_and_nothing_else(board: Callable[..., Path]
 
     assert codes == [0, 1, 1, 0]
     assert len(texts) == 1
-    assert "findings, warning or above; correct them, or give --fail-on error" in run(
-        "check", path, "--quiet", "--fail-on", "warning"
-    ).err
+    assert (
+        "findings, warning or above; correct them, or give --fail-on error"
+        in run("check", path, "--quiet", "--fail-on", "warning").err
+    )
     assert not run("check", BOARDS / BROKEN, "--fail-on", "warning").err, "errors explain themselves"
     assert run("check", BOARDS / BROKEN, "--fail-on", "never").code == 0
 
