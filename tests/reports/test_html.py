@@ -198,7 +198,7 @@ def test_what_broke_and_what_was_accepted_is_shown() -> None:
 def test_several_boards_and_one_that_could_not_be_checked_share_a_page(lossy: Report) -> None:
     """A table on top leads to each; ids stay unique."""
     failure = Unchecked("gone.kicad_pcb", BoardFileError("gone.kicad_pcb", "no such file", "check the path"))
-    three = [Checked(lossy, None, ""), Checked(report(), None, ""), failure]
+    three: list[Checked | Unchecked] = [Checked(lossy, None, ""), Checked(report(), None, ""), failure]
     shown = Page(render(three))
 
     assert "2 of 3 boards checked" in shown.text

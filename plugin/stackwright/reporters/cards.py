@@ -172,7 +172,7 @@ def _kinds(findings: Iterable[Sequence[str]]) -> str:
 
 
 def _classes(one: Finding, net_classes: Mapping[str, str]) -> Iterator[str]:
-    return (net_classes[place.net] for place in one.places if place.net in net_classes)
+    return (net_classes[place.net] for place in one.places if place.net and place.net in net_classes)
 
 
 @cache
