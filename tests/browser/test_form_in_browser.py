@@ -114,6 +114,28 @@ def test_the_form_is_filled_by_keyboard_tried_shown_and_written(
     assert serving.wait(20) == 0
 
 
+def test_a_reloaded_page_shows_what_was_typed(tab: Tab, tmp_path: Path) -> None:
+    """The answers stand with their verdict, what is wrong says so, and the diff has all of them."""
+    reach(tab, "profile")
+    write(tab, "inference")
+    tab.wait_for(f"{TRIED} && $('facts-effect').children.length > 2")
+
+    tab.reload()
+    tab.wait_for(f"{READY} && {TRIED}")
+
+    assert tab.ask("document.querySelector('[name=profile]').value") == "inference"
+    assert "With these answers: not fit" in tab.ask("$('facts-effect').textContent")
+    assert tab.ask("$('facts-diff').disabled") is False
+    tab.picture(pictures(tmp_path) / "form-reloaded.png")
+    reach(tab, "tg_c")
+    write(tab, "170")
+    tab.wait_for(f"{TRIED} && !$('facts-diff').disabled")
+    tab.click("#facts-diff")
+    tab.wait_for("!$('facts-write').disabled")
+    shown = tab.ask("$('facts-file').textContent")
+    assert '+profile = "inference"' in shown and "+tg_c = 170" in shown
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_form_is_accessible(tab: Tab, scheme: str, axe: None, tmp_path: Path) -> None:
     """axe-core finds nothing grave, and on a telephone nothing is wider than the page."""

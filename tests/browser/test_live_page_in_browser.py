@@ -145,7 +145,8 @@ def test_the_end_of_the_session_is_said_once_and_the_report_stays(tab: Tab, serv
 
     assert "press Stackwright's button in KiCad again" in tab.ask("said.textContent")
     assert tab.ask("findings().length") == many > 0
-    assert tab.ask("[...document.querySelectorAll('button')].every((one) => one.disabled)") is True
+    assert tab.ask("[...document.querySelectorAll('#bar button')].every((one) => one.disabled)") is True
+    assert tab.ask("[...document.querySelectorAll('#report .chip')].some((one) => one.disabled)") is False
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -40,13 +40,13 @@ def test_chips_choose_findings_and_stay_in_the_address(tab: Tab, page: str) -> N
     opened(tab, page)
     assert tab.ask(SHOWN) == 1
     tab.click("[data-token='severity-1']")
-    assert tab.ask("document.querySelector('.chips-status').textContent") == "1 of 3 shown"
+    assert tab.ask("document.querySelector('.chips-status').textContent") == "1 of 3 findings match"
     assert tab.ask("document.querySelector('.finding.info').checkVisibility()")
     tab.click("[data-token='severity-1']")
     assert tab.ask(SHOWN) == 2
     tab.click("[data-token='severity-0']")
     assert tab.ask(SHOWN) == 1
-    assert tab.ask("document.querySelector('.chips-status').textContent") == "2 of 3 shown"
+    assert tab.ask("document.querySelector('.chips-status').textContent") == "2 of 3 findings match"
     assert tab.ask("document.querySelector('[data-token=\"family-0\"] .many').textContent") == "0"
 
     opened(tab, page + tab.ask("location.hash"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -108,6 +109,20 @@ def test_a_board_is_asked_for_each_fact_that_it_lacks(asked: dict[str, FormQuest
     rows = {f"declared.dielectric.dielectric {row}.material" for row in (1, 2, 3)}
     assert set(asked) == {*ANSWERS, *rows}
     assert '"house prepreg", "house core"' in asked["laminate"].now
+
+
+def test_a_row_that_the_answer_for_all_leaves_open_stands_beside_it(board: Path) -> None:
+    """Two rows lack a laminate; the third has one, without what a workload needs: it is asked for on its own."""
+    settings = '[declared.dielectric."dielectric 2"]\nmaterial = "370HR"\n'
+    found = questions(board, settings, "training")
+
+    rows = {ident: one.is_covered for ident, one in found.items() if ident.startswith("declared.dielectric.")}
+    assert found["laminate"].title == "Laminate of 2 dielectrics"
+    assert [ident for ident, covered in rows.items() if covered] == [
+        "declared.dielectric.dielectric 1.material",
+        "declared.dielectric.dielectric 3.material",
+    ]
+    assert not rows.get(ROW_2, False)
 
 
 @pytest.mark.parametrize("ident", ANSWERS)
@@ -317,6 +332,30 @@ def draft(board: Path, tmp_path: Path) -> FormDraft:
     made = FormDraft(copy)
     made.checked(form_of(check_up(copy)))
     return made
+
+
+def test_a_page_that_is_reloaded_gets_what_was_typed(draft: FormDraft) -> None:
+    """Until it is written or taken back: with what is wrong with it, and whether it changes the settings."""
+    answers = {"declared.foil": {"foil": "VLP"}, "laminate": {"material": "no such"}}
+    assert (draft.show()["answers"], draft.show()["changed"]) == ({}, False)
+    draft.answer({"answers": answers})
+    shown = draft.show()
+    assert (shown["answers"], shown["changed"]) == (answers, True)
+    assert list(cast("dict[str, object]", shown["errors"])) == ["laminate"]
+
+    draft.diff()
+    draft.write()
+    assert [draft.show()[key] for key in ("answers", "errors", "changed", "is_tried")] == [{}, {}, False, False]
+
+
+def test_answers_that_are_taken_back_have_no_verdict(draft: FormDraft) -> None:
+    draft.answer({"answers": {"declared.foil": {"foil": "VLP"}}})
+    draft.tried(form_of(check_up(draft.target.with_name("small.kicad_pcb"))))
+    assert draft.show()["is_tried"] is True
+
+    draft.answer({"answers": {}})
+
+    assert draft.show()["is_tried"] is False
 
 
 def test_only_what_was_shown_is_written(draft: FormDraft) -> None:

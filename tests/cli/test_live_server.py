@@ -747,6 +747,7 @@ def test_settings_are_written_once(board: Played, monkeypatch: pytest.MonkeyPatc
     one.act("write-settings", {})
 
     assert (board.path.parent / "stackwright.toml").read_text() == 'profile = "edge"\n'
+    assert one.form.lines == [f"Wrote {board.path.parent / 'stackwright.toml'}."]
     with pytest.raises(StackwrightError, match="is there already"):
         one.act("write-settings", {})
 

@@ -31,11 +31,12 @@ def test_chips_count_findings_and_follow_the_stackup() -> None:
     assert counts == {
         "Severity": [("error", 2), ("warning", 1)],
         "Family": [("material", 1), ("via", 2)],
-        "Layer": [("In2.Cu", 3), ("In10.Cu", 2)],
+        "Layer": [("In2.Cu", 2), ("In10.Cu", 1)],
         "Net class": [("Default", 1), ("PCIe", 2)],
     }
     assert [one.id for one in shown] == ["f-a", "f-c"]
-    assert tokens["f-c"].split() == ["severity-1", "family-0", "layer-0", "class-0"]
+    assert tokens["f-a"] == "1 severity-0 family-1 layer-1 class-1;1 severity-0 family-1 layer-0 class-1"
+    assert tokens["f-c"] == "1 severity-1 family-0 layer-0 class-0"
 
 
 def test_a_property_of_one_value_has_no_chips() -> None:

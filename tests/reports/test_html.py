@@ -198,9 +198,13 @@ def test_what_broke_and_what_was_accepted_is_shown() -> None:
 def test_several_boards_and_one_that_could_not_be_checked_share_a_page(lossy: Report) -> None:
     """A table on top leads to each; ids stay unique."""
     failure = Unchecked("gone.kicad_pcb", BoardFileError("gone.kicad_pcb", "no such file", "check the path"))
-    shown = Page(render([Checked(lossy, None, ""), Checked(report(), None, ""), failure]))
+    three: list[Checked | Unchecked] = [Checked(lossy, None, ""), Checked(report(), None, ""), failure]
+    shown = Page(render(three))
 
-    assert "3 boards checked" in shown.text
+    assert "2 of 3 boards checked" in shown.text
+    assert "<title>Stackwright: 2 of 3 boards checked</title>" in render(three)
+    assert "<title>Stackwright: 1 of 2 boards checked</title>" in render(three[1:])
+    assert "<title>Stackwright: 2 boards checked</title>" in render(three[:2])
     assert "not checked gone.kicad_pcb" in shown.text
     assert "Next: check the path" in shown.text
     ids = [attributes["id"] for _, attributes in shown.elements if "id" in attributes]

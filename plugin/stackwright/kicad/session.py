@@ -382,7 +382,9 @@ class Session:
         return {}
 
     def _write_settings(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
-        return {"path": str(self.choices.write_settings())}
+        path = str(self.choices.write_settings())
+        self.form.lines.append(f"Wrote {path}.")  # init --serve says at its end what was written
+        return {"path": path}
 
     def _bye(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
         self.left_at = time.monotonic()

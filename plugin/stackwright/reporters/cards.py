@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from drc_rules.report.model import Finding, Location
@@ -125,7 +126,10 @@ def _place(place: Location) -> str:
 def chip_rows(
     shown: Sequence[Shown], layers: Sequence[str], net_classes: Mapping[str, str]
 ) -> tuple[tuple[ChipRow, ...], Mapping[str, str]]:
-    """Return the chips of a board's findings, and id of a card -> its tokens; a property of one value has no chips.
+    """Return the chips of a board's findings, and by the id of a card how many of its findings have which tokens.
+
+    Findings of one card may be at other layers and nets, so each counts for itself: `2 layer-0 class-1;1 layer-1` is a
+    card of three findings. A property of one value has no chips.
 
     Args:
         shown: the cards.
@@ -134,34 +138,41 @@ def chip_rows(
     """
     severities = [severity.value for severity in Severity]
     order = {name: index for index, name in enumerate(layers)}
-    properties: Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]] = {
-        "severity": ("Severity", {one.id: (one.group.first.severity.value,) for one in shown}),
-        "family": ("Family", {one.id: (_family(one.group.first.code),) for one in shown}),
-        "layer": ("Layer", {one.id: one.layers for one in shown}),
-        "class": ("Net class", {one.id: _classes(one, net_classes) for one in shown}),
+    properties: Mapping[str, tuple[str, Callable[[Finding], Iterable[str]]]] = {
+        "severity": ("Severity", lambda one: (one.severity.value,)),
+        "family": ("Family", lambda one: (_family(one.code),)),
+        "layer": ("Layer", lambda one: (place.layer for place in one.places if place.layer)),
+        "class": ("Net class", lambda one: _classes(one, net_classes)),
     }
+    findings = [finding for one in shown for finding in one.group.findings]
     rows: list[ChipRow] = []
-    tokens: dict[str, list[str]] = {one.id: [] for one in shown}
-    for name, (title, values) in properties.items():
-        every = sorted({value for found in values.values() for value in found})
+    tokens: list[list[str]] = [[] for _ in findings]
+    for name, (title, values_of) in properties.items():
+        found = [dict.fromkeys(values_of(finding)) for finding in findings]
+        counts = Counter(value for values in found for value in values)
+        every = sorted(counts)
         if name == "severity":
             every.sort(key=severities.index)
         elif name == "layer":
             every.sort(key=lambda value: order.get(value, len(order)))
         if len(every) < 2:
             continue
-        chips = []
-        for index, value in enumerate(every):
-            having = [one for one in shown if value in values[one.id]]
-            chips.append(Chip(f"{name}-{index}", value, sum(len(one.group.findings) for one in having)))
-            for one in having:
-                tokens[one.id].append(f"{name}-{index}")
-        rows.append(ChipRow(name, title, tuple(chips)))
-    return tuple(rows), {ident: " ".join(found) for ident, found in tokens.items()}
+        token = {value: f"{name}-{index}" for index, value in enumerate(every)}
+        for having, values in zip(tokens, found, strict=True):
+            having.extend(token[value] for value in values)
+        rows.append(ChipRow(name, title, tuple(Chip(token[value], value, counts[value]) for value in every)))
+    each = iter(tokens)
+    return tuple(rows), {one.id: _kinds(next(each) for _ in one.group.findings) for one in shown}
 
 
-def _classes(one: Shown, net_classes: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(net_classes[net] for net in one.nets if net in net_classes))
+def _kinds(findings: Iterable[Sequence[str]]) -> str:
+    """Return how many findings have which tokens, alike ones together."""
+    kinds = Counter(" ".join(tokens) for tokens in findings)
+    return ";".join(f"{many} {tokens}".rstrip() for tokens, many in kinds.items())
+
+
+def _classes(one: Finding, net_classes: Mapping[str, str]) -> Iterator[str]:
+    return (net_classes[place.net] for place in one.places if place.net and place.net in net_classes)
 
 
 @cache

@@ -102,7 +102,9 @@ def render(outcomes: Sequence[Checked | Unchecked]) -> str:
     boards = [_board(index, one) for index, one in enumerate(outcomes, start=1) if isinstance(one, Checked)]
     failures = [one for one in outcomes if isinstance(one, Unchecked)]
     page = _environment().get_template("report.html")
-    return page.render(boards=boards, failures=failures, title=_title(boards))
+    return page.render(
+        boards=boards, failures=failures, title=_title(boards, len(outcomes)), heading=_heading(boards, len(outcomes))
+    )
 
 
 @cache
@@ -135,9 +137,14 @@ def _payload(drawn: BoardMap, pins: Sequence[Pin], links: Sequence[tuple[str, Li
     return Markup(payload(drawn, pins, links))  # noqa: S704 - JSON without <, > and &, or base64
 
 
-def _title(boards: Sequence[_Board]) -> str:
-    if len(boards) != 1:
-        return f"Stackwright: {count(len(boards), 'board')}"
+def _heading(boards: Sequence[_Board], named: int) -> str:
+    """Return how many boards were checked, of those that were named."""
+    return f"{count(named, 'board')} checked" if len(boards) == named else f"{len(boards)} of {named} boards checked"
+
+
+def _title(boards: Sequence[_Board], named: int) -> str:
+    if len(boards) != 1 or named != 1:
+        return f"Stackwright: {_heading(boards, named)}"
     return f"{boards[0].report.headline.value}: {boards[0].name}"
 
 

@@ -34,6 +34,8 @@ class FormDraft:
         self._then: FormVerdict | None = None
         self._shown: tuple[bytes | None, str] | None = None
         self._settings: tuple[bytes | None, str] = (None, "")
+        self._typed: dict[str, dict[str, str]] = {}
+        self._errors: Mapping[str, Mapping[str, str]] = {}
 
     def checked(self, told: Mapping[str, Any]) -> None:
         """Take the questions of a check with the settings as they are."""
@@ -68,6 +70,7 @@ class FormDraft:
     def forget(self) -> None:
         """Drop the answers: the settings as they are count again."""
         self._then, self._shown = None, None
+        self._settings, self._typed, self._errors = (None, ""), {}, {}
         self.is_workload_answered = False
 
     def show(self) -> Mapping[str, object]:
@@ -81,6 +84,9 @@ class FormDraft:
             "elsewhere": self._elsewhere,
             "effect": effect(now, then or now) if now else None,
             "is_tried": then is not None,
+            "answers": self._typed,
+            "errors": self._errors,
+            "changed": self.is_changed,
         }
 
     def answer(self, wanted: Mapping[str, object]) -> Mapping[str, Mapping[str, str]]:
@@ -92,13 +98,17 @@ class FormDraft:
         from stackwright.kicad.form.answers import read_answers
         from stackwright.kicad.form.settings_text import with_answers
 
-        values, errors = read_answers(self._questions, _texts(wanted.get("answers")))
+        self._typed = _texts(wanted.get("answers"))
+        values, errors = read_answers(self._questions, self._typed)
+        self._errors = errors
         former = former_of(self.target)
         text = (former or b"").decode("utf-8-sig", errors="replace")
         self._shown = None
         self.is_workload_answered = "profile" in values
         drafted = with_answers(text, self._questions, values, board=self._board, digest=self._digest)
         self._settings = former, drafted
+        if not self.is_changed:
+            self._then = None
         return errors
 
     @property

@@ -67,6 +67,7 @@ class FormQuestion(Frozen):
         array: array of tables that the answer is an element of, "" for none.
         match: keys and values that tell the element; a new one begins with them.
         is_idle: nothing waits for it at present.
+        is_covered: the answer for several rows of the stackup covers this row.
         is_of_stackup: the answer holds for the stackup that the board has now.
     """
 
@@ -81,6 +82,7 @@ class FormQuestion(Frozen):
     array: str = ""
     match: Mapping[str, str | tuple[str, ...]] = {}
     is_idle: bool = False
+    is_covered: bool = False
     is_of_stackup: bool = False
 
 

@@ -170,6 +170,7 @@ def _laminates(context: Context, waiting: Waiting) -> Iterator[FormQuestion]:
             decides=waiting.words(fact),
             clauses=waiting.clauses(fact),
             is_idle=not waiting.clauses(fact),
+            is_covered=len(lacking) > 1 and row in lacking,
             tables=(("declared", "dielectric", row),),
             is_of_stackup=True,
         )

@@ -26,6 +26,9 @@ async function showFacts(next) {
 async function askFacts() {
   const told = await post("form");
   if (!told || !told.effect) return;
+  const isFresh = !facts.isLoaded; // a page that was reloaded shows what the session still holds as typed
+  const typed = isFresh ? told.answers : {};
+  facts.isLoaded = true;
   const isFocused = byId("facts-form").contains(document.activeElement) ? document.activeElement : null;
   const known = new Set(told.questions.map((one) => one.id));
   const given = answers();
@@ -35,7 +38,8 @@ async function askFacts() {
   }
   for (const question of told.questions) {
     if (facts.asked.has(question.id)) renew(question, isFocused);
-    else if (told.asked.includes(question.id)) add(question);
+    else if (told.asked.includes(question.id) || typed[question.id]) add(question);
+    if (typed[question.id]) fill(facts.asked.get(question.id), typed[question.id]);
   }
   for (const group of byId("facts-form").querySelectorAll("[data-group]")) {
     group.hidden = group.querySelector(".fact") === null;
@@ -45,8 +49,19 @@ async function askFacts() {
   byId("facts-elsewhere").replaceChildren(...elsewhere);
   if (isFocused) isFocused.focus();
   showEffect(told);
+  if (isFresh) {
+    showErrors(told.errors);
+    byId("facts-diff").disabled = !told.changed || Object.keys(told.errors).length > 0;
+  }
   facts.tried = told.is_tried;
   if (!told.is_tried && !byId("facts").hidden && Object.keys(answers()).length) facts.waits = true;
+}
+
+function fill(fact, typed) {
+  for (const made of fact.querySelectorAll("input, select")) {
+    made.value = typed[made.name] || "";
+    if (made.name === "net") offerParts(fact);
+  }
 }
 
 function forget(id, one) {
@@ -56,9 +71,9 @@ function forget(id, one) {
 
 // --- questions
 
-/* Where a question stands: facts that nothing waits for are folded, and so are single rows where all can be answered. */
+/* Where a question stands: facts that nothing waits for are folded, and so are rows that one answer for all covers. */
 function groupOf(question) {
-  if (question.id.startsWith("declared.dielectric.") && facts.asked.has("laminate")) return byId("facts-rows");
+  if (question.is_covered && facts.asked.has("laminate")) return byId("facts-rows");
   if (question.is_idle) return byId("facts-idle");
   return byId("facts-form").querySelector(`[data-group="${question.part}"]`);
 }
@@ -236,7 +251,7 @@ function offerForm(report) {
     const head = words.previousElementSibling;
     const folded = document.createElement("details");
     const asked = element("p", "");
-    const button = element("button", "Answer these in a form");
+    const button = element("button", "Answer these in a form", "asks-session");
     button.type = "button";
     button.addEventListener("click", () => {
       openFacts(true);

@@ -47,7 +47,8 @@ async function post(action, body = {}) {
 
 function end() {
   ended = true;
-  for (const button of document.querySelectorAll("button")) button.disabled = true;
+  // The report's own controls work on: its chips choose, its view moves.
+  for (const button of document.querySelectorAll("body > :not(#report) button, button.asks-session")) button.disabled = true;
   $("progress").hidden = true;
   const again = state && !state.kicad ? "run stackwright init --serve again" : "press Stackwright's button in KiCad again";
   say(`This session has ended: ${again}. The report stays here to be read.`, "mind");
@@ -113,6 +114,10 @@ async function show(next) {
 }
 
 function written() {
+  if (state && !state.kicad) {
+    say("The board's file was written or removed since this check. If it is gone, put it back; then check again (r).", "mind");
+    return;
+  }
   say(
     "The board's file was written since this check, and says something else than the board in KiCad that was checked. " +
       "If another program wrote it: in KiCad, File > Revert takes it, saving replaces it. Then check again (r).",
@@ -159,6 +164,7 @@ async function load(run) {
   const place = remembered();
   shownRun = run;
   wrote = "";
+  if ($("said").className === "bad") say(""); // what failed before this check
   if (location.hash.includes("=")) history.replaceState(null, "", "#"); // chips of the former report: kept by their words
   $("report").replaceChildren(...[...page.body.children].map((child) => document.importNode(child, true)));
   offerForm($("report"));
@@ -252,7 +258,8 @@ async function select() {
 
 function tell(answer) {
   const layer = answer.layer ? ` on ${answer.layer}` : "";
-  if (answer.items === 0) say(`This is about ${answer.layer || "the whole board"}: there is no item to select.`);
+  if (answer.items === 0 && answer.layer) say(`This is about ${answer.layer}: there is no item to select.`);
+  else if (answer.items === 0) say("This finding names no item of the board: there is nothing to select.");
   else if (answer.found === 0) say("None of its items is on the board any more: check again (r).", "mind");
   else if (answer.found < answer.items) {
     say(`${answer.found} of ${answer.items} items selected in KiCad; the others are gone: check again (r).`, "mind");
@@ -410,7 +417,7 @@ $("undo").addEventListener("click", async () => {
 $("draw").addEventListener("click", async () => {
   const done = await post("draw");
   if (done && done.drawn === 0) say("No error or warning has a place on the board: there is nothing to draw.");
-  else if (done) say(`${done.drawn} findings drawn on ${done.layer}. One undo in KiCad, or the button above, removes them.`);
+  else if (done) say(`${done.drawn} ${done.drawn === 1 ? "finding" : "findings"} drawn on ${done.layer}. One undo in KiCad, or the button above, removes them.`);
 });
 $("clear").addEventListener("click", async () => {
   if (await post("clear")) say("The drawing is gone.");
@@ -418,10 +425,15 @@ $("clear").addEventListener("click", async () => {
 
 // --- buttons
 
-async function again() {
+/* Start a check; what was said of the one before is said again where it comes again. */
+async function anew(action, body) {
   say("");
-  if (state) state = { ...state, error: null, notes: [], written: false }; // said again where it comes again
-  await start("run");
+  if (state) state = { ...state, error: null, notes: [], written: false };
+  await start(action, body);
+}
+
+function again() {
+  return anew("run");
 }
 
 $("run").addEventListener("click", again);
@@ -438,7 +450,7 @@ $("just-look").addEventListener("click", async () => {
 $("offer-ci").addEventListener("click", () => {
   $("ci-row").hidden = !$("ci-row").hidden;
 });
-$("choose").addEventListener("click", () => start("choose", { profile: $("profile").value }));
+$("choose").addEventListener("click", () => anew("choose", { profile: $("profile").value }));
 $("write-settings").addEventListener("click", async () => {
   const answer = await post("write-settings");
   if (!answer) return;

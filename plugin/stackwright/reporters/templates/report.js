@@ -152,8 +152,10 @@ const showReport = (() => {
       const chips = all("button.chip", bar);
       const cards = all(".finding[data-chips]", bar.closest("section")).map((card) => ({
         card,
-        tokens: new Set(card.dataset.chips.split(" ")),
-        many: Number(card.dataset.many),
+        kinds: card.dataset.chips.split(";").map((kind) => {
+          const [many, ...tokens] = kind.split(" ");
+          return { many: Number(many), tokens: new Set(tokens) };
+        }),
       }));
       const status = bar.querySelector(".chips-status");
       const chosen = () => chips.filter((chip) => chip.getAttribute("aria-pressed") === "true");
@@ -164,18 +166,21 @@ const showReport = (() => {
         }
         return Object.values(groups).every((wanted) => wanted.some((token) => tokens.has(token)));
       };
+      // Findings of one card may be at other layers and nets: each counts for itself.
+      const kinds = cards.flatMap((one) => one.kinds);
       const sum = (list) => list.reduce((total, one) => total + one.many, 0);
-      const total = sum(cards);
+      const total = sum(kinds);
       const apply = (write) => {
-        for (const one of cards) one.card.hidden = !passes(one.tokens);
+        for (const one of cards) one.card.hidden = !one.kinds.some((kind) => passes(kind.tokens));
         for (const chip of chips) {
-          const many = sum(cards.filter((one) => one.tokens.has(chip.dataset.token) && passes(one.tokens, chip.dataset.group)));
+          const counts = (one) => one.tokens.has(chip.dataset.token) && passes(one.tokens, chip.dataset.group);
+          const many = sum(kinds.filter(counts));
           chip.querySelector(".many").textContent = many;
           chip.classList.toggle("none", many === 0);
         }
         const picked = chosen();
-        const shown = sum(cards.filter((one) => !one.card.hidden));
-        status.textContent = picked.length ? `${shown} of ${total} shown` : "";
+        const found = sum(kinds.filter((one) => passes(one.tokens)));
+        status.textContent = picked.length ? `${found} of ${total} findings match` : "";
         bar.querySelector(".chips-clear").hidden = !picked.length;
         for (const fold of all("details.more-findings", bar.closest("section"))) {
           if (picked.length) fold.open = true;
