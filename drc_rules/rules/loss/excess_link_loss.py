@@ -82,7 +82,7 @@ MOST_DB = 999.0
 DRILL = "Backdrill the stubs: vias and pins alone use up the budget"
 
 A_GOOD_PART = 0.25
-"""Of what all open inputs may add: an input with as much is asked for together with the first."""
+"""Of what all open inputs may add: an input with as much is named together with the first."""
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
