@@ -216,11 +216,14 @@ THOR_SEEDS = {
         {"board.impedance.routed": "failed +1 -0"},
     ),
     "a via is not backdrilled": Seed(
-        "Gen5 asks for it; its stub of 0.38 mm resonates at 3.9 times Nyquist",
+        # 57 GHz; another solver has 55 for the openings of 0.651 mm in the fills. 10 % longer, with 4 % for the solver
+        # and Dk at its highest, it is at 48 or less.
+        "Gen5 asks for it; its stub of 0.38 mm resonates at 3.6 times Nyquist, in the worst case at 2.7 times",
         lambda c: c.backdrilled(ONE_VIA, size_mm=float("nan"), start="", must_cut=""),
         {
             "inference.backdrill.pcie5": "failed",
             "board.via.backdrill_clearance_advanced": "failed +0 -1",
+            "board.via.stub_resonance_worst": "failed",
             "board.via.stub_ten_times": "failed +1 -0",
         },
     ),
@@ -286,7 +289,8 @@ THOR_SEEDS = {
     ),
     "no zone is filled": Seed(
         "which layers are planes is not known, nor what lines have above and below, nor how near planes come "
-        "to drills, to holes without plating and to the edge; of twelve backdrills one is too near to a track as well",
+        "to drills, to holes without plating and to the edge; of twelve backdrills one is too near to a track as well; "
+        "the openings of planes are those of the rules, with which DisplayPort's worst stub is at 2.96 times Nyquist",
         lambda c: c.without_fills(),
         {
             **undecided("board.copper.balance", "board.impedance.intended", "board.impedance.routed"),
@@ -297,6 +301,7 @@ THOR_SEEDS = {
             **undecided("board.fab.unplated_hole_advanced", "board.fab.unplated_hole_standard"),
             "board.fills.up_to_date": "not applicable",
             "board.via.backdrill_clearance_advanced": "failed +0 -11",
+            "board.via.stub_resonance_worst": "failed",
         },
     ),
     "a board of 1.0 mm": Seed(
@@ -382,7 +387,7 @@ def test_a_defect_in_the_thor_carrier_turns_what_rests_on_it(name: str, demo_boa
 WREN_CONFIG = """
 profile = "edge"
 [declared]
-foil = "RTF"
+foil = "Rz 3 um"
 [[interface]]
 is = "pcie3"
 role = "direct"
@@ -410,14 +415,11 @@ WREN_SEEDS = {
         },
     ),
     "the middle core is 0.6 mm": Seed(
-        "the board is thicker than it says; stubs through the middle are longer, and what the longest may lose is open",
+        "the board is thicker than it says, and stubs through the middle are longer; the links still nominally fit",
         lambda c: c.with_ply("dielectric 6", thickness_mm=0.6),
         {
             "board.stackup.thickness": "failed",
-            "board.via.stub_resonance": "failed",
-            "board.via.stub_resonance_worst": "failed +1 -1",  # the nominal finding speaks for both
-            "board.via.stub_ten_times": "failed +1 -1",
-            "board.loss.share": "not verifiable",
+            "board.via.stub_resonance_worst": "failed +2 -0",  # the pins of PCIe are too long already
         },
     ),
     "a laminate that nobody knows, beside a fast layer": Seed(
@@ -506,10 +508,9 @@ WREN_SEEDS = {
         },
     ),
     "SFP is no longer declared": Seed(
-        "by its names it is Ethernet of some generation: whether its stubs resonate is open",
+        "by its names it is Ethernet of some generation: whether its stubs resonate is open; the pins of PCIe do",
         lambda c: c.declared('is = "eth10g-kr"', 'is = "?"'),
         {
-            "board.via.stub_resonance": "not verifiable",
             "board.via.stub_ten_times": "failed +0 -2",
             "board.return_path.via": "not verifiable",
         },

@@ -167,13 +167,17 @@ def _stands(link: LinkLoss, share: Share) -> Standing:
 def _is_open(ctx: Context, link: LinkLoss, share: Share) -> bool:
     """Tell whether a link neither fits nor surely exceeds its share.
 
-    One that nominally fits is open, too, where the worst of what is not declared exceeds the share: foil spans a factor
-    of two. A grade of foil is no more than a range. A stub that may resonate at the frequency is no pass either.
+    One that nominally fits is open, too, where the worst of what is not declared exceeds the share, or makes the
+    difference between a maximum that does and one that fits: foil spans a factor of two, and a grade of foil is no more
+    than a range. A stub that may resonate at the frequency is no pass either.
     """
     charged = _charged(link, share)
     if charged.nominal > share.db or charged.high <= share.db:
         return charged.nominal > share.db
-    return charged.high >= MOST_DB or charged.nominal + rise_db(open_inputs(ctx, link, share)) > share.db
+    if charged.high >= MOST_DB:
+        return True
+    rise = rise_db(open_inputs(ctx, link, share))
+    return charged.nominal + rise > share.db or charged.high - rise <= share.db
 
 
 def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> None:
