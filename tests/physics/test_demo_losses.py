@@ -125,7 +125,10 @@ def test_holes_of_a_link_are_counted(demo_boards: Path) -> None:
 
     link = link_of(ctx, "pcie4", "/M.2/PCIe_{C1x1}.RX0-")
     assert link.hole_count == 3
-    assert 0 < link.holes_db.low < link.holes_db.nominal < link.holes_db.high < 1.0
+    assert 0 < link.holes_db.low < link.holes_db.nominal < link.holes_db.high
+    chain_db = 5.50 - (link.dielectric_db + link.copper_db + link.roughness_db)  # the S-parameters of the link at 8 GHz
+    assert link.holes_db.low < chain_db < link.holes_db.high
+    assert link.holes_db.nominal == pytest.approx(chain_db, abs=0.3)
 
 
 def test_parts_add_up_and_both_inversions_close_the_link(demo_boards: Path) -> None:

@@ -16,16 +16,20 @@ from drc_rules.analysis.channels.link_com import REACH, link_margin, reference_c
 from drc_rules.analysis.loss.link_loss import LinkLosses
 from drc_rules.analysis.loss.sparameters.link_network import REFERENCE_OHM, link_network
 from drc_rules.analysis.return_path import return_paths
+from drc_rules.analysis.via import high_speed_vias
+from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.channels.com import Margin, margin
 from stackup_lib.channels.crosstalk import Aggressor
 from stackup_lib.channels.pulse import symbol_grid_ghz
 from stackup_lib.channels.reference import ReferenceChannel
+from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, open_stub_chain, s_of_chain
+from stackup_lib.vias.plated_holes import PlatedHole
 from stackwright.commands.request import BoardRequest
 from tests.support.coupled_ways import aggressor_of, way_of
 from tests.support.crowded import crowded
@@ -90,6 +94,12 @@ def channels() -> tuple[Compared, ...]:
     return tuple(found)
 
 
+def _opening_given(ctx: Context, hole: PlatedHole, _read_mm: object) -> Interval:
+    """Return the opening of planes in the files that the other program was given: 0.2 mm or more around the pad."""
+    return Interval.exact(hole.pad_mm + 2 * max(ctx.board.project.clearance_mm(ctx.board.nets[hole.net]) or 0.0, 0.2))
+
+
+@patch.object(high_speed_vias, "opening_mm", _opening_given)
 def link_margins(folder: Path) -> list[Compared]:
     """Routes of our own boards, declared as the interface; `folder` takes their settings."""
     reference = _reference()

@@ -42,8 +42,8 @@ dielectrics, surface impedance and roughness by foil grade (`stackwright validat
 
 Three outcomes: a link whose minimum loss, with no allowances, exceeds the share fails. One that nominally exceeds it
 and may still meet it is not verifiable, and the report names what settles it: foil, allowances, Df at the frequency.
-One that nominally meets it passes; but where the highest values of an undeclared foil, Df or allowance exceed it, it is
-not verifiable either. A foil declared by its grade counts as undeclared: Rz of standard foil is 5 to 10 um. That is
+One that nominally meets it passes; but where an undeclared foil, Df or allowance decides whether its maximum does, it
+is not verifiable either. A foil declared by its grade counts as undeclared: Rz of standard foil is 5 to 10 um. That is
 stricter than for an impedance, because an undeclared foil alone may double the copper loss. It is an error only against
 a documented share; where no document states one, against that of a slower link at the same Nyquist frequency.
 """

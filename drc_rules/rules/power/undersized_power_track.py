@@ -76,7 +76,7 @@ class WarmTrack:
 FORMULA = """
 A = 1550.0031 · w · t
 T_chart = (I / (k · A^0.725))^(1 / 0.44)
-T_cold = U² / (n · k_Cu · rho)
+T_cold = r · U² / (k_Cu · rho)
 T_bound is T_cold / (1 - alpha · T_cold) where wide copper cools the ends
 T = min(T_chart, T_bound)
 T ≤ T_max
@@ -92,7 +92,7 @@ t: thickness [mm]
 A: cross-section [square mils]
 k: constant of the chart: 0.048 outside, 0.024 inside
 U: voltage along it and the tracks that it goes on in [V]
-n: 8 between wide copper, 2 where pads are one of the ends
+r: 1/8 between wide copper, 1/2 where pads are one of the ends; infinite where no wide copper is
 k_Cu: conductivity of copper for heat [W/(m K)]
 rho: resistivity of copper at its temperature [ohm m]
 alpha: rise of its resistance, related to that temperature [1/K]
@@ -124,17 +124,16 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
 
 
 def _finding(row: RailDeclaration, over: Sequence[WarmTrack], limit: float, *, inferred: bool) -> DraftFinding:
-    worst = over[0].track
+    worst, worst_c = over[0].track, over[0].rise_c
     many = f", {len(over)} tracks exceed it" if len(over) > 1 else ""
-    beyond = over[0].rise_c > CHART_ENDS_C
-    rise = "more than 100 degrees C, outside the chart" if beyond else f"{over[0].rise_c:.0f} degrees C"
+    rise = "more than 100 degrees C, outside the chart" if worst_c > CHART_ENDS_C else f"{worst_c:.0f} degrees C"
     return DraftFinding(
         title=f"track temperature rise {rise}, maximum {limit:g} degrees C: {row.net}, "
         f"{figure(worst.current_a)} A in a {worst.width_mm:g} mm track on {worst.layer}{many}",
         why="A narrow track heats itself and its surroundings",
         fix="Widen the track, or pour copper of the net around it",
         ids=(row.net,),
-        measured=Measured(value=round(min(over[0].rise_c, CHART_ENDS_C), 1), unit="degrees C"),
+        measured=Measured(value=round(worst_c, 1 if worst_c >= 10 else 2), unit="degrees C"),
         limit_value=limit,
         places=tuple(
             Location(layer=t.layer, net=row.net, uuid=t.uuid or None, x_mm=t.x_mm, y_mm=t.y_mm)
@@ -147,17 +146,7 @@ def _finding(row: RailDeclaration, over: Sequence[WarmTrack], limit: float, *, i
 
 def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str], limit: float) -> None:
     track, copper_c = warmest.track, solved.copper.temperature_c
-    bound: dict[str, float] = {"T_bound": float("inf")}
-    if track.bound_divisor:
-        bound = {
-            "T_cold": _cold_bound_c(track, copper_c),
-            "T_bound": own_heat_c(_cold_bound_c(track, copper_c), copper_c),
-            "U": track.run_v,
-            "n": track.bound_divisor,
-            "k_Cu": THERMAL_W_PER_MK,
-            "rho": copper_ohm_m(copper_c),
-            "alpha": per_k(copper_c),
-        }
+    cold_c = _cold_bound_c(track, copper_c)
     ctx.shows(
         f"{solved.row.net}, track on {track.layer}",
         T=warmest.rise_c,
@@ -167,7 +156,13 @@ def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str],
         w=track.width_mm,
         t=track.thickness_mm,
         k=0.048 if track.layer in outer else 0.024,
-        **bound,
+        T_cold=cold_c,
+        T_bound=own_heat_c(cold_c, copper_c),
+        r=1 / track.bound_divisor if track.bound_divisor else float("inf"),
+        U=track.run_v,
+        k_Cu=THERMAL_W_PER_MK,
+        rho=copper_ohm_m(copper_c),
+        alpha=per_k(copper_c),
     )
 
 

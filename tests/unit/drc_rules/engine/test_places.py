@@ -73,8 +73,8 @@ def test_a_pad_without_uuid_is_found_by_its_middle() -> None:
     row = int(np.flatnonzero(board.pads.net == net[count > 1][-1])[-1])
     name = board.nets[int(board.pads.net[row])]
     x_mm, y_mm = float(board.pads.x_mm[row]), float(board.pads.y_mm[row])
-    exact, beside = Location(net=name, x_mm=x_mm, y_mm=y_mm), Location(net=name, x_mm=x_mm + 0.01, y_mm=y_mm)
-    (done,) = with_lines([finding(objects=(), places=(exact, beside))], board, text)
+    exact, apart = Location(net=name, x_mm=x_mm, y_mm=y_mm), Location(net=name, x_mm=x_mm + 0.01, y_mm=y_mm)
+    (done,) = with_lines([finding(objects=(), places=(exact, apart))], board, text)
 
     assert done.places[0].line == board.line_of(int(board.pads.offset[row]))
     assert done.places[1].line not in (None, done.places[0].line), "not in the middle of anything: the net's first item"
