@@ -132,7 +132,7 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
 
 def _not_sought(one: Interface) -> LineReason:
     """Say of a memory bus, whose lines a stackup is not sought for, where its widths come from."""
-    value = f"not sought: `stackwright impedance --interface {one.id}` finds them next to the board"
+    value = f"not sought: `stackwright impedance --interface {one.id}` finds them in the board's folder"
     return LineReason(f"{one.title} widths", value, "assumption", "parallel buses set no laminate or foil")
 
 

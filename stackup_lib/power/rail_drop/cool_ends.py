@@ -114,7 +114,7 @@ def track_ends(
     total = count + len(links.fill_mm2)
     part = joined_parts(links.group[joins], count + links.link[joins], total)[:count]
     size = int(part.max()) + 1
-    feeds, draws = _warm_ends(part, links, [False] * len(holes), pieces)
+    feeds, draws = _warm_ends(part, links, len(holes), pieces)
     met = _met_fills(groups, links, wide)
     need = np.maximum(WIDE * _most(part, groups.width_mm, size) ** 2, np.bincount(part, _area(groups.areas), size))
     cool = [group for group, fill in met if fill >= need[part[group]]]
@@ -174,13 +174,14 @@ def _links(
 
 
 def _warm_ends(
-    part: Ints, links: _Links, of_holes: Sequence[bool], pieces: Sequence[TrackPad]
+    part: Ints, links: _Links, hole_count: int, pieces: Sequence[TrackPad]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell for each part whether pads without wide copper feed it, and whether such pads draw from it."""
     found = []
-    for one in ([*of_holes, *(p.feeds for p in pieces)], [*of_holes, *(p.draws for p in pieces)]):
+    holes = [False] * hole_count
+    for one in ([p.feeds for p in pieces], [p.draws for p in pieces]):
         ends = np.zeros(int(part.max()) + 1, dtype=bool)
-        at = np.array(one, dtype=bool)[links.link] & (links.fill_mm2[links.link] == 0)
+        at = np.array([*holes, *one], dtype=bool)[links.link] & (links.fill_mm2[links.link] == 0)
         ends[part[links.group[at]]] = True
         found.append(ends)
     return found[0], found[1]

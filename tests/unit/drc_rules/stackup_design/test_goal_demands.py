@@ -98,7 +98,8 @@ def test_a_memory_that_is_named_without_a_board_says_where_its_widths_come_from(
     found = lines_for(("ddr5", "pcie5"), None, None, GoalChoices()).reasons
     said = {one.goal: one.value for one in found}
     assert (
-        said["DDR5-6400 widths"] == "not sought: `stackwright impedance --interface ddr5` finds them next to the board"
+        said["DDR5-6400 widths"]
+        == "not sought: `stackwright impedance --interface ddr5` finds them in the board's folder"
     )
     assert sum(goal.endswith("widths") for goal in said) == 1
 
