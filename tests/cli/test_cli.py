@@ -279,9 +279,9 @@ def test_coverage_that_only_short_pairs_lower_asks_for_no_data() -> None:
     ran = run("check", BOARDS / "edge_jetson_carrier_fit", "--min-coverage", "100")
 
     assert ran.code == 1
-    assert ran.err.rstrip().endswith("1 differential pair is not judged; -v says why")
+    assert ran.err.rstrip().endswith("1 pair with a target but no section to judge; -v says why")
     assert "Missing data" not in ran.out
-    assert "coverage 99 %, 1 pair not judged" in " ".join(ran.out.split())
+    assert "coverage 99 %; 1 pair with a target but no section to judge" in " ".join(ran.out.split())
 
 
 @pytest.mark.slow
@@ -298,7 +298,7 @@ def test_rules_that_are_left_out_take_one_line() -> None:
         ("html", r"rules that --select or --ignore leaves out<"),
     ):
         ran = run("check", BOARDS / BARE, "--select", "MAT", "--format", form)
-        section = re.split("Missing data</h|### Missing data", ran.out)[1].partition("Lines to paste")[0]
+        section = re.split("Missing data</h|### Missing data", ran.out)[1].partition("To supply it")[0]
         assert len(re.findall(said, section)) == 1
         assert "rule VIA" not in section.partition("Fill in")[0]
 

@@ -8,7 +8,7 @@ laminate's Dk and the load of barrel, pads and planes, against a multiple of the
 slowest generation where it is unknown (the remark of ten times apart). Planes' openings are those of the stored fills.
 At the pin of a part, a stub that only its worst case speaks against is information: the part brings its hole with it,
 and no drill shortens a soldered pin. A stub that fails nominally has one finding, which speaks for the worst case and
-the remark as well.
+the remark as well; where only a part of its range fails, the answer is open.
 
 Why it matters
 --------------
@@ -31,8 +31,8 @@ f = c/(4 L sqrt(Dk_eff)) with Dk_eff = c^2 L C of a barrel among planes; the nom
 planes reach along the stub, within 4 % of three stubs in a 3-D solver (validation page). Three times Nyquist keeps the
 loss mild; ten times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst case is the longest
 stub that the drawing allows in the smallest opening, with the highest Dk and the farthest return current, by the same
-model, 4 % lower for the solution itself; only the nominal one makes an error, and only on declared interfaces. The load
-g is below 1 where a stub begins between two planes far apart: it has a share of their return current, less inductance.
+model, 4 % lower for the solution itself. An error needs the whole range below the limit, on a declared interface. g is
+below 1 where a stub begins between two planes far apart: it has a share of their return current, less inductance.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.light import LIGHT_MM_GHZ
 
 CODE = "VIA002"
@@ -98,7 +99,21 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
     slowest_bears_it = resonance >= factor * (group.choices[0].nyquist_ghz or 0.0)
     if len(group.choices) > 1 and (slowest_bears_it or clause.severity is Severity.INFO):
         raise generation_of(ctx, group.family)
+    is_remark = clause.kind == WORST or clause.severity is Severity.INFO
+    if not is_remark and figures.resonance_ghz.high >= factor * (group.choices[0].nyquist_ghz or 0.0):
+        raise _undecided(ctx, clause, group, figures)
     yield _draft(ctx, clause, group, figures, group.choices[0])
+
+
+def _undecided(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues) -> MissingFact:
+    """Return what decides a resonance whose range has the limit in it: the layout, for nothing is left to declare."""
+    of, fix = figures.resonance_ghz, _shorter(ctx, group)
+    minimum = (clause.limit.min or 0.0) * (group.choices[0].nyquist_ghz or 0.0)
+    what = (
+        f"stub resonance of {describe_nets(ctx, group)}, {span_of(ctx, group)}, {minimum:.3g} GHz or above: nominal "
+        f"{of.nominal:.3g} GHz, {of.low:.3g} to {of.high:.3g} GHz"
+    )
+    return MissingFact(what, f"in the layout, {fix[:1].lower()}{fix[1:]}: no declaration decides it")
 
 
 def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues) -> None:
@@ -119,6 +134,11 @@ def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues) -
     )
 
 
+def _shorter(ctx: Context, group: StubGroup) -> str:
+    names, stub = [layer.name for layer in ctx.board.copper_layers], group.stubs[0]
+    return ways_out(ctx, stub, f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}")
+
+
 def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, one: Interface) -> DraftFinding:
     nyquist = one.nyquist_ghz or 0.0
     length, resonance = figures.length_mm, figures.resonance_ghz
@@ -126,8 +146,6 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
     shown = resonance.low if is_worst else resonance.nominal
     long = length.high if is_worst else length.nominal
     factor = clause.limit.min or 0.0
-    names = [layer.name for layer in ctx.board.copper_layers]
-    stub = group.stubs[0]
     is_pin = not any(hole.is_via for hole in group.holes)
     left = "left by the backdrill" if group.drill else "not backdrilled"
     return DraftFinding(
@@ -141,7 +159,7 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
             f"At its resonance a stub shorts the signal. Nominal {resonance.nominal:.0f} GHz, "
             f"{resonance.low:.0f} to {resonance.high:.0f} GHz over the values that the board does not state"
         ),
-        fix=ways_out(ctx, stub, f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}"),
+        fix=_shorter(ctx, group),
         ids=ids_of(ctx, group),
         measured=Measured(value=round(shown, 1), unit="GHz"),
         limit_value=round(factor * nyquist, 1),

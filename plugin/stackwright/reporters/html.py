@@ -45,7 +45,15 @@ from stackwright.reporters.delays import ShownGroup, drawn_links, shown_delays
 from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
-from stackwright.tables.counts import LABELS, ORDER, coupled_words, verdict_count
+from stackwright.tables.counts import (
+    LABELS,
+    ORDER,
+    coupled_words,
+    how_to_supply,
+    sectionless,
+    unproven_words,
+    verdict_count,
+)
 from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count, number
 
@@ -76,6 +84,9 @@ class _Board:
     facts: tuple[tuple[str, str], ...]
     counts: tuple[tuple[str, int], ...]
     coupled: str
+    sectionless: str
+    waiting: str
+    how_to_supply: str
     findings: tuple[Shown, ...]
     blocked: tuple[tuple[str, tuple[str, ...]], ...]
     sections: tuple[tuple[str, tuple[_Row, ...]], ...]
@@ -167,6 +178,9 @@ def _board(index: int, checked: Checked) -> _Board:
         facts=tuple(labelled(line) for line in report.board.lines),
         counts=tuple((LABELS[s], sum(f.severity is s for f in report.findings)) for s in Severity),
         coupled=coupled_words(report.coverage),
+        sectionless=sectionless(report.coverage),
+        waiting=unproven_words(report),
+        how_to_supply=how_to_supply(report.proofs),
         findings=shown,
         blocked=blocked,
         sections=tuple(_sections(report, shown, keys)),
@@ -195,7 +209,7 @@ def _pins(checked: Checked, shown: Sequence[Shown], ident: str) -> Iterator[Pin]
 def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each missing fact with the clauses that wait for it, error-tier clauses first; `Tg of A, B, C` in one line."""
     waiting: dict[str, list[str]] = {}
-    open_verdicts, left_out = not_verifiable(report.verdicts)
+    open_verdicts, _ = not_verifiable(report.verdicts)
     for verdict in sorted(open_verdicts, key=lambda v: -v.clause.severity.rank):
         for missing in (*verdict.missing, *verdict.guesses):
             waiting.setdefault(missing.fact, []).append(verdict.clause.id)
@@ -207,8 +221,6 @@ def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"{what} of {'; '.join(objects)}" if any(objects) else what, blocked
     if report.unknown_pairs:
         yield f"the interface of {'; '.join(report.unknown_pairs)}", ("coverage",)
-    if left_out:
-        yield "rules that --select or --ignore leaves out", (count(left_out, "requirement"),)
 
 
 def _judged(report: Report) -> list[ClauseVerdict]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import kicad_drc, pairs
-from stackwright.tables.counts import LABELS, coupled_words, severity_counts, tally
+from stackwright.tables.counts import LABELS, coupled_words, how_to_supply, sectionless, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.markup import escape
 from stackwright.text.words import clean, count, number, some
@@ -66,7 +66,7 @@ def _counts(report: Report) -> str:
         f"requirements: {tally(report.verdicts) or 'none'}",
         f"coverage: {cover.decided} of {cover.total} questions decided ({cover.whole_percent} %)"
         + (f"; {pairs}: {escape(some(report.unknown_pairs, SHOWN))}" if report.unknown_pairs else "")
-        + (f"; {count(cover.unjudged_pairs, 'differential pair')} not judged" if cover.unjudged_pairs else "")
+        + (f"; {told}" if (told := sectionless(cover)) else "")
         + (f"; {coupled}" if (coupled := coupled_words(cover)) else ""),
     ]
     return "\n".join(f"- {cell}" for cell in cells)
@@ -189,7 +189,7 @@ def _not_proven(report: Report) -> Iterator[str]:
         yield from table(("Severity", "Requirement", "It needs"), rows, "requirements")
     if report.proofs:
         yield ""
-        yield "Fill in and put into `stackwright.toml` next to the board:"
+        yield how_to_supply(report.proofs).capitalize()
         yield ""
         yield from fenced(report.proofs, "toml")
 

@@ -13,7 +13,7 @@ from drc_rules.report.model import Headline, Report, TakenAs
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.interfaces import family, interface, interface_ids
 from stackwright.reporters.next_step import next_step
-from stackwright.tables.counts import LABELS, SEVERITY_STYLE, severity_counts, tally
+from stackwright.tables.counts import LABELS, SEVERITY_STYLE, sectionless, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.page import PLAIN_WIDTH, Page, styled
 from stackwright.text.words import clean, count
@@ -246,7 +246,7 @@ def _end(report: Report, width: int) -> list[Text]:
     """The counts, and what to do next."""
     cover = report.coverage
     counts = tally(report.verdicts) or "none apply"
-    pairs = f", {count(cover.unjudged_pairs, 'pair')} not judged" if cover.unjudged_pairs else ""
+    pairs = f"; {told}" if (told := sectionless(cover)) else ""
     lines = _wrapped(f"Requirements: {counts}; coverage {cover.whole_percent} %{pairs}", width, most=4)
     return [*lines, Text(f"next: {clean(next_step(report))}")]
 

@@ -11,7 +11,16 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import document
 from stackup_lib.core.facts import Confidence, Origin
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
-from stackwright.tables.counts import LABELS, SEVERITY_STYLE, coupled_words, severity_counts, tally
+from stackwright.tables.counts import (
+    LABELS,
+    SEVERITY_STYLE,
+    coupled_words,
+    how_to_supply,
+    sectionless,
+    severity_counts,
+    tally,
+    unproven_words,
+)
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, number, some
@@ -256,17 +265,7 @@ def _missing(out: Page, report: Report, *, show_all: bool) -> None:
             blocked.setdefault(missing.fact, []).append(verdict)
     if not open_verdicts and not left_out and not report.unknown_pairs:
         return
-    guessed = sum(v.is_guess for v in open_verdicts)
-    waiting = sum(v.verdict is Verdict.NOT_VERIFIABLE for v in open_verdicts)
-    failed = len(open_verdicts) - guessed - waiting
-    error = "of severity error"  # what others rest on is not told
-    told = ((waiting, "not verifiable"), (guessed, f"{error} met on a guess"), (failed, f"{error} not met on a guess"))
-    parts = [f"{count(number, 'requirement')} {words}" for number, words in told if number]
-    if report.unknown_pairs:
-        parts.append(f"{count(len(report.unknown_pairs), 'pair')} of unknown interface")
-    if left_out:
-        parts.append(f"{count(left_out, 'requirement')} of rules that --select or --ignore leaves out")
-    out.heading("Missing data", ", ".join(parts))
+    out.heading("Missing data", unproven_words(report))
     rows, needed = _needed_first(list(blocked.items()) if show_all else _like_facts_together(blocked))
     shown = len(rows) if show_all else max(SHOWN, needed)
     pairs = report.unknown_pairs
@@ -316,7 +315,7 @@ def _severity_first(verdict: ClauseVerdict) -> int:
 def _proofs(out: Page, report: Report) -> None:
     if not report.proofs:
         return
-    out.heading("To supply it", "fill in and put into stackwright.toml next to the board:")
+    out.heading("To supply it", how_to_supply(report.proofs))
     out.gap()
     for index, line in enumerate(report.proofs):
         if index and line.startswith("["):
@@ -379,9 +378,9 @@ def _coverage(out: Page, report: Report) -> None:
     if cover.unknown_pairs:
         pairs = count(cover.unknown_pairs, "differential pair counts", "differential pairs count")
         out.line(f"{pairs} as undecided: interface not known", indent=2)
-    if cover.unjudged_pairs:
-        pairs = count(cover.unjudged_pairs, "differential pair counts", "differential pairs count")
-        out.line(f'{pairs} as undecided: impedance not judged, see "Pairs not judged"', indent=2)
+    if told := sectionless(cover):
+        counts = "counts" if cover.unjudged_pairs == 1 else "count"
+        out.line(f'{told} {counts} as undecided, see "Pairs not judged"', indent=2)
     if coupled := coupled_words(cover):
         out.line(f"{coupled}: not counted, see stackwright nets", indent=2)
     if cover.clauses_without_rule:

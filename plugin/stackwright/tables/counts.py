@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from drc_rules.report.model import MET_ON_A_GUESS, ClauseVerdict, Coverage, Finding
+from drc_rules.report.model import MET_ON_A_GUESS, ClauseVerdict, Coverage, Finding, Report, Verdict
 from drc_rules.requirements.clauses import Severity
+from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count
 
 ORDER = ("failed", "not met", "remark", "not verifiable", "met", "not applicable")
@@ -54,3 +55,35 @@ def coupled_words(cover: Coverage) -> str:
     pairs = count(cover.coupled_pairs, "coupled pair")
     belong = "belongs" if cover.coupled_pairs == 1 else "belong"
     return f"{pairs}, {cover.coupled_mm:.0f} mm routed, {belong} to no known interface"
+
+
+def sectionless(cover: Coverage) -> str:
+    """Return how many pairs have a target and no routed section that is long enough; empty where there are none."""
+    many = cover.unjudged_pairs
+    return f"{count(many, 'pair')} with a target but no section to judge" if many else ""
+
+
+def unproven_words(report: Report) -> str:
+    """Return what waits for data, e.g. `2 requirements not verifiable, 1 pair of unknown interface`."""
+    waiting, left_out = not_verifiable(report.verdicts)
+    guessed = sum(v.is_guess for v in waiting)
+    undecided = sum(v.verdict is Verdict.NOT_VERIFIABLE for v in waiting)
+    error = "of severity error"  # what others rest on is not told
+    told = (
+        (undecided, "not verifiable"),
+        (guessed, f"{error} met on a guess"),
+        (len(waiting) - guessed - undecided, f"{error} not met on a guess"),
+    )
+    parts = [f"{count(number, 'requirement')} {words}" for number, words in told if number]
+    if report.unknown_pairs:
+        parts.append(f"{count(len(report.unknown_pairs), 'pair')} of unknown interface")
+    if left_out:
+        parts.append(f"{count(left_out, 'requirement')} of rules that --select or --ignore leaves out")
+    return ", ".join(parts)
+
+
+def how_to_supply(proofs: Iterable[str]) -> str:
+    """Return what to do with the lines that supply missing data; comments alone are for no file."""
+    if all(line.startswith("#") for line in proofs):
+        return "no line of stackwright.toml supplies it; instead:"
+    return "fill in and put into stackwright.toml next to the board:"

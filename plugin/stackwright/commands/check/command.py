@@ -36,6 +36,7 @@ from stackwright.run.data_digest import data_digest
 from stackwright.run.paths import boards_of, boards_touched, find_board
 from stackwright.run.processes import is_one_of_several, shared_out, worker_count
 from stackwright.run.watched import counted, shares_of, timing_lines, watched
+from stackwright.tables.counts import sectionless
 from stackwright.text.output import check_target, complain, show, write_file
 from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
 from stackwright.text.words import count, number
@@ -347,8 +348,8 @@ def _to_cover_more(report: Report) -> str:
     """What raises the coverage: data; where none is missing, a look at the pairs that are not judged, or a fix."""
     if report.unknown_pairs or unproven(report.verdicts):
         return "supply what is listed under Missing data"
-    if unjudged := report.coverage.unjudged_pairs:
-        return f"{count(unjudged, 'differential pair is', 'differential pairs are')} not judged; -v says why"
+    if told := sectionless(report.coverage):
+        return f"{told}; -v says why"
     return "fix the findings first: their requirements are not decided for every object"
 
 
