@@ -15,13 +15,14 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report, Verdict
 from drc_rules.stackup_design.goals_judge import DECIDED
 from drc_rules.stackup_design.plan_file import read_plan
-from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.errors import NotWrittenError, StackwrightError
 from stackup_lib.synthesis import Goals, suggest
 from stackwright.cli.app import run
 from stackwright.commands.suggest.compare import _differences
 from stackwright.commands.suggest.page import laminates_of
 from stackwright.commands.suggest.words import shortened
 from tests.support.boards import BOARDS, copied
+from tests.support.kicad5_boards import whole_board
 from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.slow
@@ -261,6 +262,23 @@ def test_there_is_no_plan_of_a_partial_change_where_none_is_offered(tmp_path: Pa
     with pytest.raises(StackwrightError, match="helps in part"):
         run(["suggest", "--profile", "edge", "--pick", "0", "--plan", str(plan)])
     assert not plan.exists()
+
+
+def test_a_board_that_apply_refuses_is_to_be_saved_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file of KiCad 5: `apply` changes none, and the page says so before it names the command."""
+    old = tmp_path / "old.kicad_pcb"
+    old.write_text(whole_board().text(), encoding="utf-8")
+    plan = tmp_path / "stackup.stackwright-plan.toml"
+
+    code = run(["suggest", str(old), "--profile", "edge", "--pick", "1", "--plan", str(plan)])
+
+    said = capsys.readouterr().out
+    saved = "in KiCad, open old.kicad_pcb and save it: apply changes files of KiCad 6 and later"
+    assert code == 0
+    assert saved in said
+    assert said.index(saved) < said.index("stackwright apply")
+    with pytest.raises(NotWrittenError, match="open the board in KiCad and save it"):
+        run(["apply", str(plan), str(old)])
 
 
 def test_a_pick_beyond_the_answers_writes_nothing(tmp_path: Path) -> None:

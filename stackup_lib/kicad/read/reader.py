@@ -25,6 +25,10 @@ from stackup_lib.kicad.syntax.tokens import known
 
 NEWEST_VERSION = 20260206
 """What KiCad 10.0 writes."""
+
+OLDEST_WRITTEN_VERSION = 20211014
+"""What KiCad 6.0 writes: older files, which know no stackup, are read and never changed."""
+
 _OUTER = re.compile(rb"\s*\(\s*([^\s()\"]*)")
 _OTHERS = {
     b"kicad_sch": "a KiCad schematic",

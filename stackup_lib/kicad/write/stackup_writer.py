@@ -14,15 +14,13 @@ from stackup_lib.board.planned import WRITTEN_KINDS, PlannedRow, PlannedStackup,
 from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.kicad.read import header
-from stackup_lib.kicad.read.reader import NEWEST_VERSION
+from stackup_lib.kicad.read.reader import NEWEST_VERSION, OLDEST_WRITTEN_VERSION
 from stackup_lib.kicad.syntax.scan import TooDeepError, scanned
 from stackup_lib.kicad.syntax.source import BoardText
 from stackup_lib.kicad.write.layer_table_writer import layer_table_edits
 from stackup_lib.kicad.write.row_writer import Style, field_edits, new_row, row_edits
 from stackup_lib.kicad.write.spans import Edit, EditSpan, apply_edits, length_text, number_text, quoted, spans
 
-OLDEST_VERSION = 20211014
-"""What KiCad 6.0 writes; KiCad 5 knows no stackup."""
 MOST_COPPER = 32
 _ONE_LIST_A_LINE_SINCE = 20231014
 _LONGEST_BLANK = 80
@@ -90,8 +88,8 @@ def _opened(text: bytes, label: str) -> BoardText:
     if source.version > NEWEST_VERSION:
         what = f"has file version {stated}, newer than KiCad 10 ({NEWEST_VERSION})"
         raise NotWrittenError(label, what, "update Stackwright, or save the board with KiCad 10")
-    if source.version < OLDEST_VERSION:
-        what = f"has file version {stated}, older than KiCad 6 ({OLDEST_VERSION})"
+    if source.version < OLDEST_WRITTEN_VERSION:
+        what = f"has file version {stated}, older than KiCad 6 ({OLDEST_WRITTEN_VERSION})"
         raise NotWrittenError(label, what, "open the board in KiCad and save it, then try again")
     return source
 

@@ -22,6 +22,7 @@ from drc_rules.stackup_design.routed_fit import UnsoughtSize, unsought_sizes
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
+from stackup_lib.kicad.read.reader import OLDEST_WRITTEN_VERSION
 from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.least import PartialChange, least_changes
@@ -64,6 +65,7 @@ class Suggested:
         other_ways: what helps and what the layout has to follow, as text.
         unsought: routed sizes of targets that no goal is for.
         board_layers: how many copper layers the board has; 0 without a board.
+        is_too_old: `apply` does not write files of the board's version.
     """
 
     selection: Selection
@@ -80,6 +82,7 @@ class Suggested:
     other_ways: tuple[str, ...] = ()
     unsought: tuple[UnsoughtSize, ...] = ()
     board_layers: int = 0
+    is_too_old: bool = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -149,7 +152,9 @@ def search(
         return Suggested(selection, met, answers, board_path)
     result = _least_changes(selection, found, project, board_path, answers)
     unsought = unsought_sizes(project.context, met.interfaces)
-    return replace(result, found=met, unsought=unsought, board_layers=project.board.layer_count)
+    board = project.board
+    is_too_old = board.format_version < OLDEST_WRITTEN_VERSION
+    return replace(result, found=met, unsought=unsought, board_layers=board.layer_count, is_too_old=is_too_old)
 
 
 def _least_changes(

@@ -359,6 +359,8 @@ def _commands(result: Suggested, pick: int, plan: Path | None, typed: Path | Non
         yield "the same command with --pick 1 --plan stackup.stackwright-plan.toml writes the plan of answer 1"
     elif typed is not None:
         is_new = pick > len(result.changes)
+        if result.is_too_old:
+            yield f"in KiCad, open {typed.name} and save it: apply changes files of KiCad 6 and later"
         other_layers = is_new and len(result.entries[pick - 1].candidate.copper) != result.board_layers
         yield command_line("apply", str(plan), str(typed), *(["--layers"] if other_layers else []))
     else:
