@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from drc_rules.analysis.loss.hole_reflection import s11_off
 from stackup_lib.core.interval import Interval
 from stackup_lib.transmission_lines.two_port import in_a_row, reversed_chain, s_of_chain
 from stackup_lib.transmission_lines.via_chain import (
@@ -180,6 +181,15 @@ def test_differential_reflections_are_those_of_the_solver() -> None:
         assert {one.name: one.s11_off_at(ghz) for one in found if abs(one.s11_off_at(ghz)) > 0.03} == {}
         assert {one.name: one.s21_off_at(ghz) for one in found if abs(one.s21_off_at(ghz)) > 0.015} == {}
     assert {one.name: one.s11_off_at(10) for one in found if abs(one.s11_off_at(10)) > 0.11} == {}
+
+
+def test_the_range_of_a_link_s_loss_holds_every_reflection_of_the_solver() -> None:
+    """LOS001 takes |S11| this far off, from 1 to 20 GHz."""
+    found = [one for one in via_pairs() if one.mode == "differential"]
+    off = {(one.name, ghz): abs(one.s11_off_at(ghz)) - s11_off(ghz) for one in found for ghz in one.ghz.tolist()}
+    assert len(off) == 70
+    assert {key: value for key, value in off.items() if value > 0} == {}
+    assert max(off.values()) > -0.02
 
 
 def test_the_common_mode_of_a_pair_is_that_of_the_solver_where_planes_do_not_radiate() -> None:

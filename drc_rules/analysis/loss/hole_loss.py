@@ -8,6 +8,7 @@ from dataclasses import field
 from functools import cached_property
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
+from drc_rules.analysis.loss.hole_reflection import HoleLoss, hole_loss
 from drc_rules.analysis.via.high_speed_vias import StubGroup, need_layers, stub_values
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface
@@ -59,8 +60,7 @@ class HoleLosses:
     ctx: Context
     interface: Interface
     groups: tuple[StubGroup, ...]
-    _stub_db: dict[int, Interval] = field(default_factory=dict)
-    _barrel_db: dict[tuple[ViaShape, float], Interval] = field(default_factory=dict)
+    _hole_db: dict[tuple[object, ...], HoleLoss] = field(default_factory=dict)
 
     def on(self, routes: Sequence[Route], share: float) -> HolesOnLink:
         """Return the loss of the holes on the paths of a link, each weighed by `share`.
@@ -72,26 +72,37 @@ class HoleLosses:
         for route in routes:
             self._need_vias(route)
             for place in self._places(route):
-                for loss, is_barrel in self._at(place):
-                    total = total.plus(loss.times(share))
-                    barrels = barrels.plus(loss.times(share)) if is_barrel else barrels
+                for hole in self._at(place):
+                    total = total.plus(hole.total_db.times(share))
+                    barrels = barrels.plus(hole.barrel_db.times(share))
                 count += share if place in self._by_place else 0.0
         return HolesOnLink(total, barrels, count)
 
-    def _at(self, place: tuple[int, int, int]) -> Iterator[tuple[Interval, bool]]:
-        """Yield the losses of stubs and barrels at one place, in dB; True for a barrel.
-
-        A hole with a stub at both ends is in two rows, vias on one another in more: a barrel counts once.
-        """
-        barrels: set[tuple[int, int]] = set()
+    def _at(self, place: tuple[int, int, int]) -> Iterator[HoleLoss]:
+        """Yield the losses of the holes at one place; one with a stub at both ends is in two rows, and counts once."""
+        found: dict[tuple[int, int], tuple[PlatedHole, list[int]]] = {}
         for row in self._by_place.get(place, ()):
             group = self.groups[row]
             need_layers(self.ctx, group)
-            yield self._stub(row), False
             for hole in self._holes(group, place):
-                if (hole.top, hole.bottom) not in barrels:
-                    barrels.add((hole.top, hole.bottom))
-                    yield self._barrel(group, hole), True
+                found.setdefault((hole.top, hole.bottom), (hole, []))[1].append(row)
+        for hole, rows in found.values():
+            key = (hole.top, hole.bottom, hole.used, *rows)
+            if key not in self._hole_db:
+                self._hole_db[key] = self._hole(hole, rows)
+            yield self._hole_db[key]
+
+    def _hole(self, hole: PlatedHole, rows: Sequence[int]) -> HoleLoss:
+        """Return the loss of a hole: of its field, else of closed forms of the barrel and of each stub."""
+        need_drills((hole.drill_mm,), f"the vias of {self.ctx.board.nets[hole.net]}")
+        groups = [self.groups[row] for row in rows]
+        found = hole_loss(self.ctx, self.interface.nyquist_ghz or 0.0, self.line_ohm, hole, groups)
+        if found is not None:
+            return found
+        barrel = total = self._barrel_of(groups[0].shape, self._barrel_mm(hole))
+        for group in groups:
+            total = total.plus(self._stub_of(group) if group.stubs else ZERO)
+        return HoleLoss(total, barrel)
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int, int], list[int]]:
@@ -122,12 +133,6 @@ class HoleLosses:
         here = (hole for hole in group.holes if place_key(hole.net, hole.x_mm, hole.y_mm) == place)
         return sorted(here, key=lambda hole: (hole.top, hole.bottom))
 
-    def _stub(self, row: int) -> Interval:
-        if row not in self._stub_db:
-            group = self.groups[row]
-            self._stub_db[row] = self._stub_of(group) if group.stubs else ZERO
-        return self._stub_db[row]
-
     def _stub_of(self, group: StubGroup) -> Interval:
         figures, nyquist = stub_values(self.ctx, group), self.interface.nyquist_ghz or 0.0
         length = figures.length_mm.nominal
@@ -138,14 +143,9 @@ class HoleLosses:
         # at and past its resonance a stub costs much, but how much is not known: nothing is sure
         return loss if math.isfinite(loss.low) else loss.model_copy(update={"low": 0.0})
 
-    def _barrel(self, group: StubGroup, hole: PlatedHole) -> Interval:
-        need_drills((hole.drill_mm,), f"the vias of {self.ctx.board.nets[hole.net]}")
-        heights = self._heights_mm
-        length = round(abs(heights[hole.used[-1]] - heights[hole.used[0]]), 4)
-        key = (group.shape, length)
-        if key not in self._barrel_db:
-            self._barrel_db[key] = self._barrel_of(group.shape, length)
-        return self._barrel_db[key]
+    def _barrel_mm(self, hole: PlatedHole) -> float:
+        heights = self.ctx.copper_heights_mm()
+        return round(abs(heights[hole.used[-1]] - heights[hole.used[0]]), 4)
 
     def _barrel_of(self, shape: ViaShape, length_mm: float) -> Interval:
         if length_mm <= 0:
@@ -163,10 +163,6 @@ class HoleLosses:
         """Impedance that a via sees on either side: of a pair the odd-mode one, half of the differential."""
         one = self.interface
         return (one.impedance_diff_ohm or 0.0) / 2 or one.impedance_single_ohm or USUAL_OHM
-
-    @cached_property
-    def _heights_mm(self) -> tuple[float, ...]:
-        return self.ctx.copper_heights_mm()
 
     def _dk(self, frequency_ghz: float) -> float:
         """Mean Dk of the board by thickness: the via's impedance is not known well enough for more."""

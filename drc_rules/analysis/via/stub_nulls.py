@@ -38,7 +38,7 @@ def resonance_values(ctx: Context, group: StubGroup) -> StubValues:
     figures = stub_values(ctx, group)
     vias = [via_of(ctx, one, group.choices[-1].nyquist_ghz or 1.0) for one in openings_of(group)]
     narrow, usual, wide = vias
-    if group.drill is not None or narrow is None or usual is None or wide is None or not _ends_at_planes(usual):
+    if group.drill is not None or narrow is None or usual is None or wide is None or not ends_at_planes(usual):
         return figures
     stub, apart = (group.stubs[0].first, group.stubs[0].side), group.shape.partner_mm
     if apart is None:
@@ -66,7 +66,7 @@ def _widened(found: Interval, length_mm: Interval, dk: Interval) -> Interval:
     return Interval(low=low, nominal=found.nominal, high=found.high * faster)
 
 
-def _ends_at_planes(via: ModelledVia) -> bool:
+def ends_at_planes(via: ModelledVia) -> bool:
     """Tell whether the barrel ends less far from the outermost planes than their openings are wide."""
     faces, planes, (top, bottom) = via.stack.faces_mm, via.stack.planes, via.body.ends_mm
     return max(faces[planes[0]][0] - top, bottom - faces[planes[-1]][1]) < via.body.antipad_mm

@@ -47,6 +47,12 @@ def mean_dk(ctx: Context, frequency_ghz: float) -> float:
     return _mean([(dk, mm) for _, dk, mm in _known_dk(ctx, frequency_ghz)]) or USUAL_DK
 
 
+def mean_df(ctx: Context, frequency_ghz: float) -> float:
+    """Return the mean Df of the board by thickness over the plies that have one; 0 where none has."""
+    rows = [(ply.df_at(frequency_ghz).value, ply.thickness.value) for ply in ctx.plies]
+    return _mean([(df, mm) for df, mm in rows if df is not None and mm]) or 0.0
+
+
 def _known_dk(ctx: Context, frequency_ghz: float) -> list[tuple[int, float, float]]:
     """Layer above, Dk and thickness of each ply that has both."""
     rows = [(ply.above, ply.dk_at(frequency_ghz).value, ply.thickness.value) for ply in ctx.plies]

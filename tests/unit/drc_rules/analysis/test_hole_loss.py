@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 
 from drc_rules.analysis.loss.hole_loss import barrel_loss_db
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.via.high_speed_vias import grouped_stubs
+from drc_rules.analysis.via.stub_nulls import resonance_values
+from drc_rules.analysis.via.via_bodies import mean_df, via_of
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
+from stackup_lib.transmission_lines.two_port import Complex, in_a_row, s_of_chain
+from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
 from stackup_lib.vias.stub_resonance import loaded_dk, via_ohm
 from tests.support.mini import mini_context
 from tests.support.stackups import FOUR_LAYERS
 
 CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
 NET = "/PCIE_TX0_P"
+LAYERS = ("F.Cu", *(f"In{k}.Cu" for k in range(1, 9)), "B.Cu")
 
 
 def track(layer: str, start_mm: float, end_mm: float) -> dict[str, object]:
@@ -38,6 +45,25 @@ def context(folder: Path, **keys: object) -> Context:
     return mini_context(folder, board, CONFIG)
 
 
+def ten_layers(folder: Path, leaves: str) -> Context:
+    """1.7 mm with four planes: a link over a via from the front to the back, or over two to an inner layer and back."""
+    kinds = ('prepreg 0.15 "R-5670(N)"', 'core 0.15 "R-5775(N)"')
+    rows = [f"{name} 0.035\n{kinds[k % 2]} dk=3.4" for k, name in enumerate(LAYERS[:-1])]
+    up_again = [] if leaves == "B.Cu" else [80]
+    return context(
+        folder,
+        stackup="\n".join([*rows, "B.Cu 0.035"]),
+        planes=dict.fromkeys(("In1.Cu", "In3.Cu", "In6.Cu", "In8.Cu"), "GND"),
+        tracks=[
+            track("F.Cu", 5, 50),
+            track(leaves, 50, 80 if up_again else 105),
+            *(track("F.Cu", x, 105) for x in up_again),
+        ],
+        vias=[{"net": NET, "at_mm": [x, 10]} for x in (50, *up_again)],
+        parts=[end("U1", 5), end("J1", 105, "front" if up_again else "back")],
+    )
+
+
 def only(ctx: Context) -> LinkLoss:
     losses = LinkLosses(ctx).of("pcie5", declared=True)
     assert losses.missing == ()
@@ -45,10 +71,11 @@ def only(ctx: Context) -> LinkLoss:
     return link
 
 
-def test_a_barrel_from_face_to_face_loses_what_its_mismatch_reflects(tmp_path: Path) -> None:
+def test_a_barrel_that_ends_far_from_the_only_plane_is_a_line_of_another_impedance(tmp_path: Path) -> None:
     """From outer face to outer face it is 1.5 mm; half of PCIe's 85 ohm on either side, and no stub."""
     ctx = context(
         tmp_path,
+        planes={"In1.Cu": "GND"},
         tracks=[track("F.Cu", 5, 50), track("B.Cu", 50, 105)],
         vias=[{"net": NET, "at_mm": [50, 10]}],
         parts=[end("U1", 5), end("J1", 105, "back")],
@@ -66,6 +93,42 @@ def test_a_barrel_from_face_to_face_loses_what_its_mismatch_reflects(tmp_path: P
     assert link.hole_count == 1
     assert link.holes_db.nominal == pytest.approx(expected, rel=1e-4)
     assert link.holes_db.low == 0.0
+
+
+@pytest.mark.parametrize(("leaves", "stub"), [("B.Cu", ()), ("In2.Cu", (2, 9)), ("In7.Cu", (7, 9))])
+def test_barrel_and_stub_reflect_together(tmp_path: Path, leaves: str, stub: tuple[int, ...]) -> None:
+    """S21 of the chains that are held against a 3-D field solver, between lines of half of 85 ohm."""
+    ctx = ten_layers(tmp_path, leaves)
+    ghz, nyquist = np.array([4.0]), 4.0
+    link = LinkLosses(ctx).at(only(ctx), nyquist)
+    (via,) = {via_of(ctx, one, 16.0) for one in ctx.get(grouped_stubs)}
+    assert via is not None
+    laminate, last = LaminateLoss(mean_df(ctx, 16.0), 16.0), LAYERS.index(leaves)
+    barrel = passage_chain(ghz, via, (0, last), laminate, 42.5)
+    chains = [barrel, open_end_chain(ghz, via, (stub[0], stub[1]), laminate)] if stub else [barrel]
+
+    def loss_db(parts: list[Complex]) -> float:
+        return float(-20 * np.log10(abs(s_of_chain(in_a_row(parts, 1), 42.5)[0, 1, 0])))
+
+    assert link.hole_count == (2 if stub else 1)
+    assert link.holes_db.nominal == pytest.approx(link.hole_count * loss_db(chains))
+    assert link.barrels_db.nominal == pytest.approx(link.hole_count * loss_db([barrel]))
+    assert link.holes_db.low < link.holes_db.nominal < link.holes_db.high
+    assert (link.holes_db == link.barrels_db) is not bool(stub)
+
+
+def test_at_the_resonance_of_its_stub_a_hole_loses_what_is_not_known(tmp_path: Path) -> None:
+    """1.2 mm of stub below In2 resonate near 20 GHz: nominal and maximum have no end beyond, the minimum does."""
+    ctx = ten_layers(tmp_path, "In2.Cu")
+    (group,) = ctx.get(grouped_stubs)
+    resonance = resonance_values(ctx, group).resonance_ghz
+
+    past = LinkLosses(ctx).at(only(ctx), 1.01 * resonance.nominal).holes_db
+    near = LinkLosses(ctx).at(only(ctx), 1.01 * resonance.low).holes_db
+
+    assert (past.nominal, past.high) == (math.inf, math.inf)
+    assert 0 < past.low < math.inf
+    assert near.nominal < near.high == math.inf
 
 
 def test_two_blind_vias_are_two_barrels_of_their_own_lengths(tmp_path: Path) -> None:
