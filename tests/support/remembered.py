@@ -87,10 +87,10 @@ def equal_rails_solved_once() -> Iterator[None]:
 
 
 def _kept(asked: object, solve: Callable[[], T]) -> T:
-    """Return what was solved for equal numbers before; what cannot be solved is tried each time."""
+    """Return what a process of the run solved for equal numbers before; what cannot be solved is tried each time."""
     key = hashlib.sha256(pickle.dumps(asked)).hexdigest()
     if key not in rails:
-        rails[key] = solve()
+        rails[key] = shared(f"rail-{key}", solve)
     return cast("T", rails[key])
 
 

@@ -95,6 +95,7 @@ class HoleLosses:
     def _hole(self, hole: PlatedHole, rows: Sequence[int]) -> HoleLoss:
         """Return the loss of a hole: of its field, else of closed forms of the barrel and of each stub."""
         need_drills((hole.drill_mm,), f"the vias of {self.ctx.board.nets[hole.net]}")
+        self._dk(self.interface.nyquist_ghz or 0.0)  # a field has another Dk where one is not known
         groups = [self.groups[row] for row in rows]
         found = hole_loss(self.ctx, self.interface.nyquist_ghz or 0.0, self.line_ohm, hole, groups)
         if found is not None:

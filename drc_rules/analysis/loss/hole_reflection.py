@@ -19,24 +19,28 @@ from drc_rules.analysis.via.via_bodies import mean_df, modes_of_pair, via_of
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record, workpiece
-from stackup_lib.transmission_lines.two_port import Complex, in_a_row, s_of_chain
+from stackup_lib.transmission_lines.two_port import Complex, in_a_row, s_of_chain, shunt_chain
 from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
 from stackup_lib.vias.plated_holes import PlatedHole
+from stackup_lib.vias.stub_resonance import ViaShape, via_ohm
 from stackup_lib.vias.via_circuit import ModelledVia
+
+Real = NDArray[np.float64]
 
 S11_OFF_PER_GHZ, S11_OFF = 0.011, 0.11
 """How far |S11| of a via may be off, per GHz and at most: seven pairs in a 3-D field solver up to 20 GHz keep it."""
 
 POINTS = 5
-"""Frequencies at which a loss is taken over the range that length, Dk and return current leave."""
+"""Resonances of each stub within its range at which a loss is taken, the nominal one in the middle."""
+
+MOST_ANGLE = 0.999 * math.pi / 2
+"""Of a uniform stub: at its resonance it is a short."""
 
 FASTEST = 10.0
 """A stub that may be nothing at all is one that resonates this many times higher."""
 
 LEAST_PASSED = 1e-6
 """Of the power or amplitude: no loss is told beyond it."""
-
-Real = NDArray[np.float64]
 
 
 @record
@@ -68,9 +72,8 @@ def hole_loss(
     usual = of.via(of.lone)
     if usual is None or not (ends_at_planes(usual) or any(stub.drill for stub in of.stubs)):
         return None
-    resonances = [of.values(stub).resonance_ghz for stub in of.stubs]
-    barrel = of.loss_db(nyquist_ghz, (), ())
-    return HoleLoss(of.loss_db(nyquist_ghz, of.stubs, resonances) if of.stubs else barrel, barrel)
+    barrel = of.loss_db(nyquist_ghz, ())
+    return HoleLoss(of.loss_db(nyquist_ghz, of.stubs) if of.stubs else barrel, barrel)
 
 
 @workpiece
@@ -96,9 +99,9 @@ class _Hole:
         """Length and resonance of a stub, as VIA002 has them."""
         return resonance_values(self.ctx, group)
 
-    def via(self, group: StubGroup, stub_mm: float | None = None) -> ModelledVia | None:
+    def via(self, group: StubGroup) -> ModelledVia | None:
         """Return the hole in the odd mode of its pair; its Dk is that of one frequency, whichever loss is wanted."""
-        found = via_of(self.ctx, group, self._anchor_ghz, stub_mm)
+        found = via_of(self.ctx, group, self._anchor_ghz)
         apart = group.shape.partner_mm
         return found if found is None or apart is None else modes_of_pair(found, apart)[0]
 
@@ -106,54 +109,69 @@ class _Hole:
     def _anchor_ghz(self) -> float:
         return self.groups[0].choices[-1].nyquist_ghz or 1.0
 
-    def loss_db(self, nyquist_ghz: float, stubs: Sequence[StubGroup], resonances: Sequence[Interval]) -> Interval:
-        """Return the loss of the barrel with stubs of these resonances.
+    def loss_db(self, nyquist_ghz: float, stubs: Sequence[StubGroup]) -> Interval:
+        """Return the loss of the barrel with stubs.
 
-        Length, Dk and return current move the resonance and scale the frequency; openings and the model move |S11|.
+        Length, Dk and return current move the resonance of a stub, as if its frequency were another; openings and the
+        model move |S11|.
         """
-        slow = max((one.nominal / one.low for one in resonances), default=1.0)
-        fast = min(max((one.high / one.nominal for one in resonances), default=1.0), FASTEST)
-        ghz = nyquist_ghz * np.geomspace(1 / fast, slow, POINTS) if resonances else np.array([nyquist_ghz])
+        resonances = [self.values(stub).resonance_ghz for stub in stubs]
         narrow, usual, wide = openings_of(self.lone)
-        reflected, absorbed_db = self._at(np.array([nyquist_ghz]), usual, stubs)
-        nominal = float(reflected[0])
-        found = [*self._at(ghz, usual, stubs)[0].tolist(), nominal]
-        for one in (narrow, wide):
-            if one.opening_mm.nominal != usual.opening_mm.nominal:
-                found += self._at(np.array([nyquist_ghz]), one, stubs)[0].tolist()
+        s = self._s(nyquist_ghz, usual, stubs)[POINTS // 2]
+        nominal = abs(complex(s[0, 0]))
+        absorbed_db = max(-20 * math.log10(max(abs(complex(s[1, 0])), LEAST_PASSED)) - _reflection_db(nominal), 0.0)
+        others = [one for one in (narrow, wide) if one.opening_mm.nominal != usual.opening_mm.nominal]
+        found = [np.abs(self._s(nyquist_ghz, one, stubs)[:, 0, 0]) for one in (usual, *others)]
         off = s11_off(nyquist_ghz)
         is_past = any(nyquist_ghz >= one.nominal for one in resonances)
         may_be_past = any(nyquist_ghz >= one.low for one in resonances)
         return Interval(
-            low=absorbed_db + _reflection_db(max(min(found) - off, 0.0)),
+            low=absorbed_db + _reflection_db(max(float(np.min(found)) - off, 0.0)),
             nominal=math.inf if is_past else absorbed_db + _reflection_db(nominal),
-            high=math.inf if may_be_past else absorbed_db + _reflection_db(max(found) + off),
+            high=math.inf if may_be_past else absorbed_db + _reflection_db(float(np.max(found)) + off),
         )
 
-    def _at(self, ghz: Real, group: StubGroup, stubs: Sequence[StubGroup]) -> tuple[Real, float]:
-        """Return |S11| at each frequency, and what the first loses in dB that it does not reflect."""
-        s = s_of_chain(in_a_row(self._chains(ghz, group, stubs), len(ghz)), self.line_ohm)
-        reflected = np.abs(s[:, 0, 0])
-        lost_db = -20 * math.log10(max(abs(complex(s[0, 1, 0])), LEAST_PASSED))
-        return reflected, max(lost_db - _reflection_db(float(reflected[0])), 0.0)
-
-    def _chains(self, ghz: Real, group: StubGroup, stubs: Sequence[StubGroup]) -> Iterator[Complex]:
-        """Yield what lies across the path above the barrel, the barrel, and what lies across below it."""
+    def _s(self, ghz: float, group: StubGroup, stubs: Sequence[StubGroup]) -> Complex:
+        """Return the S-parameters with each stub from its highest resonance to its lowest, nominal in the middle."""
         laminate = LaminateLoss(mean_df(self.ctx, self._anchor_ghz), self._anchor_ghz)
         via, used = self.via(group), self.hole.used
-        yield from self._across(ghz, group, [one for one in stubs if one.stubs[0].side < one.stubs[0].first], laminate)
+        above = [one for one in stubs if one.stubs[0].side < one.stubs[0].first]
+        below = [one for one in stubs if one not in above]
+        chains = list(self._across(ghz, group, above, laminate))
         if via is not None and used[-1] > used[0]:
-            yield passage_chain(ghz, via, (used[0], used[-1]), laminate, self.line_ohm)
-        yield from self._across(ghz, group, [one for one in stubs if one.stubs[0].side > one.stubs[0].first], laminate)
+            chains.append(passage_chain(np.full(POINTS, ghz), via, (used[0], used[-1]), laminate, self.line_ohm))
+        chains += self._across(ghz, group, below, laminate)
+        return s_of_chain(in_a_row(chains, POINTS), self.line_ohm)
 
     def _across(
-        self, ghz: Real, group: StubGroup, stubs: Sequence[StubGroup], laminate: LaminateLoss
+        self, ghz: float, group: StubGroup, stubs: Sequence[StubGroup], loss: LaminateLoss
     ) -> Iterator[Complex]:
         for stub in stubs:
-            left_mm = self.values(stub).length_mm.nominal if stub.drill else None
-            via = self.via(replace(stub, holes=(self.hole,), opening_mm=group.opening_mm), left_mm)
-            if via is not None:
-                yield open_end_chain(ghz, via, (stub.stubs[0].first, stub.stubs[0].side), laminate)
+            resonance = self.values(stub).resonance_ghz
+            fast, slow = min(resonance.high / resonance.nominal, FASTEST), resonance.nominal / resonance.low
+            moved_ghz = ghz * np.interp(np.linspace(-1, 1, POINTS), (-1, 0, 1), (1 / fast, 1.0, slow))
+            via = self.via(replace(stub, holes=(self.hole,), opening_mm=group.opening_mm))
+            if stub.drill or via is None:
+                yield drilled_stub_chain(moved_ghz, stub.shape, self.values(stub))
+            else:
+                yield open_end_chain(moved_ghz, via, (stub.stubs[0].first, stub.stubs[0].side), loss)
+
+
+def drilled_stub_chain(frequency_ghz: Real, shape: ViaShape, values: StubValues) -> Complex:
+    """Return the chain of what a drill leaves, as a uniform stub of its resonance across the path.
+
+    It ends in the openings of planes, which the field of a shorter via would count as closed.
+
+    Args:
+        frequency_ghz: of the chain.
+        shape: the hole.
+        values: length, Dk and resonance of what is left.
+    """
+    if values.length_mm.nominal <= 0:
+        return shunt_chain(np.zeros(len(frequency_ghz), dtype=np.complex128))
+    ohm = via_ohm(shape, values.dk.nominal, values.length_mm.nominal).nominal
+    angle = np.minimum(math.pi / 2 * frequency_ghz / values.resonance_ghz.nominal, MOST_ANGLE)
+    return shunt_chain(1j * np.tan(angle) / ohm)
 
 
 def s11_off(frequency_ghz: float) -> float:

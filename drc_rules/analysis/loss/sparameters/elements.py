@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.lines.link_geometry import LineKey
 from drc_rules.analysis.lines.solved_lines import Lines, limit_of
+from drc_rules.analysis.loss.hole_reflection import drilled_stub_chain
 from drc_rules.analysis.loss.sparameters.joints import LinkParts
 from drc_rules.analysis.loss.sparameters.legs import BarrelElement, Element, JointElement, LineElement, StubElement
 from drc_rules.analysis.via.high_speed_vias import stub_values
@@ -144,6 +145,8 @@ class ElementChains:
     def _chain(self, element: BarrelElement | StubElement, via: ModelledVia, loss: LaminateLoss) -> Complex:
         if isinstance(element, StubElement):
             stub = element.group.stubs[0]
+            if element.group.drill is not None:
+                return drilled_stub_chain(self.ghz, element.group.shape, stub_values(self.ctx, element.group))
             return open_end_chain(self.ghz, via, (stub.first, stub.side), loss)
         upper, lower = sorted((element.entry, element.leaves))
         chain = passage_chain(self.ghz, via, (upper, lower), loss, LINE_OHM)
