@@ -99,7 +99,10 @@ def test_at_nyquist_the_curve_is_the_table(card_charts: Charts, stubs: tuple[Los
 
 @pytest.mark.slow
 def test_below_nyquist_the_curve_is_what_a_slower_interface_of_the_same_copper_is_judged_by(tmp_path: Path) -> None:
-    """PCIe Gen5 at 8 GHz loses what the table says of the same board at PCIe Gen4, whose Nyquist frequency that is."""
+    """PCIe Gen5 at 8 GHz loses what the table says of the same board at PCIe Gen4, whose Nyquist frequency that is.
+
+    The field of vias has the Dk at Nyquist, from which a causal laminate takes it to 8 GHz.
+    """
     vias = [{"net": "/TX0_P", "at_mm": [x, 10], "drill_mm": 0.3, "size_mm": 0.6} for x in (40, 70)]
     tracks = [
         {"net": "/TX0_P", "layer": layer, "width_mm": 0.2, "path_mm": [[a, 10], [b, 10]]}
@@ -114,8 +117,10 @@ def test_below_nyquist_the_curve_is_what_a_slower_interface_of_the_same_copper_i
     assert row.nyquist_ghz == 8.0
     assert row.holes_db is not None
     assert row.holes_db > 0
-    assert point.total_db == row.total_db
-    assert (point.copper_db, point.holes_db) == (row.copper_db, row.holes_db)
+    assert point.copper_db == row.copper_db
+    assert point.holes_db == pytest.approx(row.holes_db, abs=0.005)
+    ends = [(one.low, one.nominal, one.high) for one in (point.total_db, row.total_db)]
+    assert ends[0] == pytest.approx(ends[1], abs=0.03)
 
 
 def test_parts_add_up_at_every_frequency_and_lines_lose_more_the_faster(card_charts: Charts) -> None:
