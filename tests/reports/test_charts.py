@@ -119,6 +119,7 @@ def test_below_nyquist_the_curve_is_what_a_slower_interface_of_the_same_copper_i
     assert row.holes_db > 0
     assert point.copper_db == row.copper_db
     assert point.holes_db == pytest.approx(row.holes_db, abs=0.005)
+    assert row.total_db is not None
     ends = [(one.low, one.nominal, one.high) for one in (point.total_db, row.total_db)]
     assert ends[0] == pytest.approx(ends[1], abs=0.03)
 

@@ -39,8 +39,8 @@ MOST_ANGLE = 0.999 * math.pi / 2
 FASTEST = 10.0
 """A stub that may be nothing at all is one that resonates this many times higher."""
 
-LEAST_PASSED = 1e-6
-"""Of the power or amplitude: no loss is told beyond it."""
+LEAST_PASSED = 1e-12
+"""Of the power: no loss is told beyond it."""
 
 
 @record
@@ -70,10 +70,14 @@ def hole_loss(
     """
     of = _Hole(ctx, hole, line_ohm, tuple(groups))
     usual = of.via(of.lone)
-    if usual is None or not (ends_at_planes(usual) or any(stub.drill for stub in of.stubs)):
+    if usual is None or not (ends_at_planes(usual) or any(stub.drill for stub, _ in of.stubs)):
         return None
     barrel = of.loss_db(nyquist_ghz, ())
     return HoleLoss(of.loss_db(nyquist_ghz, of.stubs) if of.stubs else barrel, barrel)
+
+
+_Stub = tuple[StubGroup, StubValues]
+"""A stub, with its length and resonance as VIA002 has them."""
 
 
 @workpiece
@@ -85,19 +89,16 @@ class _Hole:
     line_ohm: float
     groups: tuple[StubGroup, ...]
 
-    @property
+    @cached_property
     def lone(self) -> StubGroup:
         """The hole as a group of its own."""
         return replace(self.groups[0], holes=(self.hole,))
 
     @cached_property
-    def stubs(self) -> tuple[StubGroup, ...]:
+    def stubs(self) -> tuple[_Stub, ...]:
         """One per end that goes on past the last layer used."""
-        return tuple(one for one in self.groups if one.stubs and self.values(one).length_mm.nominal > 0)
-
-    def values(self, group: StubGroup) -> StubValues:
-        """Length and resonance of a stub, as VIA002 has them."""
-        return resonance_values(self.ctx, group)
+        found = [(one, resonance_values(self.ctx, one)) for one in self.groups if one.stubs]
+        return tuple((one, values) for one, values in found if values.length_mm.nominal > 0)
 
     def via(self, group: StubGroup) -> ModelledVia | None:
         """Return the hole in the odd mode of its pair; its Dk is that of one frequency, whichever loss is wanted."""
@@ -109,33 +110,34 @@ class _Hole:
     def _anchor_ghz(self) -> float:
         return self.groups[0].choices[-1].nyquist_ghz or 1.0
 
-    def loss_db(self, nyquist_ghz: float, stubs: Sequence[StubGroup]) -> Interval:
+    def loss_db(self, nyquist_ghz: float, stubs: Sequence[_Stub]) -> Interval:
         """Return the loss of the barrel with stubs.
 
         Length, Dk and return current move the resonance of a stub, as if its frequency were another; openings and the
         model move |S11|.
         """
-        resonances = [self.values(stub).resonance_ghz for stub in stubs]
+        resonances = [values.resonance_ghz for _, values in stubs]
         narrow, usual, wide = openings_of(self.lone)
-        s = self._s(nyquist_ghz, usual, stubs)[POINTS // 2]
-        nominal = abs(complex(s[0, 0]))
-        absorbed_db = max(-20 * math.log10(max(abs(complex(s[1, 0])), LEAST_PASSED)) - _reflection_db(nominal), 0.0)
         others = [one for one in (narrow, wide) if one.opening_mm.nominal != usual.opening_mm.nominal]
-        found = [np.abs(self._s(nyquist_ghz, one, stubs)[:, 0, 0]) for one in (usual, *others)]
-        off = s11_off(nyquist_ghz)
+        s = np.concatenate([self._s(nyquist_ghz, one, stubs) for one in (usual, *others)])
+        reflected, off = np.abs(s[:, 0, 0]), s11_off(nyquist_ghz)
+        absorbed_db = _loss_db(np.abs(s[:, 1, 0]) ** 2) - _loss_db(1 - reflected**2)
+        least = absorbed_db + _loss_db(1 - np.maximum(reflected - off, 0.0) ** 2)
+        nominal = (absorbed_db + _loss_db(1 - reflected**2))[POINTS // 2]
+        most = absorbed_db + _loss_db(1 - np.minimum(reflected + off, 1.0) ** 2)
         is_past = any(nyquist_ghz >= one.nominal for one in resonances)
         may_be_past = any(nyquist_ghz >= one.low for one in resonances)
         return Interval(
-            low=absorbed_db + _reflection_db(max(float(np.min(found)) - off, 0.0)),
-            nominal=math.inf if is_past else absorbed_db + _reflection_db(nominal),
-            high=math.inf if may_be_past else absorbed_db + _reflection_db(float(np.max(found)) + off),
+            low=float(np.min(least)),
+            nominal=math.inf if is_past else float(nominal),
+            high=math.inf if may_be_past else float(np.max(most)),
         )
 
-    def _s(self, ghz: float, group: StubGroup, stubs: Sequence[StubGroup]) -> Complex:
+    def _s(self, ghz: float, group: StubGroup, stubs: Sequence[_Stub]) -> Complex:
         """Return the S-parameters with each stub from its highest resonance to its lowest, nominal in the middle."""
         laminate = LaminateLoss(mean_df(self.ctx, self._anchor_ghz), self._anchor_ghz)
         via, used = self.via(group), self.hole.used
-        above = [one for one in stubs if one.stubs[0].side < one.stubs[0].first]
+        above = [one for one in stubs if one[0].stubs[0].side < one[0].stubs[0].first]
         below = [one for one in stubs if one not in above]
         chains = list(self._across(ghz, group, above, laminate))
         if via is not None and used[-1] > used[0]:
@@ -143,16 +145,14 @@ class _Hole:
         chains += self._across(ghz, group, below, laminate)
         return s_of_chain(in_a_row(chains, POINTS), self.line_ohm)
 
-    def _across(
-        self, ghz: float, group: StubGroup, stubs: Sequence[StubGroup], loss: LaminateLoss
-    ) -> Iterator[Complex]:
-        for stub in stubs:
-            resonance = self.values(stub).resonance_ghz
+    def _across(self, ghz: float, group: StubGroup, stubs: Sequence[_Stub], loss: LaminateLoss) -> Iterator[Complex]:
+        for stub, values in stubs:
+            resonance = values.resonance_ghz
             fast, slow = min(resonance.high / resonance.nominal, FASTEST), resonance.nominal / resonance.low
             moved_ghz = ghz * np.interp(np.linspace(-1, 1, POINTS), (-1, 0, 1), (1 / fast, 1.0, slow))
             via = self.via(replace(stub, holes=(self.hole,), opening_mm=group.opening_mm))
             if stub.drill or via is None:
-                yield drilled_stub_chain(moved_ghz, stub.shape, self.values(stub))
+                yield drilled_stub_chain(moved_ghz, stub.shape, values)
             else:
                 yield open_end_chain(moved_ghz, via, (stub.stubs[0].first, stub.stubs[0].side), loss)
 
@@ -179,6 +179,6 @@ def s11_off(frequency_ghz: float) -> float:
     return min(S11_OFF_PER_GHZ * frequency_ghz, S11_OFF)
 
 
-def _reflection_db(s11: float) -> float:
-    """Return the loss of what reflects this share of the amplitude: 1 - |S11|^2 of the power passes."""
-    return -10 * math.log10(max(1 - s11**2, LEAST_PASSED))
+def _loss_db(passed: Real) -> Real:
+    """Return the loss of what passes these shares of the power."""
+    return -10 * np.log10(np.maximum(passed, LEAST_PASSED))

@@ -123,11 +123,11 @@ def test_at_the_resonance_of_its_stub_a_hole_loses_what_is_not_known(tmp_path: P
     (group,) = ctx.get(grouped_stubs)
     resonance = resonance_values(ctx, group).resonance_ghz
 
-    past = LinkLosses(ctx).at(only(ctx), 1.01 * resonance.nominal).holes_db
+    past = LinkLosses(ctx).at(only(ctx), resonance.nominal).holes_db
     near = LinkLosses(ctx).at(only(ctx), 1.01 * resonance.low).holes_db
 
     assert (past.nominal, past.high) == (math.inf, math.inf)
-    assert 0 < past.low < math.inf
+    assert 0 < past.low < 20  # of two: half of the power passes each where the null is elsewhere
     assert near.nominal < near.high == math.inf
 
 
