@@ -40,12 +40,9 @@ UNCERTAINTY = re.compile(r"cannot know|not known|uncertain|unsure|ignoran|at lea
 """How a formula explains a symbol that is no measure and no limit, but what is not known of one."""
 
 
-def told(path: Path, kinds: Iterable[str] | None = None, **options: str | None) -> tuple[ClauseTrace, ...]:
-    """The clauses of a board with what is shown of them; of all kinds unless some are chosen."""
-    chosen = None if kinds is None else frozenset(kinds)
-    line = Overrides(**options)  # type: ignore[arg-type]
-    found = trace_clauses(read_board(path), find_config(path, None), line, lambda c: chosen is None or c.kind in chosen)
-    return found.answers
+def told(path: Path) -> tuple[ClauseTrace, ...]:
+    """All clauses of a board with what is shown of them."""
+    return trace_clauses(read_board(path), find_config(path, None), Overrides(), lambda _: True).answers
 
 
 def beyond(answers: Iterable[ClauseTrace]) -> Iterator[str]:
@@ -108,8 +105,7 @@ def test_no_pass_of_a_rule_s_cases_shows_a_measure_beyond_its_limit(rule: Rule, 
     """Nominal numbers against the limit itself: what is not known of them never makes a pass."""
     found = []
     for loaded in cases_of(rule):
-        path = mini_file(tmp_path / str(loaded.number), loaded.board)
-        answers = told(path, rule.kinds, profile=loaded.case.profile, form=loaded.case.form)
+        answers = loaded.traced(tmp_path / str(loaded.number), rule)
         found += [f"{loaded.name}: {one}" for one in beyond(answers)]
 
     assert found == []

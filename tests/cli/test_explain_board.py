@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from drc_rules.engine.check import check_board, find_config
-from drc_rules.explain.explain_trace import BoardTrace, Decided, trace_clauses
+from drc_rules.explain.explain_trace import Decided, trace_clauses
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, read_formula, substituted
 from drc_rules.report.model import Finding, Missing, Verdict
@@ -29,7 +29,7 @@ from stackwright.commands.explain.subject import Subject
 from tests.support.boards import BOARDS, board_file
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_file
-from tests.support.rule_cases import Loaded, all_cases, cases_of
+from tests.support.rule_cases import all_cases, cases_of
 
 LOSSY = BOARDS / "training_b200_lossy_prepreg"
 RULES = all_rules()
@@ -46,13 +46,6 @@ MOST = 999.0
 """And no infinite one: that many dB stand for all of a signal."""
 
 
-def worked(loaded: Loaded, rule: Rule, folder: Path) -> BoardTrace:
-    """Work out a rule's clauses on the board of a case."""
-    path = mini_file(folder, loaded.board)
-    options = Overrides(profile=loaded.case.profile, form=loaded.case.form)
-    return trace_clauses(read_board(path), find_config(path, None), options, lambda clause: clause.kind in rule.kinds)
-
-
 Judged = Callable[[Rule], list[tuple[str, Decided]]]
 
 
@@ -62,8 +55,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
 
     @functools.cache
     def of(rule: Rule) -> list[tuple[str, Decided]]:
-        found = ((loaded, worked(loaded, rule, tmp_path_factory.mktemp(rule.code))) for loaded in cases_of(rule))
-        return [(loaded.name, one) for loaded, told in found for answer in told.answers for one in answer.objects]
+        found = ((loaded, loaded.traced(tmp_path_factory.mktemp(rule.code), rule)) for loaded in cases_of(rule))
+        return [(loaded.name, one) for loaded, answers in found for answer in answers for one in answer.objects]
 
     return of
 

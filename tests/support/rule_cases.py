@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.engine.decide import Outcome, run
+from drc_rules.explain.explain_trace import ClauseTrace, trace_clauses
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Finding, Location, Report, Verdict
 from drc_rules.rules.rule import Rule, all_rules, find_rule
@@ -82,6 +83,19 @@ class Loaded:
         kinds = {clause.kind for clause in requirements.clauses if clause.id in self.case.verdicts}
         chosen = [one for one in all_rules() if one is rule or kinds & set(one.kinds)]
         return run(context, requirements.clauses, all_rules(), chosen)
+
+    def traced(self, folder: Path, rule: Rule) -> tuple[ClauseTrace, ...]:
+        """Write the board into a folder and work out the clauses of its own rule, once in a run."""
+
+        def worked_out() -> tuple[ClauseTrace, ...]:
+            path = self._written(folder)
+            board, config = read_board(path), find_config(path)
+            found = trace_clauses(board, config, self._overrides, lambda clause: clause.kind in rule.kinds)
+            assert {answer.rule for answer in found.answers} <= {rule}
+            return tuple(replace(answer, rule=None) for answer in found.answers)  # a rule may hold what no file can
+
+        answers = shared(f"trace-{rule.code}-{self.defect}-{self.number}", worked_out)
+        return tuple(replace(answer, rule=rule) for answer in answers)
 
     def _written(self, folder: Path) -> Path:
         return mini_file(folder, self.board)
