@@ -1,4 +1,4 @@
-"""Text and page count missing data alike, and say of comments alone that no settings file takes them."""
+"""Text and page count missing data alike, and say of comments alone that they are not to be pasted."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def test_the_page_counts_what_the_text_counts() -> None:
 
 def test_comments_alone_are_not_to_be_pasted() -> None:
     lines = ("[fab]", 'tier = "?"')
-    assert how_to_supply((IN_KICAD,)) == "no line of stackwright.toml supplies it; instead:"
+    assert how_to_supply((IN_KICAD,)) == "there are no lines to paste; instead:"
     assert how_to_supply((IN_KICAD, *lines)) == "fill in and put into stackwright.toml next to the board:"
     one = report(proofs=(IN_KICAD,))
     for told in (shown(one), markdown.render([Checked(one, None, "0")]), render([Checked(one, None, "0")])):
-        assert "o line of stackwright.toml supplies it; instead:" in told
+        assert "here are no lines to paste; instead:" in told
         assert "ill in and put" not in told
 
 

@@ -102,8 +102,8 @@ def _foil_line(ctx: Context, layer: int) -> str:
     if match.states_roughness:
         return ""
     rz = face_roughness(match, FoilFace.BONDED, "").value
-    span = f" may have any Rz from {rz.low_um:g} to {rz.high_um:g} um" if rz else " is not known"
-    return f'foil "{stated.value}"{span}: declare its product or its Rz instead'
+    span = f"the grade may have {rz.low_um:g} to {rz.high_um:g} um" if rz else "the grade has no known Rz"
+    return f'in stackwright.toml, replace foil "{stated.value}" by its product or Rz, such as "Rz 1 um": {span}'
 
 
 def _allowances(ctx: Context, link: LinkLoss, share: Share, row: InterfaceDeclaration | None) -> OpenInput | None:

@@ -24,7 +24,10 @@ def next_step(report: Report) -> str:
             begun = [line.removeprefix("# ") for line in report.proofs if line.startswith(FILL_IN)]
             return begun[0] if begun else command_line("init", board, *_purpose(report))
         actions = [line.removeprefix("# ").partition(" lists them")[0] for line in report.proofs]
-        return actions[0] if actions else command_line("check", board, *_purpose(report), "--clauses")
+        runnable = [one for one in actions if one.startswith(("in KiCad, ", "stackwright "))]
+        if runnable:
+            return runnable[0]
+        return command_line("check", board, *_purpose(report), "-v" if actions else "--clauses")
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
     if report.profile and any(finding.code.startswith(CHANGED_BY_A_STACKUP) for finding in errors):
         return command_line("suggest", board, *_purpose(report))

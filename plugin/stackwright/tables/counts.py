@@ -85,5 +85,5 @@ def unproven_words(report: Report) -> str:
 def how_to_supply(proofs: Iterable[str]) -> str:
     """Return what to do with the lines that supply missing data; comments alone are for no file."""
     if all(line.startswith("#") for line in proofs):
-        return "no line of stackwright.toml supplies it; instead:"
+        return "there are no lines to paste; instead:"
     return "fill in and put into stackwright.toml next to the board:"
