@@ -75,7 +75,7 @@ def _drawings(diff: BoardDiff, old: Report, new: Report) -> Iterator[tuple[str, 
 
 
 def _losses(old: Report, new: Report) -> Iterator[LossChange]:
-    """The worst link of each interface, in either state."""
+    """The worst link of each interface, in either state, and of those whose loss is not known any more."""
     was = {(one.name, one.interface): one for one in old.losses}
     now = {(one.name, one.interface): one for one in new.losses}
     worst = [
@@ -84,6 +84,9 @@ def _losses(old: Report, new: Report) -> Iterator[LossChange]:
         for group in losses.by_interface(report.losses)
         if group.worst
     ]
+    lost = [key for key, one in was.items() if _nominal(one) is not None and key in now and _nominal(now[key]) is None]
+    lost.sort(key=lambda key: -(_nominal(was[key]) or 0.0))
+    worst += {interface: (name, interface) for name, interface in reversed(lost)}.values()
     for key in dict.fromkeys(worst):
         a, b = was.get(key), now.get(key)
         one = b or a
