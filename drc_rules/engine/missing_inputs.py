@@ -23,7 +23,7 @@ MOST_ROWS = 3
 """A fact that is missing for more rows than this is asked of the user once, for all of them."""
 
 TG_OF_ALL = '[declared]\ntg_c = "?"  # by DSC, of every dielectric: it or the data sheet counts, whichever is lower'
-FOIL_OF_ALL = '[declared]\nfoil = "?"  # of every copper layer: product, Rz such as "Rz 2 um", or grade (STD to HVLP)'
+FOIL_OF_ALL = '[declared]\nfoil = "?"  # of every copper layer: product, Rz such as "Rz 2 um", or grade'
 
 GENERAL = (("[declared.dielectric.", "tg_c", TG_OF_ALL), ("[declared.copper.", "foil", FOIL_OF_ALL))
 

@@ -379,4 +379,4 @@ def _copper(ctx: Context) -> CopperMap:
 
 
 def _declare_foil(layer: str) -> str:
-    return f'[declared.copper."{layer}"]\nfoil = "?"  # product, Rz such as "Rz 2 um", or grade (STD to HVLP): ask the fab'
+    return f'[declared.copper."{layer}"]\nfoil = "?"  # product, Rz such as "Rz 2 um", or grade: ask the fab'

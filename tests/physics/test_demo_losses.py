@@ -127,7 +127,7 @@ def test_holes_of_a_link_are_counted(demo_boards: Path) -> None:
 
     link = link_of(ctx, "pcie4", "/M.2/PCIe_{C1x1}.RX0-")
     assert link.hole_count == 3
-    assert 0 < link.holes_db.low < link.holes_db.nominal < link.holes_db.high
+    assert 0 == link.holes_db.low < link.holes_db.nominal < link.holes_db.high  # three may cancel
 
 
 @pytest.mark.parametrize("ghz", [4.0, 6.0, 8.0, 10.0])

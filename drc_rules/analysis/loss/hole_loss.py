@@ -23,6 +23,9 @@ from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, stub_loss_inter
 SAME_MM = 0.001
 """Positions that differ by less are one hole."""
 
+MOST_PAIRED = 0.99
+"""Products of reflections that cancel no more: beyond, the minimum is nothing anyway."""
+
 USUAL_OHM = 50.0
 """Of a line whose interface states no impedance."""
 
@@ -36,6 +39,21 @@ def barrel_loss_db(frequency_ghz: float, length_mm: float, dk: float, line_ohm: 
     angle = 2 * math.pi * frequency_ghz * length_mm * math.sqrt(dk) / LIGHT_MM_GHZ
     step = (barrel_ohm / line_ohm - line_ohm / barrel_ohm) / 2
     return 10 * math.log10(1 + (step * math.sin(angle)) ** 2)
+
+
+def added_db(losses_db: Sequence[Interval], share: float) -> Interval:
+    """Return the loss of several reflecting parts of a link, each weighed by `share`.
+
+    Nominal and maximum are the sum, which is their mean over frequency. At one frequency two parts that reflect r1 and
+    r2 pass t1 t2/(1 - r1 r2) at most (Pozar, Microwave Engineering, multiple reflections), so the minimum is less.
+    """
+    total = ZERO
+    for one in losses_db:
+        total = total.plus(one.times(share))
+    reflected = [math.sqrt(1 - 10 ** (-one.nominal / 10)) for one in losses_db]
+    pairs = ((share * sum(reflected)) ** 2 - share * sum(r * r for r in reflected)) / 2
+    cancelled_db = -20 * math.log10(1 - min(max(pairs, 0.0), MOST_PAIRED))
+    return total.model_copy(update={"low": max(total.low - cancelled_db, 0.0)})
 
 
 @record
@@ -68,15 +86,15 @@ class HoleLosses:
         Raises:
             MissingFact: stackup, thickness or Dk is not known, or which layers use a hole.
         """
-        total, barrels, count = ZERO, ZERO, 0.0
+        found: list[HoleLoss] = []
+        count = 0.0
         for route in routes:
             self._need_vias(route)
             for place in self._places(route):
-                for hole in self._at(place):
-                    total = total.plus(hole.total_db.times(share))
-                    barrels = barrels.plus(hole.barrel_db.times(share))
+                found += self._at(place)
                 count += share if place in self._by_place else 0.0
-        return HolesOnLink(total, barrels, count)
+        total = added_db([one.total_db for one in found], share)
+        return HolesOnLink(total, added_db([one.barrel_db for one in found], share), count)
 
     def _at(self, place: tuple[int, int, int]) -> Iterator[HoleLoss]:
         """Yield the losses of the holes at one place; one with a stub at both ends is in two rows, and counts once."""

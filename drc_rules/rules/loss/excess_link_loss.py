@@ -39,8 +39,8 @@ Sources
 -------
 Shares: each interface's own document, named in the finding. Loss: two-dimensional field solution with wideband Debye
 dielectrics, surface impedance and roughness by foil grade (`stackwright validate`). Holes: barrel and stubs reflect
-together, by the field that VIA002 takes; |S11| keeps within 0.11 of a 3-D solver up to 20 GHz. Losses of several holes
-add up, which is their mean over frequency: at one frequency their reflections may cancel in part, or add up to more.
+together, by the field that VIA002 takes; |S11| keeps within 0.13 of a 3-D solver up to 20 GHz. Losses of several holes
+add up, which is their mean over frequency; the minimum has their reflections cancel as far as they can.
 
 Three outcomes: a link whose minimum loss, with no allowances, exceeds the share fails. One that nominally exceeds it
 and may still meet it is not verifiable, and the report names what settles it: foil, allowances, Df at the frequency.

@@ -10,14 +10,14 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from drc_rules.analysis.loss.hole_loss import barrel_loss_db
+from drc_rules.analysis.loss.hole_loss import added_db, barrel_loss_db
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.analysis.via.stub_nulls import resonance_values
 from drc_rules.analysis.via.via_bodies import mean_df, via_of
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
-from stackup_lib.transmission_lines.two_port import Complex, in_a_row, s_of_chain
+from stackup_lib.transmission_lines.two_port import Complex, in_a_row, s_of_chain, shunt_chain
 from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
 from stackup_lib.vias.stub_resonance import loaded_dk, via_ohm
 from tests.support.mini import mini_context
@@ -117,6 +117,21 @@ def test_barrel_and_stub_reflect_together(tmp_path: Path, leaves: str, stub: tup
     assert (link.holes_db == link.barrels_db) is not bool(stub)
 
 
+def test_the_minimum_of_two_reflecting_parts_is_that_at_the_best_distance() -> None:
+    """Two shunt capacitances on a line without loss, its length swept: the least loss of the chain, and the mean."""
+    shunt = shunt_chain(np.full(721, 0.015j))
+    angle = np.linspace(0, 2 * np.pi, 721)
+    line = np.array([[np.cos(angle), 42.5j * np.sin(angle)], [1j / 42.5 * np.sin(angle), np.cos(angle)]])
+    s = s_of_chain(shunt @ np.moveaxis(line, -1, 0) @ shunt, 42.5)
+    one = float(-20 * np.log10(abs(s_of_chain(shunt, 42.5)[0, 1, 0])))
+    both_db = -20 * np.log10(np.abs(s[:, 1, 0]))
+
+    found = added_db([Interval.exact(one)] * 4, 0.5)  # of a pair, two on either trace
+
+    assert found.low == pytest.approx(float(both_db.min()), abs=1e-3)
+    assert found.nominal == found.high == pytest.approx(float(both_db.mean()), abs=1e-3)
+
+
 def test_at_the_resonance_of_its_stub_a_hole_loses_what_is_not_known(tmp_path: Path) -> None:
     """1.2 mm of stub below In2 resonate near 20 GHz: nominal and maximum have no end beyond, the minimum does."""
     ctx = ten_layers(tmp_path, "In2.Cu")
@@ -127,7 +142,7 @@ def test_at_the_resonance_of_its_stub_a_hole_loses_what_is_not_known(tmp_path: P
     near = LinkLosses(ctx).at(only(ctx), 1.01 * resonance.low).holes_db
 
     assert (past.nominal, past.high) == (math.inf, math.inf)
-    assert 0 < past.low < 20  # of two: half of the power passes each where the null is elsewhere
+    assert past.low == 0  # two stubs may cancel
     assert near.nominal < near.high == math.inf
 
 
