@@ -52,7 +52,7 @@ def page(name: str) -> None:
     from tests.browser.driven import driven  # noqa: PLC0415 - the path has to be put right first
 
     command, action = PAGES[name]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # a browser may still write
         target = Path(folder) / "page.html"
         words = [sys.executable, "-m", "stackwright", *command, "--format", "html", "--output", str(target)]
         subprocess.run(words, cwd=ROOT, env=_environment(), check=False, stdout=subprocess.DEVNULL)  # noqa: S603
