@@ -61,7 +61,7 @@ def log_of_radial_line(barrel_mm: float, dk: float, frequency_ghz: float) -> flo
 def line_ps_per_mm(stack: ViaStack, layer: int) -> float:
     """Return what a line of 50 ohm on a layer delays; on the surface with its field half in air (Hammerstad)."""
     if 0 < layer < len(stack.dk):
-        return 1000 * math.sqrt(stack.dk[layer]) / LIGHT_MM_GHZ
+        return 1000 * math.sqrt((stack.dk[layer - 1] + stack.dk[layer]) / 2) / LIGHT_MM_GHZ
     dk = stack.dk[0 if layer == 0 else -1]
     effective = (dk + 1) / 2 + (dk - 1) / 2 / math.sqrt(1 + 12 / WIDTH_OVER_HEIGHT)
     return 1000 * math.sqrt(effective) / LIGHT_MM_GHZ

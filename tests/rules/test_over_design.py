@@ -104,7 +104,7 @@ def test_better_materials_cost_more() -> None:
 def ultra_low(text: str) -> str:
     """Give the plies next to the high-speed layers a better laminate, and the package less of the share."""
     rows = (f'[declared.dielectric."dielectric {row}"]\nmaterial = "R-5785(N)"\n' for row in (1, 2, 3, 13, 14, 15))
-    return text.replace("package_loss_db = 3", "package_loss_db = 1") + "".join(rows)
+    return text.replace("package_loss_db = 2", "package_loss_db = 1") + "".join(rows)
 
 
 DEARER: dict[str, tuple[Callable[[str], str], dict[str, str]]] = {
@@ -131,6 +131,7 @@ def test_what_is_made_dearer_in_a_fit_board_is_told(name: str) -> None:
     folder = Path(__file__).parents[2] / "fixtures" / "boards" / "inference_pcie_gen5_fit"
     board = read_board(folder / "inference_pcie_gen5_fit.kicad_pcb")
     text = (folder / "stackwright.toml").read_text(encoding="utf-8")
+    text = text.replace("package_loss_db = 3", "package_loss_db = 2")  # of 3 the vias leave less than a tenth
     change, turns = DEARER[name]
 
     before, after = (

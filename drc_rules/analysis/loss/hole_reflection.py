@@ -91,8 +91,14 @@ class _Hole:
 
     @cached_property
     def lone(self) -> StubGroup:
-        """The hole as a group of its own."""
-        return replace(self.groups[0], holes=(self.hole,))
+        """The hole as a group of its own, its openings those along all of its stubs."""
+        of = [one.opening_mm for one in self.groups]
+        opening = Interval(
+            low=min(one.low for one in of),
+            nominal=sum(one.nominal for one in of) / len(of),
+            high=max(one.high for one in of),
+        )
+        return replace(self.groups[0], holes=(self.hole,), opening_mm=opening)
 
     @cached_property
     def stubs(self) -> tuple[_Stub, ...]:
@@ -120,7 +126,7 @@ class _Hole:
         narrow, usual, wide = openings_of(self.lone)
         others = [one for one in (narrow, wide) if one.opening_mm.nominal != usual.opening_mm.nominal]
         s = np.concatenate([self._s(nyquist_ghz, one, stubs) for one in (usual, *others)])
-        reflected, off = np.abs(s[:, 0, 0]), s11_off(nyquist_ghz)
+        reflected, off = np.hypot(np.abs(s[:, 0, 0]), np.abs(s[:, 1, 1])) / math.sqrt(2), s11_off(nyquist_ghz)
         absorbed_db = _loss_db(np.abs(s[:, 1, 0]) ** 2) - _loss_db(1 - reflected**2)
         least = absorbed_db + _loss_db(1 - np.maximum(reflected - off, 0.0) ** 2)
         nominal = (absorbed_db + _loss_db(1 - reflected**2))[POINTS // 2]
