@@ -24,7 +24,7 @@ def next_step(report: Report) -> str:
             begun = [line.removeprefix("# ") for line in report.proofs if line.startswith(FILL_IN)]
             return begun[0] if begun else command_line("init", board, *_purpose(report))
         actions = [line.removeprefix("# ").partition(" lists them")[0] for line in report.proofs]
-        runnable = [one for one in actions if one.startswith(("in KiCad, ", "stackwright "))]
+        runnable = [one for one in actions if one.startswith(("in KiCad", "stackwright "))]
         if runnable:
             return runnable[0]
         return command_line("check", board, *_purpose(report), "-v" if actions else "--clauses")
