@@ -63,24 +63,19 @@ def _mean(rows: list[tuple[float, float]]) -> float | None:
     return sum(dk * mm for dk, mm in rows) / sum(mm for _, mm in rows) if rows else None
 
 
-def via_of(ctx: Context, group: StubGroup, frequency_ghz: float, stub_mm: float | None = None) -> ModelledVia | None:
+def via_of(ctx: Context, group: StubGroup, frequency_ghz: float) -> ModelledVia | None:
     """Return a hole of a group, None where no layer of the board is a plane.
 
     Args:
         ctx: the board.
         group: the holes.
         frequency_ghz: where the Dk is read.
-        stub_mm: what is left of the group's stub, None for all of the hole.
     """
     hole, shape = group.holes[0], group.shape
     stack = ctx.get(via_stack, hole.used, frequency_ghz)
     if stack is None:
         return None
     top, bottom = stack.faces_mm[hole.top][0], stack.faces_mm[hole.bottom][1]
-    if stub_mm is not None and group.drill is not None:
-        stub = group.stubs[0]
-        upper, lower = stack.faces_mm[stub.first]
-        top, bottom = (top, lower + stub_mm) if stub.side > stub.first else (upper - stub_mm, bottom)
     ends = round(top, 6), round(bottom, 6)
     layers = range(hole.top, hole.bottom + 1) if hole.keeps_unused else hole.used
     body = ViaBody(

@@ -132,7 +132,7 @@ class ElementChains:
         else:
             figures = stub_values(self.ctx, group)
             length, dk, df = figures.length_mm.nominal, figures.dk.nominal, self._dk_df()[1]
-        via = via_of(self.ctx, group, self.anchor_ghz, None if isinstance(element, BarrelElement) else length)
+        via = via_of(self.ctx, group, self.anchor_ghz)
         if via is None:
             return self._one_line(element, length, dk, df)
         loss, apart = LaminateLoss(df, self.anchor_ghz), group.shape.partner_mm
