@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from drc_rules.engine.check import prepare
 from drc_rules.fab_exchange.fab_backdrills import backdrills_table, proposed_drills
 from drc_rules.fab_exchange.fab_holes import holes_table, protection_table
 from drc_rules.fab_exchange.fab_laminates import laminates_table, substitutes_table, substitution
@@ -15,11 +14,10 @@ from drc_rules.fab_exchange.fab_tables import (
     impedance_table,
     stackup_table,
 )
+from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.stackup_rows import StackupView
-from drc_rules.settings.config import Config
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.kicad import read_board
 from stackup_lib.kicad.read.title_block import TitleBlock, title_block
 
 MOST_NAMES = 4
@@ -76,14 +74,8 @@ class FabPack(Frozen):
         return (*((label, text) for label, text in said if text), ("board file", f"{self.name}, SHA-256 {self.sha256}"))
 
 
-def fab_pack(path: Path, content: bytes, config: Config) -> FabPack:
-    """Return the pack of a board.
-
-    Raises:
-        StackwrightError: board or settings cannot be read.
-    """
-    board = read_board(path, text=content)
-    ctx, _, _ = prepare(board, config, Overrides())
+def fab_pack(ctx: Context, path: Path, content: bytes) -> FabPack:
+    """Return the pack of a board: `ctx` is what was read of `content`, the bytes of the file at `path`."""
     substitutes = substitutes_table(ctx, path, content, Overrides())
     tables = (
         notes_table(ctx, substitution(substitutes)),

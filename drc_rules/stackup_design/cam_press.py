@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from drc_rules.requirements.documents import cite
@@ -32,14 +32,23 @@ COUNTED_OZ = 2.0
 COVERAGE = f"{100 * SIGNAL_COVERAGE:g} % of a signal layer and {100 * PLANE_COVERAGE:g} % of a plane are copper"
 
 
-def press_items(candidate: CandidateStackup, rules: BuildRules) -> Iterator[CamItem]:
-    """Yield what concerns dielectrics, copper weights, foils and laminates."""
+AS_DRAWN = "with the copper as drawn"
+
+
+def press_items(candidate: CandidateStackup, rules: BuildRules, coverage: Sequence[float] = ()) -> Iterator[CamItem]:
+    """Yield what concerns dielectrics, copper weights, foils and laminates.
+
+    Args:
+        candidate: the stackup.
+        rules: what fabs build.
+        coverage: of each copper layer, the share of the area that is copper; () for that of a usual layer of its kind.
+    """
     for gap, row in enumerate(candidate.dielectrics):
         upper, lower = candidate.copper[gap : gap + 2]
         if row.kind is LayerKind.CORE:
             yield from _core(row, upper, lower, rules)
         else:
-            yield from _prepreg(candidate, gap, rules)
+            yield from _prepreg(candidate, gap, rules, coverage)
     yield from _inner_copper(candidate, rules)
     yield from _foils(candidate)
     yield from _hybrid(candidate)
@@ -115,18 +124,19 @@ def _cured_mm(one: CatalogueProduct) -> float:
     return one.cured_mm
 
 
-def _prepreg(candidate: CandidateStackup, gap: int, rules: BuildRules) -> Iterator[CamItem]:
+def _prepreg(candidate: CandidateStackup, gap: int, rules: BuildRules, coverage: Sequence[float]) -> Iterator[CamItem]:
     row, (upper, lower) = candidate.dielectrics[gap], candidate.copper[gap : gap + 2]
     where, weights = (row.name,), _weights(upper, lower)
     sheets = f"{row.plies} x {row.construction or row.laminate}"
-    faces = facing_copper(candidate.order, gap, [copper.thickness_mm for copper in candidate.copper])
+    faces = facing_copper(candidate.order, gap, [copper.thickness_mm for copper in candidate.copper], coverage)
     sold = _product(row)
     if sold is None or sold.cloth_mm is None:
         words = f"{sheets}, {row.thickness_mm:.3f} mm: no sheet with this glass and resin content in the catalogue"
         yield CamItem(topic="prepreg", where=where, figure=words, asks=True)
     else:
-        yield _filled(row, sold, faces, rules)
-        yield from _as_stated(row, sold, faces)
+        words = AS_DRAWN if coverage else f"if {COVERAGE}"
+        yield _filled(row, sold, faces, rules, words)
+        yield from _as_stated(row, sold, faces, words)
     thin = cam_limits().pressed_mm
     if round(row.thickness_mm, 3) < thin.usual:
         figure, limit = f"{row.thickness_mm:.3f} mm", f"{thin.usual:g} mm or more"
@@ -186,7 +196,9 @@ def _product(row: CandidateRow) -> CatalogueProduct | None:
     return None
 
 
-def _filled(row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCopper, ...], rules: BuildRules) -> CamItem:
+def _filled(
+    row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCopper, ...], rules: BuildRules, words: str
+) -> CamItem:
     """Resin that may leave the cloth, against what the copper takes and what fabs leave between cloth and copper."""
     cloth = sold.cloth_mm or 0.0
     free, fill = sold.cured_mm - cloth, copper_fill_mm([(f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces])
@@ -196,13 +208,15 @@ def _filled(row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCopper
         topic="prepreg",
         where=(row.name,),
         figure=f"{pressed}, {free:.3f} mm of free resin",
-        limit=f"{needed:.3f} mm or more, if {COVERAGE}" if faces else f"{needed:.3f} mm or more, no copper to fill",
+        limit=f"{needed:.3f} mm or more, {words}" if faces else f"{needed:.3f} mm or more, no copper to fill",
         asks=free < needed - 1e-4,
         source=source_of(rules.source, "pressed thickness over glass; cloth by style as commonly quoted"),
     )
 
 
-def _as_stated(row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCopper, ...]) -> Iterator[CamItem]:
+def _as_stated(
+    row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCopper, ...], words: str
+) -> Iterator[CamItem]:
     """A thickness that a board states, against what its sheets press to."""
     limit, pressed = cam_limits().pressed_tolerance_pct, sold.pressed_mm(faces)
     if pressed is None or abs(row.thickness_mm / pressed - 1) * 100 <= limit.usual:
@@ -211,7 +225,7 @@ def _as_stated(row: CandidateRow, sold: CatalogueProduct, faces: tuple[FacingCop
         topic="pressed thickness",
         where=(row.name,),
         figure=f"{row.thickness_mm:.3f} mm stated, {sold.plies} x {sold.text} come to {pressed:.3f} mm",
-        limit=f"+-{limit.usual:g} %",
+        limit=f"+-{limit.usual:g} %, {words}",
         asks=True,
         source=cite(limit.source),
     )

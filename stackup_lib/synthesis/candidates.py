@@ -181,11 +181,14 @@ def to_planned(candidate: CandidateStackup) -> PlannedStackup:
     return PlannedStackup(rows=tuple(rows), dielectric_constraints=True)
 
 
-def facing_copper(order: Order, gap: int, thickness_mm: Sequence[float]) -> tuple[FacingCopper, ...]:
+def facing_copper(
+    order: Order, gap: int, thickness_mm: Sequence[float], coverage: Sequence[float] = ()
+) -> tuple[FacingCopper, ...]:
     """Return the copper that is pressed into a dielectric: that of cores, and foil that an earlier press bonded inside.
 
     Where a plane mirrors a signal layer both count as sparse: mirrored dielectrics have one thickness, and their resin
-    has to fill the sparser one. `thickness_mm` is that of every copper layer.
+    has to fill the sparser one. `thickness_mm` is that of every copper layer, and so is `coverage`, where it is known:
+    the share of the board's area that is copper, 0 to 1.
     """
     if order.gaps[gap] == "c":
         return ()
@@ -198,8 +201,9 @@ def facing_copper(order: Order, gap: int, thickness_mm: Sequence[float]) -> tupl
         if order.gaps[other] == "c" or is_inner:
             is_middle = 2 * gap == len(order.gaps) - 1
             alike = order.layers[index] + ("" if is_middle else order.layers[-1 - index])
-            coverage = PLANE_COVERAGE if set(alike) <= set("GP") else SIGNAL_COVERAGE
-            faces.append(FacingCopper(thickness_mm=thickness_mm[index], coverage=coverage))
+            usual = PLANE_COVERAGE if set(alike) <= set("GP") else SIGNAL_COVERAGE
+            share = coverage[index] if coverage else usual
+            faces.append(FacingCopper(thickness_mm=thickness_mm[index], coverage=share))
     return tuple(faces)
 
 

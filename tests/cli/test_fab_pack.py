@@ -609,3 +609,47 @@ def test_a_suggested_stackup_leaves_no_frequency_of_df_open(tmp_path: Path) -> N
     dielectrics = [row for row in pack(board, tmp_path / "pack")["stackup"] if row["layer"].startswith("dielectric")]
     assert any("ply 2" in row["layer"] for row in dielectrics)
     assert {row["Df at GHz"] for row in dielectrics} == {"10"}
+
+
+# --- what a fab asks about what is stated ----------------------------------------------------------------------------
+
+
+def questions(board: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a wide terminal says below the pack's open points."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "200")
+        assert run(["fab-pack", str(board), "--output", str(folder)]) == 0
+    return re.sub(r"\s+", " ", capsys.readouterr().out.partition("fab questions")[2])
+
+
+def test_a_prepreg_that_presses_thinner_than_stated_is_a_question(
+    card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The card states the maker's 0.077 mm of one sheet; the copper next to it takes resin out of that."""
+    ctx, _, _ = prepare(read_board(card), Config(), Overrides())
+    copper_mm = {layer.name: layer.thickness_mm or 0.0 for layer in read_board(card).stackup.copper}  # type: ignore[union-attr]
+    taken_mm = sum(copper_mm[use.name] * (1 - use.copper_share) for use in ctx.uses[2:4])
+    said = questions(card, tmp_path / "pack", capsys)
+    assert f"0.077 mm stated, 1 x Megtron 6(N) 1078 RC66% come to {0.077 - taken_mm:.3f} mm" in said
+    assert "VLP on 370HR cores; usual: clad with STD, RTF" in said
+    assert "0.5/1 oz; usual: equal" in said
+    pages = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "pack").glob("*.html"))
+    assert "come to" not in pages, "a question to the designer goes to no fab"
+
+    row = r'("dielectric (?:3|13)"\s*\(type "prepreg"\)\s*\(thickness )0.077'
+    text, changed = re.subn(row, rf"\g<1>{0.077 - taken_mm:.3f}", card.read_text(encoding="utf-8"))
+    assert changed == 2
+    card.write_text(text, encoding="utf-8")
+    assert "Megtron 6(N) 1078 RC66% come to" not in questions(card, tmp_path / "again", capsys)
+
+
+def test_what_our_tables_do_not_hold_is_no_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No sheet of IS400 is in the library, and nobody knows what it is clad with: a fab would not ask."""
+    assert questions(BOARDS / "edge_jetson_carrier_fit", tmp_path, capsys) == ""
+
+
+def test_a_board_without_copper_has_no_pressed_thickness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Resin fills what is not copper, and before layout nobody knows how much that is."""
+    board = tmp_path / "new.kicad_pcb"
+    assert run(["new", "--profile", "edge", str(board)]) == 0
+    assert "about the stackup: the copper of the inner layers is not known" in questions(board, tmp_path, capsys)

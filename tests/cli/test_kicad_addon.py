@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
@@ -18,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from drc_rules.engine.check import check_board
 from drc_rules.report.model import Finding, Location
@@ -133,10 +135,8 @@ def test_icons_are_those_of_the_script() -> None:
     assert pixels(draw.drawn(64, "light")) == pixels((ADDON / "resources" / "icon.png").read_bytes())
 
 
-def pixels(png: bytes) -> list[list[tuple[int, ...]]]:
-    from tests.support.kicad_editor import first_rows
-
-    return first_rows(png, 64)
+def pixels(png: bytes) -> bytes:
+    return Image.open(io.BytesIO(png)).convert("RGBA").tobytes()
 
 
 def module(name: str) -> ModuleType:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import time
 import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+
+import numpy as np
+from PIL import Image
 
 T = TypeVar("T")
 NAME = "button"
@@ -178,11 +180,12 @@ class Editor:
 
     def _button(self) -> tuple[int, int] | None:
         """The middle of our icon's copper in the toolbar."""
-        rows = first_rows(self.picture(self.state / "toolbar.png").read_bytes(), TOOLBAR_ROWS)
-        hits = [(x, y) for y, row in enumerate(rows) for x, pixel in enumerate(row) if pixel == COPPER]
+        shown = pixels(self.picture(self.state / "toolbar.png").read_bytes(), TOOLBAR_ROWS)
+        hits = np.argwhere((shown == COPPER).all(axis=-1))
         if len(hits) < FEWEST_PIXELS:
             return None
-        return sum(x for x, _ in hits) // len(hits), sum(y for _, y in hits) // len(hits)
+        y, x = hits.mean(axis=0).astype(int).tolist()
+        return x, y
 
 
 def _age(file: Path) -> int:
@@ -200,32 +203,6 @@ def wait_for(what: str, question: Callable[[], T | None], seconds: float) -> T:
     raise AssertionError(f"{what}: not within {seconds:g} s")
 
 
-def first_rows(png: bytes, count: int) -> list[list[tuple[int, ...]]]:
-    """Return the first rows of pixels, red, green and blue, of a PNG with 8 bits per channel and no interlacing."""
-    width, _, depth, colour = struct.unpack(">IIBB", png[16:26])
-    assert depth == 8
-    channels = {2: 3, 6: 4}[colour]
-    data, at = b"", 8
-    while at < len(png):
-        length, kind = struct.unpack(">I4s", png[at : at + 8])
-        data += png[at + 8 : at + 8 + length] if kind == b"IDAT" else b""
-        at += 12 + length
-    stride = width * channels
-    raw = zlib.decompressobj().decompress(data, count * (stride + 1))
-    above, rows = bytearray(stride), []
-    for start in range(0, len(raw), stride + 1):
-        above = _unfiltered(raw[start], raw[start + 1 : start + 1 + stride], above, channels)
-        rows.append([tuple(above[i : i + 3]) for i in range(0, stride, channels)])
-    return rows
-
-
-def _unfiltered(kind: int, line: bytes, above: bytearray, channels: int) -> bytearray:
-    """Undo the filter of one row (ISO/IEC 15948, 9.2)."""
-    row = bytearray(line)
-    for i in range(len(row)):
-        a, b = (row[i - channels] if i >= channels else 0), above[i]
-        c = above[i - channels] if i >= channels else 0
-        estimate = a + b - c
-        nearest = min((abs(estimate - a), 0, a), (abs(estimate - b), 1, b), (abs(estimate - c), 2, c))[2]
-        row[i] = (row[i] + (0, a, b, (a + b) // 2, nearest)[kind]) & 255
-    return row
+def pixels(png: bytes, rows: int) -> np.ndarray:
+    """Return red, green and blue of the first rows of a PNG, shape (rows, columns, 3)."""
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))[:rows]

@@ -6,16 +6,22 @@ import csv
 import io
 from pathlib import Path
 
-from drc_rules.engine.check import find_config
+from drc_rules.engine.check import find_config, prepare
 from drc_rules.fab_exchange.fab_pack import FabPack, fab_pack
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings import FILE_NAME
+from drc_rules.stackup_design.stackup_questions import stackup_questions
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.fab.pack_html import html_of
 from stackwright.commands.fab.pack_pdf import NO_FPDF, pdf_of
 from stackwright.drawing.tables import in_csv
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
+from stackwright.tables.fab_questions import question_rows
 from stackwright.text.output import make_folder, show, write_file
 from stackwright.text.page import Page, styled, terminal_console
 
@@ -28,7 +34,9 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None, *, ver
     """
     board = find_board(typed)
     with watched(board.name):
-        pack = fab_pack(board, read_bytes(board), find_config(board, config))
+        content = read_bytes(board)
+        ctx, _, _ = prepare(read_board(board, text=content), find_config(board, config), Overrides())
+        pack = fab_pack(ctx, board, content)
     make_folder(folder)
     stem = board.stem
     pdf = pdf_of(pack)
@@ -48,6 +56,7 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None, *, ver
     _open_points(page, pack, verbose=verbose)
     for words in pack.proposed:
         page.line(styled("not in the board file, so it is not in the pack: ", "yellow"), f"backdrill {words}", indent=2)
+    _questions(page, ctx)
     show(page.text(terminal_console()))
     return 0
 
@@ -64,6 +73,18 @@ def _open_points(page: Page, pack: FabPack, *, verbose: bool) -> None:
         page.verbatim([line for table, lines in pack.to_add.items() for line in (table, *lines)])
     elif pack.to_add:
         page.line(f"-v shows the lines of {FILE_NAME} that answer the notes.", indent=2)
+
+
+def _questions(page: Page, ctx: Context) -> None:
+    """Tell the designer what is stated and a fab would not press as it is; for the designer, not in the pack."""
+    try:
+        items = stackup_questions(ctx)
+    except MissingFact as missing:
+        page.line(styled(f"fab questions about the stackup: {missing.what}", "dim"), indent=2)
+        return
+    if items:
+        page.heading("fab questions", "about what the stackup states; answer them before you order")
+        page.rows(*question_rows(items, verbose=True))
 
 
 def csv_text(table: FabTable) -> str:

@@ -8,9 +8,9 @@ from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import BoardProject, From
 from stackwright.commands.suggest.side_by_side import side_by_side
 from stackwright.commands.suggest.widths import widths_of
-from stackwright.commands.suggest.words import places
 from stackwright.reporters.cards import MOST_LISTED
 from stackwright.reporters.pages import environment
+from stackwright.text.places import places
 
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested

@@ -8,7 +8,7 @@ from drc_rules.stackup_design.kept_layers import layers_in_words
 from stackup_lib.core.words import listed
 from stackup_lib.synthesis import CandidateStackup
 from stackup_lib.synthesis.low_impedance import low_impedance_layers
-from stackwright.commands.suggest.words import places
+from stackwright.text.places import places
 
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested

@@ -20,7 +20,7 @@ from stackwright.commands.suggest.layers import layer_words, low_impedance_words
 from stackwright.commands.suggest.least import NOTHING, NOTHING_OF_STACKUP, PARTIAL
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.verdicts import count_of, judged
-from stackwright.commands.suggest.words import places
+from stackwright.tables.fab_questions import question_rows
 from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, number, some
@@ -254,15 +254,7 @@ def _fab_questions(page: Page, one: Evaluated, result: Suggested, *, verbose: bo
     asked = [item for item in items if item.asks]
     usual = f"{count(len(items) - len(asked), 'other')} within usual limits: --format html or json lists them"
     page.heading("fab questions", usual if verbose or not asked else f"{len(asked)}; -v adds what is usual")
-    rows = [
-        (
-            item.topic,
-            f"{item.figure}; usual: {item.limit}" if verbose and item.limit else item.figure,
-            places(item.where),
-        )
-        for item in asked
-    ]
-    page.rows([Column(), Column(wraps=True), Column(max_width=24)], rows)
+    page.rows(*question_rows(asked, verbose=verbose))
     if not asked:
         page.line("none: all values are within what fabs build as usual", indent=2)
 
