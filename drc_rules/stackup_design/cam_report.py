@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.facts.context import Context
 from drc_rules.report.numbers import size_text
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.fabs import Tier, track_space, track_space_source
@@ -15,6 +16,8 @@ from drc_rules.requirements.forms import Form
 from drc_rules.stackup_design.cam_item import CamItem, merged, source_of
 from drc_rules.stackup_design.cam_press import press_items
 from drc_rules.stackup_design.goals_build import LARGE_MM, STIFF_MM
+from drc_rules.stackup_design.stackup_candidate import candidate_of
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import copper_weights, outer_foil_oz
 from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, LineResult
 from stackup_lib.synthesis.candidates import SIGNAL_OZ
@@ -47,6 +50,20 @@ def cam_report(one: Evaluated, goals: Goals, form: Form | None = None) -> tuple[
         )
     )
     return tuple(sorted(found, key=lambda item: not item.asks))
+
+
+def stackup_questions(ctx: Context) -> tuple[CamItem, ...]:
+    """Return what lies outside what fabs press without a question; no item where only our own data ends.
+
+    Raises:
+        MissingFact: no stackup is stated, a row lacks thickness or laminate, or inner copper is not drawn and filled.
+    """
+    candidate, shares = candidate_of(ctx), [use.copper_share for use in ctx.filled_uses()]
+    ctx.need_filled_planes(range(len(shares)))
+    if len(shares) > 2 and not any(shares[1:-1]):
+        raise MissingFact("the copper of the inner layers", "route the board and fill its zones")
+    items = press_items(candidate, build_rules(), shares)
+    return merged(item for item in items if item.asks and item.source)
 
 
 def _thickness(one: Evaluated, goals: Goals, form: Form | None) -> Iterator[CamItem]:
