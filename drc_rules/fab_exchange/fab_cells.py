@@ -13,7 +13,8 @@ from stackup_lib.core.errors import ConfigError
 RowKind = Literal["copper", "core", "prepreg", "dielectric", "mask"]
 MOST_MM = 20.0
 MOST_DK = 100.0
-_PLAIN = r"\d*[.,]?\d+(?:e[-+]?\d+\b)?"
+_PLAIN = r"(?<!\d)\d{0,20}[.,]?\d{1,20}(?:e[-+]?\d{1,3}\b)?(?!\d)"
+"""Bounded: what is longer is no length, and a search for it would take as long as the square of its digits."""
 _THOUSANDS = re.compile(r"(?<!\d)(\d{1,3}),(\d{3})(?=\.\d)|(?<!\d)(\d{1,3})\.(\d{3})(?=,\d)")
 _NUMBER = re.compile(rf"([-+]?{_PLAIN})\s*{UNIT}?", re.IGNORECASE)
 _TIMES = re.compile(rf"(?<![\d.,])(\d)\s*[x*\u00d7]\s*({_PLAIN})\s*{UNIT}?", re.IGNORECASE)

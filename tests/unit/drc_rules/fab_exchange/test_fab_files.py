@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drc_rules.fab_exchange.fab_cells import length_in
 from drc_rules.fab_exchange.fab_judged import judge_totals
 from drc_rules.fab_exchange.fab_text import FabStackup, read_fab_file, read_fab_table
 from stackup_lib.core.errors import ConfigError
 from tests.support.fab_workbook import fab_workbook
+from tests.support.hang import no_hang
 
 TABLES = Path(__file__).parents[4] / "fixtures" / "fab_tables"
 MIL = 0.0254
@@ -127,6 +129,13 @@ def test_lengths_as_fabs_write_them(cell: str, expected_mm: float) -> None:
     """Sheets times thickness, separators of thousands, decimal commas."""
     found = read_fab_table(f"Layer;Type;Thickness\nPP;Prepreg;{cell}\n", "fab")
     assert sizes(found) == pytest.approx([expected_mm])
+
+
+@pytest.mark.parametrize("cell", ["9" * 4000, "0." + "1" * 4000, "9" * 4000 + "x", "2 x " + "0" * 4000])
+def test_an_endless_number_is_refused_at_once(cell: str) -> None:
+    """A search that tries every split of its digits takes a minute for a thousand of them."""
+    with no_hang(), pytest.raises(ConfigError, match="is no length"):
+        length_in(cell, "the cell", "fab.csv", "mm")
 
 
 def test_a_total_that_is_not_the_sum_is_told() -> None:
