@@ -131,7 +131,7 @@ def test_lengths_as_fabs_write_them(cell: str, expected_mm: float) -> None:
     assert sizes(found) == pytest.approx([expected_mm])
 
 
-@pytest.mark.parametrize("cell", ["9" * 4000, "0." + "1" * 4000, "9" * 4000 + "x", "2 x " + "0" * 4000])
+@pytest.mark.parametrize("cell", ["9" * 4000, "0." + "1" * 4000, "9" * 4000 + "x"])
 def test_an_endless_number_is_refused_at_once(cell: str) -> None:
     """A search that tries every split of its digits takes a minute for a thousand of them."""
     with no_hang(), pytest.raises(ConfigError, match="is no length"):
