@@ -41,7 +41,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import backdrill_clearance_mm
 from drc_rules.rules.rule import DraftFinding, rule
-from drc_rules.rules.via._drilled_pads import pads_near, tracks_and_drawings_near, vias_near
+from drc_rules.rules.via._drilled_pads import nearest_to_drills
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.core.facts import MissingFact
 
@@ -65,7 +65,7 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     if not drilled.drill.size_mm:
         raise MissingFact(SIZE, DECLARE_SIZE)
     least = backdrill_clearance_mm(Tier(clause.limit.at_least or Tier.BEST))
-    nearest = _nearest(ctx, drilled, least)
+    nearest = ctx.get(nearest_to_drills, least).get(drilled)
     if nearest is not None:
         what = f"{ctx.board.nets[drilled.hole.net]}, {ctx.board.nets[nearest[2]] or 'copper'} next to it"
         ctx.shows(what, g=nearest[0], g_min=least, D=drilled.drill.size_mm)
@@ -88,21 +88,6 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
         limit_value=least,
         places=(place_of(ctx, drilled, layer),),
     )
-
-
-def _nearest(ctx: Context, drilled: DrilledHole, reach_mm: float) -> tuple[float, int, int] | None:
-    """Least gap to copper of another net within reach on the drilled layers, its layer and net."""
-    board = ctx.board
-    flat = [*tracks_and_drawings_near(ctx, drilled, reach_mm), *pads_near(board, drilled, reach_mm)]
-    return min([*flat, *vias_near(ctx, drilled, reach_mm), *_fills(ctx, drilled, reach_mm)], default=None)
-
-
-def _fills(ctx: Context, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
-    hole, radius = drilled.hole, (drilled.drill.size_mm or 0.0) / 2
-    for layer in drilled.passed:
-        for distance, net in ctx.copper.gaps_at(layer, hole.x_mm, hole.y_mm, radius + reach_mm):
-            if net != hole.net:
-                yield distance - radius, layer, net
 
 
 def _need_fills(ctx: Context, drilled: DrilledHole) -> None:

@@ -14,8 +14,9 @@ from drc_rules.analysis.via.hole_groups import PLACES_SHOWN, depth_mm, hole_grou
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
-from drc_rules.rules.via._drilled_pads import pads_near, tracks_and_drawings_near
+from drc_rules.rules.via._drilled_pads import drills_of, pads_near, pieces_near
 from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.shapes import track_pieces
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole
 from tests.support.mini import mini_context
@@ -185,8 +186,11 @@ def test_pads_beside_a_drill_are_those_of_other_nets_with_copper_on_its_layers(t
     )
     (one,) = drilled_holes(ctx)
 
-    near = [(round(gap, 6), layer, ctx.board.nets[net]) for gap, layer, net in pads_near(ctx.board, one, 0.21)]
-    wider = [(round(gap, 6), ctx.board.nets[net]) for gap, _, net in pads_near(ctx.board, one, 1.0)]
+    def within(reach_mm: float) -> list[tuple[float, int, str]]:
+        found = [near for _, near in pads_near(ctx.board, drills_of([one]), reach_mm)]
+        return sorted((round(gap, 6), layer, ctx.board.nets[net]) for gap, layer, net in found)
+
+    near, wider = within(0.21), [(gap, net) for gap, _, net in within(1.0)]
 
     assert near == [(0.2, 3, "/B")]
     assert wider == [(0.2, "/B"), (round(1.4 * 2**0.5 - 0.8 - 0.25, 6), "/C")]
@@ -203,9 +207,9 @@ def test_an_arc_beside_a_drill_is_no_chord(tmp_path: Path, bulge_mm: float, expe
     bent = replace(ctx.board, tracks=replace(tracks, mid_x_mm=middle[0], mid_y_mm=middle[1]))
     (one,) = drilled_holes(ctx)
 
-    near = tracks_and_drawings_near(replace(ctx, board=bent), one, 0.21)
+    near = pieces_near(bent, drills_of([one]).discs, track_pieces(bent, 4), 4, 0.21)
 
-    assert [round(gap, 3) for gap, *_ in near] == expected
+    assert [round(gap, 3) for _, (gap, *_) in near] == expected
 
 
 # --- copper of other nets next to holes ---
