@@ -138,7 +138,7 @@ def _of_holes(ctx: Context) -> Iterator[FabNote]:
     if order.copper_fill is not None or rows_under_microvias(ctx.board):
         yield _said("copper fill of vias under stacked microvias", _yes(order.copper_fill), "copper_fill", "true")
     depth = order.backdrill_tolerance_mm
-    if depth or any(drilled_holes(ctx)):
+    if depth or drilled_holes(ctx):
         yield _said("depth tolerance of backdrills", depth and f"within {depth:g} mm", "backdrill_tolerance_mm", "0.1")
 
 

@@ -31,8 +31,16 @@ class DrilledHole:
         return range(first, last + 1)
 
 
-def drilled_holes(ctx: Context) -> Iterator[DrilledHole]:
+def drilled_holes(ctx: Context) -> tuple[DrilledHole, ...]:
     """Every backdrill with its hole, net by net; costs next to nothing on a board without."""
+    return ctx.get(_drilled_holes)
+
+
+def _drilled_holes(ctx: Context) -> tuple[DrilledHole, ...]:
+    return tuple(_each_drilled(ctx))
+
+
+def _each_drilled(ctx: Context) -> Iterator[DrilledHole]:
     nets = _drilled_nets(ctx)
     declared = ctx.declarations.backdrills
     for hole in plated_holes(ctx.board, nets) if len(nets) else ():

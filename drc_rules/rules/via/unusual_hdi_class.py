@@ -63,7 +63,7 @@ def _builds(ctx: Context, clause: Clause) -> Iterator[Build]:
     ups = build_ups(ctx.board)
     if ups.name != PLAIN or PLAIN in clause.limit.choices:
         yield Build(ups, ups.name)
-    elif next(drilled_holes(ctx), None) is not None:
+    elif drilled_holes(ctx):
         yield Build(ups, BACKDRILLED)
     elif stubs := sum(len(group.holes) for group in ctx.get(grouped_stubs) if group.stubs):
         yield Build(ups, PLAIN, stubs)
