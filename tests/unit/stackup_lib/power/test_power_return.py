@@ -18,7 +18,7 @@ from stackup_lib.power.copper import (
     sheet_resistance_ohm,
 )
 from stackup_lib.power.ground_return.ground_return import GridSize, ReturnDrops, ReturnFlow, solve_return
-from stackup_lib.power.rail_drop.joined import joined_groups
+from stackup_lib.power.rail_drop.joined import joined_pads
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
 from stackup_lib.power.rail_drop.rail import Load, Terminal, copper_of, solve_rail
 from stackup_lib.power.rail_drop.sheets import Precision
@@ -403,9 +403,10 @@ def test_a_via_in_a_pad_leads_down(tmp_path: Path) -> None:
     for number, (more, joined) in enumerate((({}, False), ({"vias": vias}, True))):
         (tmp_path / str(number)).mkdir()
         board = board_of(tmp_path / str(number), **keys, **more)
-        groups = joined_groups(board, "GND", copper_of(board, 0.02), terminals_of(board, ("U1", "J1")))
+        ends = [terminal.pads[0] for terminal in terminals_of(board, ("U1", "J1"))]
+        groups = joined_pads(board, board.net_index["GND"], ends)
         assert solved(board).joined == (joined,)
-        assert bool(groups[0] == groups[1]) is joined
+        assert (groups[ends[0]] == groups[ends[1]]) is joined
 
 
 def test_a_backdrilled_via_does_not_lead_down(tmp_path: Path) -> None:
