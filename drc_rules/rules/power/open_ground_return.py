@@ -23,9 +23,9 @@ state with `ground_from` and `ground_to` where the current leaves and enters one
 
 What it cannot see
 ------------------
-Any touching copper connects, however little. Ground is known by name unless `ground` states it. Pads that a part joins
-inside count as apart. Standoffs, shields, cables and copper graphics are not read: ground joined by them alone is a
-false alarm.
+Any touching copper connects. Ground is known by name unless `ground` states it. Pads joined inside a
+part count as apart. Standoffs, shields, cables and copper graphics are not read: ground joined only there is a false
+alarm.
 
 Sources
 -------

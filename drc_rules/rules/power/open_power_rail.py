@@ -19,9 +19,8 @@ Route it, or fill the zones. Where a fuse, inductor, shunt or net tie is between
 
 What it cannot see
 ------------------
-Any touching copper connects, however narrow; other rules judge its resistance. Copper graphics and the free part of
-custom pads are not read: a rail that only they join, with ordinary pads at its ends, is a false alarm. Pads that a part
-joins inside count as apart. Undeclared rails are not checked.
+Any touching copper connects, however narrow. Copper graphics and the free part of custom pads are not read: a rail
+joined only by them is a false alarm. Pads joined inside a part count as apart.
 
 Sources
 -------
