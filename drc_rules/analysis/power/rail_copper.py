@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,8 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.materials import copper_weights
-from stackup_lib.power.rail_drop.spread import COPPER_C, LOSS, PLATING_UM, finished_range_mm
+from stackup_lib.materials import copper_weights, inner_copper_mm
+from stackup_lib.power.rail_drop.spread import COPPER_C, LOSS, OUTER_PLATING_UM, PLATING_UM, finished_range_mm
 
 if TYPE_CHECKING:
     from stackup_lib.power.rail_drop.rail_models import BoardCopper
@@ -54,8 +54,9 @@ def copper_as_declared(ctx: Context, *rows: RailDeclaration) -> tuple[BoardCoppe
     """The copper as stated or declared, and the thin, stated and thick of each layer.
 
     A finished thickness counts where all of the rails agree on it; it is sure. Where they state none, the outer layers
-    are as thick as `[process]` declares. A declared weight is that of the foil. What `[process]` plates onto the
-    surface says nothing of the copper in holes, which is thinner.
+    are as thick as `[process]` declares. A declared weight is that of the foil, not of what is finished: it leaves the
+    stackup's row as it is where the row may be what becomes of that foil; else what is usually made of the foil counts.
+    What `[process]` plates onto the surface says nothing of the copper in holes, which is thinner.
     """
     from stackup_lib.power.rail_drop.rail import copper_of  # noqa: PLC0415 - finite elements: only a rail needs them
 
@@ -65,14 +66,11 @@ def copper_as_declared(ctx: Context, *rows: RailDeclaration) -> tuple[BoardCoppe
     temperature = row.copper_c if row.copper_c is not None else COPPER_C.nominal
     copper = copper_of(ctx.board, plating / 1000, temperature)
     thickness = list(copper.thickness_mm)
-    for name, declared in ctx.declarations.config.declared.copper.items():
-        if declared.copper_oz and name in ctx.board.layer_index:
-            index = ctx.board.layer_index[name]
-            fact = ctx.declarations.of_stackup(f"copper weight of {name}", declared.copper_oz, f"copper.{name}")
-            thickness[index] = _foil_mm(ctx.need(fact)) if fact else thickness[index]
+    foils = _foils_instead(ctx, thickness)
     finished = {_layer(ctx.board, row, name): um / 1000 for name, um in row.copper_um.items()}
     for index, mm in finished.items():
-        _need_agreement(ctx, row, index, 1000 * mm, 1000 * thickness[index])
+        stated_mm = _foil_mm(foils[index]) if index in foils else thickness[index]
+        _need_agreement(ctx, row, index, 1000 * mm, 1000 * stated_mm)
     last = len(thickness) - 1
     ranges: dict[int, Thickness] = {}
     for index, stated in enumerate(thickness):
@@ -83,6 +81,10 @@ def copper_as_declared(ctx: Context, *rows: RailDeclaration) -> tuple[BoardCoppe
         plated = plated_range_mm(ctx, index) if index in (0, last) else None
         if plated is not None:
             thickness[index], ranges[index] = plated[1], plated
+            continue
+        if index in foils:
+            ranges[index] = _made_of(foils[index], plated=is_plated(ctx.board, index))
+            thickness[index] = ranges[index][1]
             continue
         thin, thick = finished_range_mm(stated, outer=index in (0, last))
         ranges[index] = thin, stated, thick
@@ -116,6 +118,33 @@ def _layer(board: Board, row: RailDeclaration, name: str) -> int:
         cure = did_you_mean(name, board.layer_index)
         raise MissingFact(f"a copper layer called {name}", in_table(row.net, f"copper_um: name a layer; {cure}"))
     return board.layer_index[name]
+
+
+def _foils_instead(ctx: Context, row_mm: Sequence[float]) -> dict[int, float]:
+    """Return the declared weights, in oz, of the layers whose row in the stackup no such foil can become."""
+    found: dict[int, float] = {}
+    for name, declared in ctx.declarations.config.declared.copper.items():
+        if not declared.copper_oz or name not in ctx.board.layer_index:
+            continue
+        index = ctx.board.layer_index[name]
+        fact = ctx.declarations.of_stackup(f"copper weight of {name}", declared.copper_oz, f"copper.{name}")
+        oz = ctx.need(fact) if fact else None
+        plated = is_plated(ctx.board, index)
+        if oz is not None and not may_become(1000 * _foil_mm(oz), 1000 * row_mm[index], plated=plated):
+            found[index] = oz
+    return found
+
+
+def _made_of(oz: float, *, plated: bool) -> Thickness:
+    """What becomes of a foil: thinner by cleaning, or plated by about as much as the holes are.
+
+    Plated copper may be as thin as bare foil, where the plating is not stated.
+    """
+    foil_mm, cleaned_mm = _foil_mm(oz), inner_copper_mm(oz)
+    if plated:
+        return foil_mm * (1 - LOSS), foil_mm + PLATING_UM.nominal / 1000, foil_mm + OUTER_PLATING_UM / 1000
+    thin, thick = finished_range_mm(cleaned_mm, outer=False)
+    return thin, cleaned_mm, max(thick, foil_mm)
 
 
 def _foil_mm(oz: float) -> float:

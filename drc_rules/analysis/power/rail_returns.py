@@ -17,7 +17,7 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
-from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
+from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, refuse_stale
 from stackup_lib.power.rail_drop.rail_models import HoleCurrent, Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 
@@ -205,6 +205,70 @@ def _request(ctx: Context, number: int, row: RailDeclaration) -> ReturnRequest:
 def _returns(
     ctx: Context, requests: Sequence[ReturnRequest], left_out: tuple[str, ...]
 ) -> Mapping[int, RailReturn | MissingFact]:
+    apart = _apart(ctx.board, requests)
+    requests = [request for request in requests if request.number not in apart]
+    left_out += tuple(ctx.declarations.config.rail[number].net for number in apart)
+    found = {number: replace(one, left_out=left_out) for number, one in apart.items() if isinstance(one, RailReturn)}
+    return {**apart, **found, **_together(ctx, requests, left_out)} if requests else {**apart, **found}
+
+
+def _apart(board: Board, requests: Sequence[ReturnRequest]) -> dict[int, RailReturn | MissingFact]:
+    """Return the rails whose way back is not whole by copper alone, each judged by itself.
+
+    A part joins nothing: neither its own two pads, nor what another rail's connector has pads on.
+
+    Raises:
+        RailNotSolvedError: fills of the net are missing, or stale where they decide.
+    """
+    from stackup_lib.power.rail_drop.joined import is_custom, joined_pads, lone_pads, pads_of_copper  # noqa: PLC0415
+
+    net = requests[0].ends.net
+    ends = [(one, pads_of_copper(board, one.ends.source), _loads_of_copper(board, one)) for one in requests]
+    of = joined_pads(
+        board, net, list(dict.fromkeys(pad for _, source, loads in ends for pads in (source, *loads) for pad in pads))
+    )
+    found: dict[int, RailReturn | MissingFact] = {}
+    for one, source, loads in ends:
+        left_at = {of[pad] for pad in source}
+        joined = [bool(left_at & {of[pad] for pad in pads}) for pads in loads]
+        open_pads = [pad for pads, is_joined in zip(loads, joined, strict=True) if not is_joined for pad in pads]
+        lone = lone_pads(board, {pad: of[pad] for pads in (source, *loads) for pad in pads})
+        name = board.nets[net]
+        if open_pads and not is_custom(board, open_pads):
+            found[one.number] = _open(one, name, joined)
+        elif lone:
+            found[one.number] = MissingFact(
+                f"return path of {one.row.net} through {name}: no copper joins {lone} to the other ground pads of its "
+                "ends",
+                in_table(one.row.net, "route it, or name in ground_from and ground_to the pads that carry its current"),
+            )
+    if any(isinstance(one, RailReturn) for one in found.values()):
+        refuse_stale(board, net)
+    return found
+
+
+def _loads_of_copper(board: Board, request: ReturnRequest) -> list[tuple[int, ...]]:
+    from stackup_lib.power.rail_drop.joined import pads_of_copper  # noqa: PLC0415
+
+    return [pads_of_copper(board, pads) for pads in request.ends.loads]
+
+
+def _open(request: ReturnRequest, net: str, joined: Sequence[bool]) -> RailReturn:
+    """Return a way back of which nothing is known but which loads have one."""
+    return RailReturn(
+        net=net,
+        loads=tuple(LoadReturn(0.0, 0.0, 0.0, is_joined) for is_joined in joined),
+        ratio=Ratio(low=1.0, high=1.0),
+        own_ohm=0.0,
+        counted=(),
+        left_out=(),
+        inferred=request.ends.inferred,
+    )
+
+
+def _together(
+    ctx: Context, requests: Sequence[ReturnRequest], left_out: tuple[str, ...]
+) -> Mapping[int, RailReturn | MissingFact]:
     rows = [request.row for request in requests]
     copper, ranges = copper_as_declared(ctx, *rows)
     platings, warmth = {row.plating_um for row in rows}, {row.copper_c for row in rows}
@@ -238,28 +302,17 @@ def _returns(
         number: replace(one, loads=tuple(map(with_range, one.loads)), ratio=ratio, left_out=left_out, loss=loss)
         for number, one in found.items()
     }
-    return {**whole, **_doubted(ctx.board, copper, requests, whole)}
+    return {**whole, **_doubted(requests, whole)}
 
 
-def _doubted(
-    board: Board, copper: BoardCopper, requests: Sequence[ReturnRequest], found: Mapping[int, RailReturn]
-) -> dict[int, MissingFact]:
+def _doubted(requests: Sequence[ReturnRequest], found: Mapping[int, RailReturn]) -> dict[int, MissingFact]:
     """Return what is missing where the grid finds no way back and the copper itself, looked at closely, has one."""
-    apart = [one for one in requests if not all(load.joined for load in found[one.number].loads)]
-    if not apart:
-        return {}
-    from stackup_lib.power.rail_drop.joined import joined_groups  # noqa: PLC0415 - heavy, and rarely needed
-
-    terminals, of = _terminals(apart)
-    group = joined_groups(board, board.nets[apart[0].ends.net], copper, terminals)
-    doubted: dict[int, MissingFact] = {}
-    for one in apart:
-        source = group[of[one.ends.source]]
-        loads = zip(one.ends.loads, found[one.number].loads, strict=True)
-        if any(not load.joined and group[of[pads]] == source for pads, load in loads):
-            doubted[one.number] = MissingFact(
-                f"return path of {one.row.net} through {found[one.number].net}: copper bridges too narrow to be "
-                "resolved join it",
-                in_table(one.row.net, "widen the narrow parts of the ground, or judge the return path yourself"),
-            )
-    return doubted
+    return {
+        one.number: MissingFact(
+            f"return path of {one.row.net} through {found[one.number].net}: copper bridges too narrow to be "
+            "resolved join it",
+            in_table(one.row.net, "widen the narrow parts of the ground, or judge the return path yourself"),
+        )
+        for one in requests
+        if not all(load.joined for load in found[one.number].loads)
+    }

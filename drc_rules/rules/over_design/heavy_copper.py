@@ -6,8 +6,9 @@ Inner planes of 2 to 4 oz against the next lighter weight, where the workload re
 that fills a good part of such a layer is ground or a declared `[[rail]]` with a drop limit. The drop of each of
 those rails, supply and return, and of each rail that returns through such a ground, is scaled as if all of it grew with
 the lighter foil, at the thinnest that a fab may deliver; so is the density where `max_a_per_mm2` is declared. A return
-without copper on these planes keeps its drop. Where a return is not known, a temperature rise is limited, or a rail
-cannot be solved, the rule gives no advice: following it never makes a drop fail.
+without copper on these planes keeps its drop. Where a return is not known, a temperature rise is limited, a rail draws
+more than its `max_via_a` (lighter planes leave more to the nearest via), or a rail cannot be solved, the rule gives no
+advice: following it never makes a declared limit fail.
 
 Why it matters
 --------------
@@ -49,6 +50,9 @@ from stackup_lib.power.rail_drop.spread import finished_range_mm
 
 LIGHTER = {2.0: 1.0, 3.0: 2.0, 4.0: 3.0}
 """Weights in oz that count as heavy, each with the next lighter one."""
+
+UNSURE = 1.1
+"""As `overloaded-via` has it: a current up to a tenth below the limit of a via may exceed it."""
 
 SHARE = 0.05
 """A net that fills less of the board's area on a layer than this is no reason for its copper."""
@@ -122,6 +126,8 @@ def _used(ctx: Context, row: RailDeclaration, layers: tuple[str, ...], lighter_o
     whole = PowerRails(ctx).whole(row)
     if row.max_drop_v is None or row.max_rise_c is not None or whole.back is None:
         return None
+    if row.max_via_a is not None and whole.there.current_a * UNSURE > row.max_via_a:
+        return None  # lighter planes leave more of the current to the nearest vias
     loads = range(len(whole.there.drop.loads))
     there = [_growth(whole.there.loss_of(load), layers, lighter_oz) for load in loads]
     back = [_growth(found.loss, layers, lighter_oz) for found in whole.back.loads]

@@ -3,7 +3,9 @@
 What it checks
 --------------
 Whether the fills, tracks, pads, vias and plated holes of the ground net connect the ground pads of every load of a
-`[[rail]]` to those of its source. It is not verifiable where the return path is not known, and says what to declare:
+`[[rail]]` to those of its source, by copper alone: neither its own parts nor those of other rails count as conductors.
+It is not verifiable where only single pads are apart, or one of several sources, and says which. It is not verifiable
+either where the return path is not known, and says what to declare:
 `ground_from` where the source has no ground pads of its own (a fuse, a connector of one net), `ground_to` where a load
 has none (a switch, another inductor), `ground` where several nets are candidates. For an inductor or shunt as source
 the ground pads of the part that drives it count. Missing or stale fills make it not verifiable, too. Where it passes,
@@ -21,8 +23,9 @@ state with `ground_from` and `ground_to` where the current leaves and enters one
 
 What it cannot see
 ------------------
-Any touching copper connects, however little. Ground is known by name unless `ground` states it. A part's pads are one
-potential. Standoffs, shields, cables and copper graphics are not read: ground joined by them alone is a false alarm.
+Any touching copper connects. Ground is known by name unless `ground` states it. Pads joined inside a
+part count as apart. Standoffs, shields, cables and copper graphics are not read: ground joined only there is a false
+alarm.
 
 Sources
 -------

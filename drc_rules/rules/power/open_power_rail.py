@@ -2,8 +2,11 @@
 
 What it checks
 --------------
-Whether the fills, tracks, pads, vias and plated holes of the net, as stored in the file, connect the pads of `from` to
-every one of `to`. Missing or stale fills make it not verifiable, and so does a source or load that is not fitted (DNP).
+Whether the fills, tracks, pads, vias and plated holes of the net, as stored in the file, connect the pads of `from` and
+`to` by copper alone: no part counts as a conductor, not even between its own pads. It fails where no copper leads from
+a source to a load, or from one of the sources to any load. It is not verifiable where only single pads of a part are
+apart (name the pads that carry current, like `U1.2`), where the pad that seems open is a custom one, where fills are
+missing or stale, or where a source or load is not fitted (DNP).
 
 Why it matters
 --------------
@@ -16,8 +19,8 @@ Route it, or fill the zones. Where a fuse, inductor, shunt or net tie is between
 
 What it cannot see
 ------------------
-Any touching copper connects, however narrow; other rules judge its resistance. Copper graphics and the free part of
-custom pads are not read: a rail through them alone is a false alarm. Undeclared rails are not checked.
+Any touching copper connects, however narrow. Copper graphics and the free part of custom pads are not read: a rail
+joined only by them is a false alarm. Pads joined inside a part count as apart.
 
 Sources
 -------

@@ -21,7 +21,7 @@ from stackup_lib.power.ground_return.return_holes import Barrels, hole_currents
 from stackup_lib.power.ground_return.return_net import NetBuilder, Resistors, ReturnKind, ReturnSite, holes_of
 from stackup_lib.power.ground_return.return_tracks import add_tracks
 from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
-from stackup_lib.power.rail_drop.net_copper import REFILL, RailNotSolvedError, refuse_unfilled
+from stackup_lib.power.rail_drop.net_copper import REFILL, RailNotSolvedError, pad_centres_mm, refuse_unfilled
 from stackup_lib.power.rail_drop.rail_models import BoardCopper, HoleCurrent, Terminal
 
 
@@ -219,10 +219,11 @@ def _grid(board: Board, net: int, layers: int, limits: GridSize) -> Grid:
     zones, tracks, vias, pads = board.zones, board.tracks, board.vias, board.pads
     fills = np.repeat(zones.net[zones.fill_zone] == net, np.diff(zones.fill_start))
     on = tracks.net == net
+    pad_x, pad_y = pad_centres_mm(board, np.flatnonzero(pads.net == net))
     x = [zones.fill_x_mm[fills], tracks.start_x_mm[on], tracks.end_x_mm[on]]
     y = [zones.fill_y_mm[fills], tracks.start_y_mm[on], tracks.end_y_mm[on]]
-    xs = np.concatenate([*x, vias.x_mm[vias.net == net], pads.x_mm[pads.net == net]])
-    ys = np.concatenate([*y, vias.y_mm[vias.net == net], pads.y_mm[pads.net == net]])
+    xs = np.concatenate([*x, vias.x_mm[vias.net == net], pad_x])
+    ys = np.concatenate([*y, vias.y_mm[vias.net == net], pad_y])
     left, low = float(xs.min()), float(ys.min())
     wide, high = float(xs.max()) - left, float(ys.max()) - low
     pitch = max(limits.least_mm, float(np.sqrt(max(wide * high, 1e-6) * layers / limits.most_cells)))
@@ -271,7 +272,7 @@ def _few_holes(board: Board, net: int) -> Floats:
 def _boxes(board: Board, pads: Sequence[int]) -> Floats:
     """Boxes around pads, large enough whichever way they are turned."""
     rows = np.asarray(sorted(set(pads)), dtype=np.int64)
-    x, y = board.pads.x_mm[rows], board.pads.y_mm[rows]
+    x, y = pad_centres_mm(board, rows)
     turn = np.deg2rad(board.pads.rotation_deg[rows])
     wide, high = board.pads.size_x_mm[rows] / 2, board.pads.size_y_mm[rows] / 2
     reach_x = wide * np.abs(np.cos(turn)) + high * np.abs(np.sin(turn))

@@ -15,6 +15,7 @@ from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
 from stackup_lib.power.ground_return.leaf_parts import LeafNodes
 from stackup_lib.power.ground_return.leaves import LeafLinks, Leaves
 from stackup_lib.power.ground_return.link_grid import GridLevel
+from stackup_lib.power.rail_drop.net_copper import pad_centres_mm
 from stackup_lib.power.rail_drop.rail_models import BoardCopper
 
 POINT_RADIUS = 0.19856
@@ -268,10 +269,9 @@ class NetBuilder:
         pads = self.board.pads
         if not len(holes) or not len(pad):
             return
+        middle = np.column_stack(pad_centres_mm(self.board, pad))
         reach = np.hypot(pads.size_x_mm[pad], pads.size_y_mm[pad]) / 2 + holes.radius_mm.max()
-        found = cKDTree(np.column_stack([holes.x_mm, holes.y_mm])).query_ball_point(
-            np.column_stack([pads.x_mm[pad], pads.y_mm[pad]]), reach
-        )
+        found = cKDTree(np.column_stack([holes.x_mm, holes.y_mm])).query_ball_point(middle, reach)
         which = np.repeat(np.arange(len(pad)), [len(some) for some in found])
         hole = np.array([k for some in found for k in some], dtype=np.int64)
         u, v = in_pad(board=self.board, pad=pad[which], x_mm=holes.x_mm[hole], y_mm=holes.y_mm[hole])
@@ -291,7 +291,7 @@ class NetBuilder:
         """Join pads to the fills that they lie on: to all leaves whose middle they cover, or to the one around them."""
         pads = self.board.pads
         side = np.fmin(pads.size_x_mm[pad], pads.size_y_mm[pad])
-        leaf = self.leaves.at(pads.x_mm[pad], pads.y_mm[pad])
+        leaf = self.leaves.at(*pad_centres_mm(self.board, pad))
         small = side < self.leaves.size_mm[leaf]
         for layer in self.layers.tolist():
             on = holds_layer(pads.layers[pad], layer)
@@ -310,8 +310,9 @@ class NetBuilder:
         u = np.append(0.0, np.clip(1.5 * np.cos(turn), -1, 1)) * reach * pads.size_x_mm[pad][:, None] / 2
         v = np.append(0.0, np.clip(1.5 * np.sin(turn), -1, 1)) * reach * pads.size_y_mm[pad][:, None] / 2
         angle = np.deg2rad(pads.rotation_deg[pad])[:, None]
-        x = pads.x_mm[pad][:, None] + u * np.cos(angle) + v * np.sin(angle)
-        y = pads.y_mm[pad][:, None] - u * np.sin(angle) + v * np.cos(angle)
+        middle_x, middle_y = pad_centres_mm(self.board, pad)
+        x = middle_x[:, None] + u * np.cos(angle) + v * np.sin(angle)
+        y = middle_y[:, None] - u * np.sin(angle) + v * np.cos(angle)
         lies = self.filled_at(np.full(x.size, layer), x.ravel(), y.ravel()).reshape(x.shape)
         first = np.argmax(lies, axis=1)
         rows = np.arange(len(pad))
@@ -322,7 +323,8 @@ class NetBuilder:
         pads, leaves = self.board.pads, self.leaves
         half = pads.size_x_mm[pad] / 2, pads.size_y_mm[pad] / 2
         reach = float(np.hypot(*half)) + leaves.grid.pitch_mm
-        near = _in_box(leaves, pads.x_mm[pad], pads.y_mm[pad], reach)
+        middle_x, middle_y = pad_centres_mm(self.board, np.array([pad]))
+        near = _in_box(leaves, float(middle_x[0]), float(middle_y[0]), reach)
         u, v = in_pad(self.board, np.full(len(near), pad), leaves.x_mm[near], leaves.y_mm[near])
         if pads.shape[pad] in ROUND:
             small = min(half)
@@ -382,9 +384,10 @@ def contact_radius_mm(board: Board, pad: Ints) -> Floats:
 
 
 def in_pad(board: Board, pad: Ints, x_mm: Floats, y_mm: Floats) -> tuple[Floats, Floats]:
-    """Places along the axes of pads; KiCad's angles turn counter-clockwise while y points down."""
+    """Places from the middles of pads, along their axes; KiCad's angles turn counter-clockwise while y points down."""
     turn = np.deg2rad(board.pads.rotation_deg[pad])
-    dx, dy = x_mm - board.pads.x_mm[pad], y_mm - board.pads.y_mm[pad]
+    middle_x, middle_y = pad_centres_mm(board, pad)
+    dx, dy = x_mm - middle_x, y_mm - middle_y
     return dx * np.cos(turn) - dy * np.sin(turn), dx * np.sin(turn) + dy * np.cos(turn)
 
 

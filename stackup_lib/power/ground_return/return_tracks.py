@@ -20,6 +20,7 @@ from stackup_lib.power.ground_return.return_net import (
     in_pad,
 )
 from stackup_lib.power.ground_return.track_pieces import ReturnTracks, covered_mm, own_share, pieces_outside
+from stackup_lib.power.rail_drop.net_copper import pad_centres_mm
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -120,7 +121,7 @@ class _Joints:
         self.holes_near: cKDTree | None = cKDTree(np.column_stack([holes.x_mm, holes.y_mm])) if len(holes) else None
         pads = net.board.pads
         self.pads = np.flatnonzero((pads.net == net.net) & (pads.kind != PadKind.THROUGH))
-        places = np.column_stack([pads.x_mm[self.pads], pads.y_mm[self.pads]])
+        places = np.column_stack(pad_centres_mm(net.board, self.pads))
         self.pads_near: cKDTree | None = cKDTree(places) if len(self.pads) else None
         self.pad_node = np.array([node_of_pad.get(pad, -1) for pad in self.pads.tolist()], dtype=np.int64)
         self.free: dict[tuple[int, int, int], int] = {}
@@ -189,7 +190,8 @@ class _Joints:
         self.pad_node[fresh] = self.net.nodes(len(fresh))
         self.net.tie_pads(self.pad_node[fresh], self.pads[fresh])
         node[hit] = self.pad_node[k[hit]]
-        along, over = in_pad(self.net.board, pad, pads.x_mm[pad] + way[:, 0], pads.y_mm[pad] + way[:, 1])
+        middle_x, middle_y = pad_centres_mm(self.net.board, pad)
+        along, over = in_pad(self.net.board, pad, middle_x + way[:, 0], middle_y + way[:, 1])
         with np.errstate(divide="ignore", invalid="ignore"):
             out_x = np.where(along != 0, (half_x - np.sign(along) * u) / np.abs(along), np.inf)
             out_y = np.where(over != 0, (half_y - np.sign(over) * v) / np.abs(over), np.inf)

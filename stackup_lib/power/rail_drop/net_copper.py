@@ -45,9 +45,9 @@ def net_copper(board: Board, net: int) -> Mapping[int, Geometry]:
     Raises:
         RailNotSolvedError: fills are missing or stale.
     """
-    _refuse_bad_fills(board, net)
-    fills = _by_layer(_fills(board, net))
-    wired = _by_layer((*_tracks(board, net), *_pads(board, net)))
+    refuse_stale(board, net)
+    fills = _by_layer(net_fills(board, net))
+    wired = _by_layer((*net_tracks(board, net), *((layer, area) for _, layer, area in net_pads(board, net))))
     rings = _by_layer(_via_pads(board, net))
     used = sorted(fills.keys() | wired.keys())
     return {on: _joined(fills.get(on, []), [*wired.get(on, []), *rings.get(on, [])]) for on in used}
@@ -95,8 +95,18 @@ def pad_area(board: Board, pad: int) -> Polygon:
         area = shapely.buffer(core, small, quad_segs=QUARTER)
     else:
         area = shapely.box(-half_x, -half_y, half_x, half_y)
+    area = affinity.translate(area, float(pads.shift_x_mm[pad]), float(pads.shift_y_mm[pad]))
     # KiCad's angles turn counter-clockwise while y points down
     return affinity.translate(affinity.rotate(area, -float(pads.rotation_deg[pad]), origin=(0, 0)), x, y)
+
+
+def pad_centres_mm(board: Board, pads: Ints) -> tuple[Floats, Floats]:
+    """Return the middles of the copper of some pads: KiCad may draw it off the pad's origin, where its hole is."""
+    rows = board.pads
+    turn = np.deg2rad(rows.rotation_deg[pads])
+    right, down = rows.shift_x_mm[pads], rows.shift_y_mm[pads]
+    x = rows.x_mm[pads] + right * np.cos(turn) + down * np.sin(turn)
+    return x, rows.y_mm[pads] - right * np.sin(turn) + down * np.cos(turn)
 
 
 def _valid(area: Geometry) -> Geometry:
@@ -107,8 +117,8 @@ def _valid(area: Geometry) -> Geometry:
     return shapely.MultiPolygon([p for p in shapely.get_parts(sound) if p.geom_type == "Polygon" and p.area > 0])
 
 
-def _fills(board: Board, net: int, layer: int | None = None) -> Iterator[tuple[int, Geometry]]:
-    """Fills; their slits, by which KiCad ties holes to the outline, are closed."""
+def net_fills(board: Board, net: int, layer: int | None = None) -> Iterator[tuple[int, Geometry]]:
+    """Yield layer and area, in mm, of each fill; slits, by which KiCad ties holes to the outline, are closed."""
     import shapely  # noqa: PLC0415
 
     zones = board.zones
@@ -123,10 +133,11 @@ def _fills(board: Board, net: int, layer: int | None = None) -> Iterator[tuple[i
 
 def layer_fills(board: Board, net: int, layer: int) -> list[Geometry]:
     """Return the stored fills of a net on one layer, in mm."""
-    return [area for on, area in _fills(board, net, layer) if on == layer]
+    return [area for on, area in net_fills(board, net, layer) if on == layer]
 
 
-def _tracks(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
+def net_tracks(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
+    """Yield layer and area, in mm, of each track of a net."""
     import shapely  # noqa: PLC0415
 
     tracks = board.tracks
@@ -139,12 +150,13 @@ def _tracks(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
         yield int(tracks.layer[k]), shapely.buffer(line, float(tracks.width_mm[k]) / 2, quad_segs=QUARTER)
 
 
-def _pads(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
+def net_pads(board: Board, net: int) -> Iterator[tuple[int, int, Geometry]]:
+    """Yield row, layer and area, in mm, of each pad of a net, on each of its layers."""
     pads = board.pads
     for k in np.flatnonzero((pads.net == net) & (pads.kind != PadKind.NON_PLATED)).tolist():
         area = pad_area(board, k)
         for layer in layers_of(int(pads.layers[k])):
-            yield layer, area
+            yield k, layer, area
 
 
 def _via_pads(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
@@ -177,7 +189,12 @@ def refuse_unfilled(board: Board, net: int) -> None:
         raise RailNotSolvedError(where, f"fills of {name} are stored without their edge, as KiCad 5 did", REFILL)
 
 
-def _refuse_bad_fills(board: Board, net: int) -> None:
+def refuse_stale(board: Board, net: int) -> None:
+    """Refuse a net with fills that are missing, or in which copper of another net lies.
+
+    Raises:
+        RailNotSolvedError: it says which, and what to do.
+    """
     refuse_unfilled(board, net)
     where, name = str(board.path or "the board"), board.nets[net]
     zones = board.zones
@@ -207,7 +224,7 @@ def _other_net(board: Board, net: int, layer: int) -> Iterator[tuple[str, Floats
     spans = (vias.start_layer <= layer) & (vias.end_layer >= layer)
     yield "via", vias.x_mm, vias.y_mm, np.flatnonzero(spans & (vias.net != net))
     on_layer = holds_layer(pads.layers, layer)
-    yield "pad", pads.x_mm, pads.y_mm, np.flatnonzero(on_layer & (pads.net != net))
+    yield "pad", *pad_centres_mm(board, np.arange(len(pads))), np.flatnonzero(on_layer & (pads.net != net))
     x = np.where(np.isnan(tracks.mid_x_mm), (tracks.start_x_mm + tracks.end_x_mm) / 2, tracks.mid_x_mm)
     y = np.where(np.isnan(tracks.mid_y_mm), (tracks.start_y_mm + tracks.end_y_mm) / 2, tracks.mid_y_mm)
     yield "track", x, y, np.flatnonzero((tracks.layer == layer) & (tracks.net != net))

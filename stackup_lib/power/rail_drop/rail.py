@@ -17,14 +17,10 @@ from stackup_lib.core.record import workpiece
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
 from stackup_lib.power.rail_drop.cool_ends import TrackHole, TrackPad
 from stackup_lib.power.rail_drop.flow import Step, Ways
+from stackup_lib.power.rail_drop.joined import need_joined
 from stackup_lib.power.rail_drop.loose_tracks import loose_tracks
 from stackup_lib.power.rail_drop.mesh import MeshFailed
-from stackup_lib.power.rail_drop.net_copper import (
-    RailNotJoinedError,
-    RailNotSolvedError,
-    net_copper,
-    pad_area,
-)
+from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, net_copper, pad_area
 from stackup_lib.power.rail_drop.peak import resolved_peak
 from stackup_lib.power.rail_drop.rail_models import (
     DENSITY_RADIUS_MM,
@@ -99,10 +95,12 @@ def solve_rail(
         precision: when to stop refining; see `Precision`.
 
     Raises:
-        RailNotSolvedError: no such net, a pad of another net, missing or stale fills, or no copper from source to load.
+        RailNotJoinedError: copper leads from no source to a load, or from a source to no load; see `need_joined`.
+        RailNotSolvedError: no such net, a pad of another net, missing or stale fills, single pads that are apart.
     """
     number = _checked(board, net, source, loads)
     plan = RailPlan.of(board, number, copper, [source, *loads])
+    need_joined(board, number, source, loads)
     network = SheetNetwork(
         sheets=plan.sheets,
         contacts=plan.contacts,
@@ -114,9 +112,10 @@ def solve_rail(
         solution = solve_sheets(network, precision)
     except NotJoined as apart:
         names = ", ".join(loads[i].name for i in apart.loads)
-        advice = "route it, or state another source; graphics and custom pads beyond their anchor are not read"
-        raise RailNotJoinedError(
-            str(board.path or "the board"), f"no copper joins {source.name} to {names}", advice
+        raise RailNotSolvedError(
+            str(board.path or "the board"),
+            f"copper joins {source.name} to {names} by bridges that are too narrow to be resolved",
+            "widen them",
         ) from apart
     except MeshFailed as failed:
         raise _not_meshed(board, net, failed) from failed

@@ -18,7 +18,7 @@ from stackup_lib.power.copper import (
     sheet_resistance_ohm,
 )
 from stackup_lib.power.ground_return.ground_return import GridSize, ReturnDrops, ReturnFlow, solve_return
-from stackup_lib.power.rail_drop.joined import joined_groups
+from stackup_lib.power.rail_drop.joined import joined_pads
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
 from stackup_lib.power.rail_drop.rail import Load, Terminal, copper_of, solve_rail
 from stackup_lib.power.rail_drop.sheets import Precision
@@ -403,9 +403,10 @@ def test_a_via_in_a_pad_leads_down(tmp_path: Path) -> None:
     for number, (more, joined) in enumerate((({}, False), ({"vias": vias}, True))):
         (tmp_path / str(number)).mkdir()
         board = board_of(tmp_path / str(number), **keys, **more)
-        groups = joined_groups(board, "GND", copper_of(board, 0.02), terminals_of(board, ("U1", "J1")))
+        ends = [terminal.pads[0] for terminal in terminals_of(board, ("U1", "J1"))]
+        groups = joined_pads(board, board.net_index["GND"], ends)
         assert solved(board).joined == (joined,)
-        assert bool(groups[0] == groups[1]) is joined
+        assert (groups[ends[0]] == groups[ends[1]]) is joined
 
 
 def test_a_backdrilled_via_does_not_lead_down(tmp_path: Path) -> None:
@@ -507,3 +508,28 @@ def test_the_ground_of_a_real_board_agrees_with_a_hand_calculation(thor: Board) 
     squares = apart / wide + sum(math.log(wide / (2 * math.pi * a)) for a in radii) / (2 * math.pi)
 
     assert drops.drop_v[0][0] == pytest.approx(6.0 * sheet * squares, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("via", "joined"),
+    [
+        ({}, True),
+        ({"backdrill": {"size_mm": 0.6, "from": "B.Cu", "must_cut": "B.Cu"}}, False),
+        ({"net": "+5V"}, False),
+    ],
+    ids=["whole", "backdrilled", "of another net"],
+)
+def test_copper_alone_joins_two_pads_of_one_part(via: Mapping[str, object], joined: bool, tmp_path: Path) -> None:
+    """A surface pad over a fill on B.Cu, which the part's other pad reaches by its hole: a via in it decides."""
+    pads = [
+        {"number": "1", "net": "GND", "size_mm": [1, 1], "shape": "rect"},
+        {"number": "2", "net": "GND", "at_mm": [10, 0], "size_mm": [2, 2], "kind": "through", "drill_mm": 1},
+    ]
+    hole = {"net": "GND", "at_mm": [20, 20], **via}
+    around = [fill("B.Cu", 2, 2, 58, 18), fill("B.Cu", 2, 18, 19, 22), fill("B.Cu", 21, 18, 58, 22)]
+    zones = around if "net" in via else [fill("B.Cu", 2, 2, 58, 38)]
+    board = board_of(tmp_path, zones=zones, vias=[hole], parts=[{"reference": "U1", "at_mm": [20, 20], "pads": pads}])
+    one, two = terminals_of(board, ["U1"])[0].pads
+    of = joined_pads(board, board.net_index["GND"], [one, two])
+
+    assert (of[one] == of[two]) is joined
