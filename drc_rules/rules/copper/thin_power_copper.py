@@ -39,6 +39,7 @@ import numpy as np
 
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.facts.context import Context
+from drc_rules.facts.copper_weight import weight_of
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -47,7 +48,6 @@ from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, is_groun
 from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.core.words import some
-from stackup_lib.materials import ounce_class
 
 RAIL_SHARE = 0.3
 """A layer counts as a plane of a rail from this share of its fullest layer on."""
@@ -88,12 +88,7 @@ class _Planes:
 
 
 def _weight(ctx: Context, name: str) -> Fact[float]:
-    declared = ctx.declarations.copper_weight(name)
-    if declared:
-        return declared
-    index = ctx.board.layer_index[name]
-    outer = index in (0, ctx.board.layer_count - 1)
-    return ounce_class(ctx.need(ctx.copper_thickness_mm(index)), outer=outer)
+    return weight_of(ctx, ctx.board.layer_index[name])
 
 
 def _planes(ctx: Context, clause: Clause) -> tuple[PowerPlane, ...]:
