@@ -232,18 +232,19 @@ def largest_power_nets(board: Board) -> tuple[str, ...]:
     return tuple(names[:MOST_NAMED])
 
 
-def core_rail_lines(board: Board) -> str:
-    """Return the `[[rail]]` table that would declare the accelerator's core rail."""
+def core_rail_lines(board: Board, *, on_module: bool = False) -> str:
+    """Return the `[[rail]]` table that would declare the accelerator's core rail, or on its carrier what feeds it."""
     nets = ", ".join(largest_power_nets(board))
+    load, fed, volts = ("the module", "the module", "12") if on_module else ("the accelerator", "the core", "0.75")
     return "\n".join(
         [
             "[[rail]]",
-            f'net = "?"  # {f"largest: {nets}" if nets else "the net that feeds the core"}',
-            'voltage_v = "?"  # e.g. 0.75',
+            f'net = "?"  # {f"largest: {nets}" if nets else f"the net that feeds {fed}"}',
+            f'voltage_v = "?"  # e.g. {volts}',
             'tdp_w = "?"  # or current_a',
-            "core = true  # or, above all tables: core_on_module = true",
+            *(() if on_module else ("core = true  # or, above all tables: core_on_module = true",)),
             'from = ["?"]  # inductors or output pads of the regulator',
-            'to = ["?"]  # the accelerator',
+            f'to = ["?"]  # {load}',
         ]
     )
 
