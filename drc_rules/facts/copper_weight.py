@@ -12,7 +12,7 @@ from stackup_lib.materials.copper import NOMINAL_UM_PER_OZ
 
 
 def weight_of(ctx: Context, layer: int) -> Fact[float]:
-    """Return the copper weight of a layer in oz; every rule that asks for a weight asks here.
+    """Return the copper weight of a layer in oz, the same for every rule that judges by weight.
 
     `copper_oz` goes before the stackup's thickness, and counts as unknown while it is stale. The weight of an outer
     layer that is not declared is a guess: its thickness may include plating. Copper above every class has whole ounces

@@ -11,7 +11,7 @@ MOST_SAMPLES = 100_000
 """Points at which two layers are compared; every triangle has one at least, in its middle."""
 
 FINEST = 8
-"""Into so many parts each side of a triangle is divided at most, where few triangles leave room for it."""
+"""Most parts into which each side of a triangle is divided, where few triangles leave room for it."""
 
 
 def likeness(one: LayerFlow, other: LayerFlow) -> float:

@@ -26,7 +26,7 @@ STALE = '[declared]\nstackup_hash = "0123456789abcdef"\n'
 
 
 def board(mm: float) -> dict[str, object]:
-    """A board with a wide track on In1, whose copper is so thick."""
+    """A board with a wide track on In1, whose copper has this thickness."""
     track = {"net": "/A", "layer": "In1.Cu", "width_mm": 0.5, "path_mm": [[10, 10], [30, 10]]}
     return {"size_mm": [60, 40], "stackup": STACKUP.format(mm), "tracks": [track]}
 
