@@ -13,9 +13,6 @@ from drc_rules.settings.net_selection import nets_line
 from stackup_lib.board.board import Ints
 from stackup_lib.core.facts import Confidence, MissingFact
 
-BY_WEIGHT = ("copper_track_space", "copper_space", "power_copper_oz")
-"""Kinds of clauses that rest on the weight of copper, which a file does not tell of outer layers."""
-
 
 def guesses(ctx: Context, clause: Clause, code: str, recorded: Iterable[MissingFact]) -> tuple[Missing, ...]:
     """Return what would make the answer to a clause sure, never nothing.
@@ -36,8 +33,6 @@ def guesses(ctx: Context, clause: Clause, code: str, recorded: Iterable[MissingF
 
 def _general(ctx: Context, clause: Clause) -> Iterable[MissingFact]:
     """What a board leaves to guess: the interface of its nets, or its stackup."""
-    if clause.kind in BY_WEIGHT and (layers := _unweighed(ctx)):
-        return [_weight(name) for name in layers]
     guessed = ctx.get(guessed_interfaces)
     if clause.interface in guessed:
         return [guessed[clause.interface]]
@@ -49,17 +44,6 @@ def _general(ctx: Context, clause: Clause) -> Iterable[MissingFact]:
     if clause.interface is not None:
         return [inferred[clause.interface]] if clause.interface in inferred else ()
     return [*inferred.values(), *(generation_of(ctx, one) for one in ctx.assignment.families_without_generation())]
-
-
-def _unweighed(ctx: Context) -> list[str]:
-    declared = ctx.declarations.config.declared.copper
-    names = [layer.name for layer in (ctx.board.copper_layers[0], ctx.board.copper_layers[-1])]
-    return [name for name in names if name not in declared or declared[name].copper_oz is None]
-
-
-def _weight(layer: str) -> MissingFact:
-    hint = f'[declared.copper."{layer}"]\ncopper_oz = "?"  # before plating'
-    return MissingFact(f"copper weight of {layer}, which is a guess: its thickness may include plating", hint)
 
 
 def rest_on_assignment(ctx: Context, nets: Ints) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from drc_rules.analysis.fabrication.fab_limits import OWN, TOLERANCE_MM, Bar, bar_of, bar_of_tier, your_fab
 from drc_rules.analysis.fabrication.hole_gaps import REACH_MM, HoleGaps, hole_gaps
 from drc_rules.facts.context import Context
+from drc_rules.facts.copper_weight import weight_of
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier, TrackSpace, track_space, track_spaces
 from drc_rules.requirements.fabs.limits import limit_of
@@ -16,7 +17,7 @@ from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.shapes import copper_pads
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad.design_rules.board_minimums import CLEARANCE, board_minimums
-from stackup_lib.materials import copper_weights, ounce_class
+from stackup_lib.materials import copper_weights
 
 HEAVY_OUTER_OZ = 2.0
 """From this weight on outer copper is etched no finer than inner copper of that weight: what is stated is there."""
@@ -31,16 +32,18 @@ def is_outer(board: Board, layer: int) -> bool:
 
 
 def weight_oz(ctx: Context, layer: int) -> float:
-    """Return the copper weight of a layer; of an outer one no less than the stackup states.
+    """Return the copper weight of a layer; of an outer one no less than the stackup states, nor than its declared foil.
 
     Raises:
         MissingFact: the thickness is not known, or on an inner layer is that of no weight.
     """
-    thickness = ctx.need(ctx.copper_thickness_mm(layer))
     if not is_outer(ctx.board, layer):
-        return ctx.need(ounce_class(thickness, outer=False))
+        return ctx.need(weight_of(ctx, layer))
+    thickness = ctx.need(ctx.copper_thickness_mm(layer))
+    foil = ctx.declarations.copper_weight(ctx.board.copper_layers[layer].name)
+    declared = [foil.value] if foil is not None and foil.known and foil.value is not None else []
     least = [w.oz for w in copper_weights() if w.nominal_um * LEAST_OF_NOMINAL <= thickness * 1000]
-    return max(least, default=copper_weights()[0].oz)
+    return max([*least, *declared], default=copper_weights()[0].oz)
 
 
 def own_space_mm(ctx: Context, layer: int) -> float | None:

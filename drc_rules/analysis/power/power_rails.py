@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.nets.power_nets import fill_by_net_mm2
 from stackup_lib.power.rail_drop.net_copper import RailNotJoinedError, RailNotSolvedError
-from stackup_lib.power.rail_drop.rail_models import Terminal
+from stackup_lib.power.rail_drop.rail_models import Load, Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 
 if TYPE_CHECKING:
@@ -231,37 +232,34 @@ def largest_power_nets(board: Board) -> tuple[str, ...]:
     return tuple(names[:MOST_NAMED])
 
 
-def core_rail_lines(board: Board) -> str:
-    """Return the `[[rail]]` table that would declare the accelerator's core rail."""
+def core_rail_lines(board: Board, *, on_module: bool = False) -> str:
+    """Return the `[[rail]]` table that would declare the accelerator's core rail, or on its carrier what feeds it."""
     nets = ", ".join(largest_power_nets(board))
+    load, fed, volts = ("the module", "the module", "12") if on_module else ("the accelerator", "the core", "0.75")
     return "\n".join(
         [
             "[[rail]]",
-            f'net = "?"  # {f"largest: {nets}" if nets else "the net that feeds the core"}',
-            'voltage_v = "?"  # e.g. 0.75',
+            f'net = "?"  # {f"largest: {nets}" if nets else f"the net that feeds {fed}"}',
+            f'voltage_v = "?"  # e.g. {volts}',
             'tdp_w = "?"  # or current_a',
-            "core = true  # or, above all tables: core_on_module = true",
+            *(() if on_module else ("core = true  # or, above all tables: core_on_module = true",)),
             'from = ["?"]  # inductors or output pads of the regulator',
-            'to = ["?"]  # the accelerator',
+            f'to = ["?"]  # {load}',
         ]
     )
 
 
 def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
-    from stackup_lib.power.rail_drop.rail import solve_rail  # noqa: PLC0415 - finite elements: only a rail needs them
-    from stackup_lib.power.rail_drop.sheets import Precision  # noqa: PLC0415
-
     board = ctx.board
     net = need_net(board, row)
     current, worked_out = current_of(ctx, row)
-    source = Terminal(name=", ".join(row.from_), pads=pads_of_all(board, row, row.from_, "from", "where it is fed"))
+    source = _source(board, row)
     loads, shared = loads_of(board, row, current)
     if set(source.pads) & {pad for load in loads for pad in load.pads}:
         raise MissingFact(f"source pads of {row.net}", in_table(row.net, "name no pad both in `from` and in `to`"))
     need_vias_of(board, net)
     copper, ranges = copper_as_declared(ctx, row)
-    precision = Precision(step_mm=STEP_MM, gap=GAP, most_points=MOST_POINTS)
-    drop = solve_rail(board, row.net, copper, source, loads, precision=precision)
+    drop = _drop(board, row, copper, source, loads)
     ratio = _ratio(board, row, copper, ranges, (drop.layer_power_w, drop.barrel_power_w))
     ratios = tuple(_ratio(board, row, copper, ranges, (load.layer_v, load.barrel_v)) for load in drop.loads)
     worst = next(load for load in loads if load.name == drop.worst.name)
@@ -280,6 +278,35 @@ def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
         assumed=assumed,
         confidence=Confidence.MEDIUM if shared else Confidence.HIGH,
     )
+
+
+def _source(board: Board, row: RailDeclaration) -> Terminal:
+    return Terminal(name=", ".join(row.from_), pads=pads_of_all(board, row, row.from_, "from", "where it is fed"))
+
+
+def _drop(board: Board, row: RailDeclaration, copper: BoardCopper, source: Terminal, loads: Sequence[Load]) -> RailDrop:
+    from stackup_lib.power.rail_drop.rail import solve_rail  # noqa: PLC0415 - finite elements: only a rail needs them
+    from stackup_lib.power.rail_drop.sheets import Precision  # noqa: PLC0415
+
+    precision = Precision(step_mm=STEP_MM, gap=GAP, most_points=MOST_POINTS)
+    return solve_rail(board, row.net, copper, source, loads, precision=precision)
+
+
+def all_at_the_worst(ctx: Context, solved: SolvedRail) -> RailDrop:
+    """Return the solution of a rail with all of its current at the load that drops most; the same for a single load.
+
+    Raises:
+        MissingFact: the copper cannot be solved so.
+    """
+    if len(solved.drop.loads) == 1:
+        return solved.drop
+    row, board = solved.row, ctx.board
+    loads, _ = loads_of(board, row, solved.current_a)
+    worst = next(load for load in loads if load.name == solved.drop.worst.name)
+    try:
+        return _drop(board, row, solved.copper, _source(board, row), [replace(worst, current_a=solved.current_a)])
+    except RailNotSolvedError as error:
+        raise _unsound(row, error) from error
 
 
 def _ratio(

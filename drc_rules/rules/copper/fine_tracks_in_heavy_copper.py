@@ -3,7 +3,8 @@
 What it checks
 --------------
 The narrowest track on each inner layer against the minimum width of the clause's fab tier for the layer's copper
-weight, or your own fab's (`[fab.track_mm]`). Outer layers are exempt: plating makes their weight uncertain.
+weight, or your own fab's (`[fab.track_mm]`). A declared `copper_oz` is the weight, else the stackup's thickness tells
+it. Outer layers are exempt: plating makes their weight uncertain.
 
 Why it matters
 --------------
@@ -16,16 +17,15 @@ Use a lighter foil on layers with narrow tracks, or wider tracks on heavy layers
 
 What it cannot see
 ------------------
-Only track width as drawn is measured: not spaces, necks of zones, pads, teardrops or copper graphics. Weight follows
-the stackup's thickness; plating of inner layers with buried vias is unknown. Tables are of usual fabs unless `[fab]` is
-set.
+Only track width as drawn is measured: not spaces, necks of zones, pads, teardrops or copper graphics. Plating of inner
+layers with buried vias is unknown. Tables are of usual fabs unless `[fab]` is set.
 
 Sources
 -------
 Copper-weight tables of several fabs, three tiers: beyond the best is an error, beyond advanced a warning, beyond
-standard information. A weight that no table lists passes where the next heavier one would, else it is not verifiable:
-lighter copper etches no coarser. A width may be short by 0.001 mm, and by 0.002 mm where mils and millimetres differ by
-as little: 0.125 mm keeps 5 mil, 3.5 mil keeps 0.09 mm.
+standard information. A weight that no table lists passes where the next heavier one would and fails where the next
+lighter one would, else it is not verifiable: heavier copper etches no finer. A width may be short by 0.001 mm, and by
+0.002 mm where mils and millimetres differ by as little: 0.125 mm keeps 5 mil, 3.5 mil keeps 0.09 mm.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_limits import Bar, bar_of, is_replaced, precision_mm, your_fab
 from drc_rules.facts.context import Context
+from drc_rules.facts.copper_weight import weight_of
 from drc_rules.report.model import Measured
 from drc_rules.report.places import track_place
 from drc_rules.requirements.clauses import Clause
@@ -43,7 +44,6 @@ from drc_rules.requirements.fabs import Tier, track_space, track_spaces
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.materials import ounce_class
 
 
 @record
@@ -65,10 +65,9 @@ def _inner_routed(ctx: Context, clause: Clause) -> Iterator[RoutedLayer]:
 def _own_mm(ctx: Context, index: int) -> float | None:
     """Least width that one's own fab states for the layer's weight; None where either is not known."""
     own = your_fab(ctx)
-    thickness = ctx.copper_thickness_mm(index)
-    if not own.track_mm or not thickness.known or thickness.value is None:
+    if not own.track_mm:
         return None
-    weight = ounce_class(thickness.value, outer=False)
+    weight = weight_of(ctx, index)
     return own.track_of(weight.value) if weight.known and weight.value is not None else None
 
 
@@ -85,10 +84,10 @@ m: copper weight [oz]
 @rule("CUP002", kinds=("copper_track_space",), over=_inner_routed, formula=FORMULA)
 def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer) -> Iterator[DraftFinding]:
     """Yield one finding per layer whose narrowest track is below the tier."""
-    weight_oz = ctx.need(ounce_class(ctx.need(ctx.copper_thickness_mm(layer.index)), outer=False))
+    weight_oz = ctx.need(weight_of(ctx, layer.index))
     tracks, name = ctx.board.tracks, ctx.board.copper_layers[layer.index].name
     width = float(tracks.width_mm[layer.narrowest])
-    limit = _limit(ctx, clause, layer.index, weight_oz)
+    limit = _limit(ctx, clause, layer.index, weight_oz) or _missed_in_lighter(clause, weight_oz, width)
     if limit is None:
         _need_no_table(clause, weight_oz, width)
         return
@@ -116,6 +115,15 @@ def _limit(ctx: Context, clause: Clause, index: int, weight_oz: float) -> Bar | 
         return None
     tier = Tier(clause.limit.at_least)
     return Bar(row.least_mm(tier), f"{tier} fabs", tier)
+
+
+def _missed_in_lighter(clause: Clause, weight_oz: float, width_mm: float) -> Bar | None:
+    """Return the limit of the next lighter weight that a table has, where the track misses even that."""
+    tier = Tier(clause.limit.at_least or Tier.BEST)
+    row = next((row for row in reversed(track_spaces()) if row.copper_oz < weight_oz), None)
+    if row is None or width_mm >= row.least_mm(tier) - precision_mm(row.least_mm(tier)):
+        return None
+    return Bar(row.least_mm(tier), f"{tier} fabs in {row.copper_oz:g} oz, which etches finer", tier)
 
 
 def _need_no_table(clause: Clause, weight_oz: float, width_mm: float) -> None:

@@ -2,13 +2,15 @@
 
 What it checks
 --------------
-Where `[[rail]]` declares a core rail: the copper weight of its planes together, since planes in parallel share the
-current, and the heaviest of them against the maximum. With `core_on_module` the same for every declared rail that has
-planes on a power layer. Otherwise the weight of each power plane: it passes where all of them are heavy enough, fails
-where none is, and is not verifiable where some are, until `[[rail]]` says which net is the core's. In ounce classes:
-finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz. Planes are found by filled
-copper and net: a layer is a power plane where nets that are not ground by name fill 15 % of the board. A declared
-`copper_oz` decides where given; the weight of an outer layer is uncertain because plating is added.
+Where `[[rail]]` declares a core rail: the copper weight of its planes together where half of the smaller one lies over
+the other, since planes in parallel share the current and planes in series do not, and the heaviest of them against the
+maximum. With `core_on_module` the same for every declared rail that has planes on a power layer; planes of other nets
+must be heavy enough too, or be declared. Otherwise the weight of each power plane: it passes where all of them are
+heavy enough, fails where none is, and is not verifiable where some are, until `[[rail]]` says which net is the core's.
+In ounce classes: finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz, 117-150 um
+4 oz, and above that whole ounces of 34.3 um. Planes are found by filled copper and net: a layer is a power plane where
+nets that are not ground by name fill 15 % of the board. A declared `copper_oz` decides where given; the weight of an
+outer layer is uncertain because plating is added.
 
 Why it matters
 --------------
@@ -39,15 +41,17 @@ import numpy as np
 
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.facts.context import Context
+from drc_rules.facts.copper_weight import weight_of
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.copper._parallel_planes import together_oz
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, is_ground, polygon_areas_mm2
+from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.core.words import some
-from stackup_lib.materials import ounce_class
 
 RAIL_SHARE = 0.3
 """A layer counts as a plane of a rail from this share of its fullest layer on."""
@@ -64,11 +68,13 @@ class PowerPlane:
     Attributes:
         what: as text, e.g. `the heaviest power plane, In2.Cu (+12V),`.
         layers: names.
+        unsure: what has to be known before the weight decides anything; None where it does.
     """
 
     what: str
     layers: tuple[str, ...]
     weight_oz: float
+    unsure: MissingFact | None = None
 
 
 @record
@@ -88,22 +94,17 @@ class _Planes:
 
 
 def _weight(ctx: Context, name: str) -> Fact[float]:
-    declared = ctx.declarations.copper_weight(name)
-    if declared:
-        return declared
-    index = ctx.board.layer_index[name]
-    outer = index in (0, ctx.board.layer_count - 1)
-    return ounce_class(ctx.need(ctx.copper_thickness_mm(index)), outer=outer)
+    return weight_of(ctx, ctx.board.layer_index[name])
 
 
 def _planes(ctx: Context, clause: Clause) -> tuple[PowerPlane, ...]:
     """The planes of each core rail; where none is declared, those that decide for all power planes."""
     rails = _judged_rails(ctx)
     if rails:
-        return tuple(_of_rail(planes, clause) for planes in rails)
+        return (*(_of_rail(ctx, planes, clause) for planes in rails), *_undeclared(ctx, clause))
     uses = [use for use in ctx.filled_uses() if use.power_share >= PLANE_MIN_COVERAGE / 2]
     if not uses:
-        hint = core_rail_lines(ctx.board).replace("[[rail]]\n", "[[rail]]  # or draw and fill zones of power nets\n")
+        hint = _rail_lines(ctx).replace("[[rail]]\n", "[[rail]]  # or draw and fill zones of power nets\n")
         raise MissingFact("the power planes of the board", hint)
     weighed = [(ctx.need(_weight(ctx, use.name)), use) for use in uses]
     if clause.limit.min is None:
@@ -126,12 +127,59 @@ def _judged_rails(ctx: Context) -> list[_Planes]:
     return [planes for planes in own if planes.weighed]
 
 
-def _of_rail(planes: _Planes, clause: Clause) -> PowerPlane:
-    """A rail's planes together against too little, the heaviest alone against too much."""
+def _rail_lines(ctx: Context) -> str:
+    """The `[[rail]]` that would tell which planes count: the core's, or on a carrier of a module any."""
+    return core_rail_lines(ctx.board, on_module=ctx.declarations.config.core_on_module)
+
+
+def _undeclared(ctx: Context, clause: Clause) -> Iterator[PowerPlane]:
+    """On a carrier of a module the planes of nets that no `[[rail]]` declares; one out of limits is left open."""
+    declared = PowerRails(ctx).declared
+    if not ctx.declarations.config.core_on_module or any(row.core for row in declared):
+        return
+    names, board = {row.net for row in declared}, ctx.board
+    least_mm2 = PLANE_MIN_COVERAGE / 2 * (board_area_mm2(board) or float("inf"))
+    for use in ctx.filled_uses():
+        for net in (net for net, mm2 in use.fill_mm2.items() if net and mm2 >= least_mm2):
+            name = board.nets[net]
+            if name not in names and not is_ground(name):
+                yield _undeclared_plane(ctx, clause, name, use.name)
+
+
+def _undeclared_plane(ctx: Context, clause: Clause, net: str, layer: str) -> PowerPlane:
+    what = f"{net} on {layer}"
+    try:
+        weight = ctx.need(_weight(ctx, layer))
+    except MissingFact as unknown:
+        return PowerPlane(what, (layer,), 0.0, unknown)
+    if (clause.limit.min or 0.0) <= weight <= (clause.limit.max or float("inf")):
+        return PowerPlane(what, (layer,), weight)
+    fact = f"what {net} feeds, whose plane on {layer} has {weight:g} oz; {clause.title}"
+    lines = ("[[rail]]", f'net = "{net}"', 'voltage_v = "?"', 'current_a = "?"', 'from = ["?"]', 'to = ["?"]')
+    return PowerPlane(what, (layer,), weight, MissingFact(fact, "\n".join(lines)))
+
+
+def _of_rail(ctx: Context, planes: _Planes, clause: Clause) -> PowerPlane:
+    """A rail's planes together, as far as they lie over one another, against too little; else the heaviest alone.
+
+    It passes where each plane is heavy enough with those over it, and fails where none is.
+    """
     if clause.limit.min is None:
         name, weight = max(planes.weighed, key=lambda plane: plane[1])
         return PowerPlane(f"{name}, a plane of {planes.net}", (name,), weight)
-    return PowerPlane(f"{planes.net} on {', '.join(planes.layers)}", planes.layers, planes.together_oz)
+    what, least = f"{planes.net} on {', '.join(planes.layers)}", clause.limit.min
+    if len(planes.weighed) == 1 or planes.together_oz < least:
+        return PowerPlane(what, planes.layers, planes.together_oz)
+    board = ctx.board
+    rows = [(board.layer_index[name], weight) for name, weight in planes.weighed]
+    found = together_oz(ctx, board.net_index[planes.net], rows)
+    light, heavy = min(sure for sure, _ in found), max(most for _, most in found)
+    if light >= least or heavy < least:
+        return PowerPlane(what, planes.layers, light if light >= least else heavy)
+    told = ", ".join(f"{name} {weight:g} oz" for name, weight in planes.weighed)
+    fact = f"planes of {planes.net} that carry its current in parallel: {told}, which do not all lie over one another"
+    how = f"draw the planes of {planes.net} over one another, or give each of them {least:g} oz"
+    return PowerPlane(what, planes.layers, light, MissingFact(f"{fact}; {clause.title}", how))
 
 
 def _planes_of(ctx: Context, net: int, among: Collection[str] | None = None) -> _Planes:
@@ -149,7 +197,8 @@ def _deciding(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, Layer
     if light[0] < least <= heavy[0]:
         ranked = sorted(weighed, key=lambda plane: -plane[0])
         told = ", ".join(f"{_named(ctx.board, use)} {weight:g} oz" for weight, use in ranked)
-        raise MissingFact(f"the plane of the core rail: {told}; {clause.title}", core_rail_lines(ctx.board))
+        which = "rails that the planes carry" if ctx.declarations.config.core_on_module else "plane of the core rail"
+        raise MissingFact(f"the {which}: {told}; {clause.title}", _rail_lines(ctx))
     all_alike = light[0] == heavy[0]
     if light[0] >= least and not all_alike:
         return _plane(ctx, "lightest", *light)
@@ -189,6 +238,8 @@ W_max: maximum [oz]
 @rule("CUP001", kinds=("power_copper_oz",), over=_planes, formula=FORMULA, reads_fills=True)
 def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterator[DraftFinding]:
     """Yield one finding when a power plane, or those of a core rail together, are outside the clause's weight."""
+    if plane.unsure is not None:
+        raise plane.unsure
     least, most = clause.limit.min, clause.limit.max
     ctx.shows(plane.what, W=plane.weight_oz, W_min=least or 0.0, W_max=most or float("inf"))
     too_thin = least is not None and plane.weight_oz < least
@@ -203,7 +254,7 @@ def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterat
         if too_thin
         else "Heavy copper etches coarser and needs more resin to fill",
         fix="Give the power planes the heavier foil, mirrored about the middle. Parallel planes of one rail count "
-        "together where [[rail]] declares it with core = true"
+        "together where [[rail]] declares it with core = true and they lie over one another"
         if too_thin
         else "Split the plane over two layers, or have the fab confirm resin fill and etching",
         ids=plane.layers,

@@ -3,12 +3,13 @@
 What it checks
 --------------
 Inner planes of 2 to 4 oz against the next lighter weight, where the workload requires no more than that and every net
-that fills a good part of such a layer is ground or a declared `[[rail]]` with a drop limit. The drop of each of
-those rails, supply and return, and of each rail that returns through such a ground, is scaled as if all of it grew with
-the lighter foil, at the thinnest that a fab may deliver; so is the density where `max_a_per_mm2` is declared. A return
-without copper on these planes keeps its drop. Where a return is not known, a temperature rise is limited, a rail draws
-more than its `max_via_a` (lighter planes leave more to the nearest via), or a rail cannot be solved, the rule gives no
-advice: following it never makes a declared limit fail.
+that fills a good part of such a layer is ground or a declared `[[rail]]` with a drop limit. The drop of each of those
+rails, supply and return, and of each rail that returns through such a ground, is scaled as if all of it grew with the
+lighter foil, at the thinnest that a fab may deliver; so is the density where `max_a_per_mm2` is declared. A return
+without copper on these planes keeps its drop. A declared `copper_oz` is the weight, else the thickness tells it. Where
+a return is not known, a temperature rise is limited, a rail draws more than its `max_via_a` (lighter planes leave more
+to the nearest via), or a rail cannot be solved, the rule gives no advice: following it never makes a declared limit
+fail.
 
 Why it matters
 --------------
@@ -36,6 +37,7 @@ from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import CopperLoss
 from drc_rules.analysis.power.rail_doubt import LEAST_SHARE
 from drc_rules.facts.context import Context
+from drc_rules.facts.copper_weight import weight_of
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import demands
@@ -45,7 +47,7 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.materials import copper_weights, ounce_class
+from stackup_lib.materials import copper_weights
 from stackup_lib.power.rail_drop.spread import finished_range_mm
 
 LIGHTER = {2.0: 1.0, 3.0: 2.0, 4.0: 3.0}
@@ -95,7 +97,7 @@ def _heavy_layers(ctx: Context) -> dict[str, float]:
     found = {}
     for index, use in enumerate(ctx.filled_uses()):
         if use.is_plane and 0 < index < ctx.board.layer_count - 1:
-            oz = ctx.need(ounce_class(ctx.need(ctx.copper_thickness_mm(index)), outer=False))
+            oz = ctx.need(weight_of(ctx, index))
             if oz in LIGHTER:
                 found[use.name] = oz
     return found

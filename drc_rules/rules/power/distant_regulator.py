@@ -3,10 +3,11 @@
 What it checks
 --------------
 Rails whose `[[rail]]` declares ripple_pct and step_a, hence a target impedance: the inductance of the supply path from
-the regulator's output to the load that drops most, over its nearest ground plane, as reactance at 100 kHz. The current
-flows as the DC solution has it. Distance and resistance stand next to it. It fails where even half of the value exceeds
-the target; where only the value does, it is not verifiable. A rail with impedance_mohm was simulated and is left out.
-It is information.
+the regulator's output to the load that drops most, over the nearest plane of the net by which it returns, as reactance
+at 100 kHz. All current goes to that load, and flows as the DC solution has it; layers on one side of a plane count with
+what each induces in the other. Distance and resistance of the same path stand next to it. It fails where even half of
+the value exceeds the target, with the step shared out as the loads share the current; where only the value does, it is
+not verifiable. A rail with impedance_mohm was simulated and is left out. It is information.
 
 Why it matters
 --------------
@@ -25,9 +26,9 @@ plane. At higher frequencies current spreads, and the path is less inductive tha
 
 Sources
 -------
-Magnetic energy of current sheets over a plane; the correction of narrow copper as for a trace. Target: L. D. Smith et
-al., IEEE Trans. Adv. Packag. 22 (1999) 284. 100 kHz is engineering knowledge of multiphase regulators, and no document
-states a distance: hence never more than information.
+Magnetic energy of current sheets over a plane, gap by gap; the correction of narrow copper as for a trace. Target: L.
+D. Smith et al., IEEE Trans. Adv. Packag. 22 (1999) 284. 100 kHz is engineering knowledge of multiphase regulators, and
+no document states a distance: hence never more than information.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def distant_regulator(ctx: Context, clause: Clause, number: int) -> Iterator[Dra
     length, henry, ohm = reach.distance_mm, reach.inductance_h.nominal * 1e9, reach.resistance_ohm.nominal * 1000
     ctx.shows(row.net, X=found.nominal, f=at_khz, L=henry, Z_max=target, d=length, R=ohm, pi=math.pi)
     standing = found.against(maximum=target)
-    path = f"{length:.0f} mm, {figure(henry)} nH and {figure(ohm)} mOhm from regulator to load"
+    path = f"{length:.0f} mm, {figure(henry)} nH and {figure(ohm)} mOhm from regulator to {reach.load}"
     if standing is Standing.UNSURE:
         line = in_table(row.net, 'impedance_mohm = "?"  # largest at the load up to 100 MHz, as simulated or measured')
         raise MissingFact(f"impedance of {row.net}: {path}, maximum {figure(target)} mOhm at {at_khz:g} kHz", line)

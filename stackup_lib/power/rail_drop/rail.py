@@ -27,6 +27,7 @@ from stackup_lib.power.rail_drop.rail_models import (
     BoardCopper,
     DensityPeak,
     HoleCurrent,
+    LayerFlow,
     Load,
     LoadDrop,
     RailDrop,
@@ -291,7 +292,17 @@ def _result(  # noqa: PLR0917 - what the solution was made of
         points=solution.points,
         passes=solution.passes,
         find_peak=find_peak,
+        find_flow=partial(_flow, plan, solution, names),
     )
+
+
+def _flow(plan: RailPlan, solution: SheetSolution, names: list[str]) -> dict[str, LayerFlow]:
+    form = solution.assembly
+    return {
+        names[layer]: LayerFlow(form.corners_mm[mine], solution.density_a_per_mm[mine])
+        for sheet, layer in enumerate(plan.layers)
+        if (mine := form.sheet_of == sheet).any()
+    }
 
 
 def _route(way: Sequence[Step], plan: RailPlan, solution: SheetSolution, names: list[str]) -> tuple[RouteStep, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
 
+from stackup_lib.board.board import Floats
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 
@@ -121,6 +122,19 @@ class TrackCurrent:
 
 
 @record
+class LayerFlow:
+    """Where the current of a rail flows on one layer, triangle by triangle.
+
+    Attributes:
+        corners_mm: shape (triangles, 3, 2).
+        a_per_mm: shape (triangles, 2): current per mm of width, as a vector.
+    """
+
+    corners_mm: Floats
+    a_per_mm: Floats
+
+
+@record
 class RailDrop:
     """IR drop of a rail; losses and drops are those of this net alone, its return is another net.
 
@@ -131,6 +145,7 @@ class RailDrop:
         holes, tracks: largest current first.
         points, passes: size of the last mesh, and number of meshes.
         find_peak: solves where current is densest, which `peak` remembers; raises `RailNotSolvedError`.
+        find_flow: gives where current flows on each layer that it can reach, by name.
     """
 
     net: str
@@ -143,6 +158,7 @@ class RailDrop:
     points: int
     passes: int
     find_peak: Callable[[], DensityPeak] = field(compare=False, repr=False)
+    find_flow: Callable[[], Mapping[str, LayerFlow]] = field(compare=False, repr=False)
 
     @cached_property
     def peak(self) -> DensityPeak:

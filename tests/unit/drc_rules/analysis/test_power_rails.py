@@ -11,7 +11,7 @@ import shapely
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import spsolve
 
-from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, largest_power_nets
+from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, core_rail_lines, largest_power_nets
 from drc_rules.analysis.power.rail_table import rail_rows
 from drc_rules.facts.context import Context
 from drc_rules.settings.config import parse_config
@@ -454,6 +454,15 @@ def test_other_rails_of_the_board_agree_with_the_raster(
     raster = cells.drops_v(pads_of(thor, net, source), {pads_of(thor, net, name): a for name, a in loads.items()})
 
     assert drop.worst.drop_v.nominal == pytest.approx(max(raster), rel=0.06)
+
+
+@pytest.mark.parametrize("on_module", [False, True])
+def test_who_has_the_core_on_a_module_is_not_asked_to_say_so_again(*, on_module: bool, tmp_path: Path) -> None:
+    board = mini_context(tmp_path, {"size_mm": [40, 30], "planes": {"B.Cu": "+12V"}}).board
+    lines = core_rail_lines(board, on_module=on_module)
+    assert ("core" in lines) is not on_module
+    assert ("# the module" in lines) is on_module
+    assert "largest: +12V" in lines
 
 
 @pytest.mark.slow
