@@ -24,7 +24,7 @@ class HotPart(Declaration):
         sink: copper layer that the heat is led to, by default the far side.
         cooling: how the heat is taken away in the end.
         via_fill, via_capped: what the fab notes say of the vias in the thermal pads; KiCad 10 can store it in the via.
-        plating_um: wall of those vias.
+        plating_um: wall of those vias; by default what IPC-6012 asks of the class under `[order]`, else of class 2.
         coin: a copper coin lies under the part.
         max_k_per_w: largest thermal resistance from pad to `sink`.
         junction_max_c, theta_jc_k_per_w, sink_c: hottest junction, resistance from junction to pad, temperature of

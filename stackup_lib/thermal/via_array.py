@@ -31,6 +31,7 @@ class _Figures(Frozen):
     copper: _Range
     laminate: _Range
     plating_um: _Range
+    class_3_um: _Range
     fill: dict[str, _Range]
 
 
@@ -49,12 +50,14 @@ class ThermalBarrel:
         length_mm: from the pad's copper to the copper that the heat is led to.
         fill: `none`, `resin`, `conductive epoxy`, `copper`, or `unknown`.
         plating_um: wall as declared, None for what IPC-6012 lets expect.
+        is_class_3: the order requires class 3.
     """
 
     drill_mm: float
     length_mm: float
     fill: str = "unknown"
     plating_um: float | None = None
+    is_class_3: bool = False
 
 
 def barrel_k_per_w(length_mm: float, copper_mm2: float, fill_mm2: float, copper_w: float, fill_w: float) -> float:
@@ -79,7 +82,7 @@ def barrel_range_k_per_w(barrel: ThermalBarrel) -> Interval:
     wall outside. The nominal value takes it for the finished hole, as board files mean it.
     """
     figures = _figures()
-    walls, fill = figures.plating_um, figures.fill[barrel.fill]
+    walls, fill = figures.class_3_um if barrel.is_class_3 else figures.plating_um, figures.fill[barrel.fill]
     given = barrel.plating_um
     thin, usual, thick = (given,) * 3 if given else (walls.low, walls.nominal, walls.high)
     low = _barrel(barrel, thick / 1000, figures.copper.high, fill.high, is_finished=True)
@@ -131,3 +134,13 @@ def array_k_per_w(
         nominal=together([r.nominal for r in ranges], 0.5, figures.laminate.nominal),
         high=together([r.high for r in ranges], 1.0, figures.laminate.low),
     )
+
+
+def most_laminate_w_per_mm2_k(length_mm: float) -> float:
+    """Return what a square millimetre of laminate of a thickness conducts at most."""
+    return _figures().laminate.high / (MM_PER_M * length_mm)
+
+
+def least_square_k_per_w(copper_mm: float) -> float:
+    """Return the lowest resistance of a square of copper of a thickness, along it."""
+    return MM_PER_M / (_figures().copper.high * copper_mm)

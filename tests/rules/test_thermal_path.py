@@ -8,6 +8,7 @@ import pytest
 
 from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, hot_parts
 from drc_rules.facts.context import Context
+from drc_rules.rules.thermal._heat_spread import least_k_per_w
 from drc_rules.rules.thermal._thermal_path import HeatPath, connected_layers, heat_path
 from stackup_lib.core.facts import MissingFact
 from tests.support.mini import mini_context
@@ -158,3 +159,65 @@ def test_copper_beside_the_holes_spreads_heat_only_within_reach_and_on_their_net
     ]
 
     assert touched == [(1,), ()]
+
+
+def drilled(start: str, must_cut: str) -> list[dict[str, object]]:
+    """The nine vias, drilled out from one side up to a layer."""
+    return [vias(backdrill={"size_mm": 0.5, "from": start, "must_cut": must_cut})]
+
+
+def test_a_backdrill_takes_away_what_the_barrel_reaches(tmp_path: Path) -> None:
+    """From the far side up to In2 the barrels still reach In1; from the part's own side they are off the pad."""
+    far, near = drilled("B.Cu", "In2.Cu"), drilled("F.Cu", "In1.Cu")
+    sink = f'{HOT}sink = "In1.Cu"\n'
+    to_plane = path_of(context(tmp_path / "a", vias=far, config=sink))
+    whole = path_of(context(tmp_path / "b", config=sink))
+
+    assert to_plane == whole
+    assert path_of(context(tmp_path / "c", vias=far)) is None
+    assert path_of(context(tmp_path / "d", vias=near)) is None
+    back = context(tmp_path / "e", side="back", planes={"F.Cu": "GND"}, vias=drilled("F.Cu", "In2.Cu"))
+    assert path_of(back) is None
+    within = [vias(backdrill={"size_mm": 0.3, "from": "B.Cu", "must_cut": "In2.Cu"})]
+    assert path_of(context(tmp_path / "f", vias=within)) == path_of(context(tmp_path / "g"))
+
+
+def test_an_inner_sink_counts_the_vias_that_join_copper_there(tmp_path: Path) -> None:
+    """In2 of +12V is none for ground; a ground zone under six of nine vias counts these six."""
+    sink = f'{HOT}sink = "In2.Cu"\n'
+    zone = {"net": "GND", "layer": "In2.Cu", "rect_mm": [10, 10, 20.1, 20]}
+    six = path_of(context(tmp_path / "a", planes={}, zones=[zone], config=sink))
+
+    assert path_of(context(tmp_path / "b", planes={"In2.Cu": "+12V"}, config=sink)) is None
+    assert six is not None
+    assert six.holes == 6
+
+
+def test_the_bound_adds_what_copper_around_can_conduct_at_most(tmp_path: Path) -> None:
+    """Without a pour it is the array's own; with one, less, and not below the pad on one temperature with all of it."""
+    around = vias(18, at_mm=[17.6, 17.5], grid=[9, 2], pitch_mm=0.6)
+    one = vias(1, at_mm=[20, 15])
+    alone = context(tmp_path / "a", planes={"B.Cu": "GND"}, vias=[one])
+    poured = context(tmp_path / "b", planes={"F.Cu": "GND", "B.Cu": "GND"}, vias=[one, around])
+    bounds = []
+    for ctx in (alone, poured):
+        path = path_of(ctx)
+        assert path is not None
+        bounds.append((least_k_per_w(ctx, only(ctx), path), path.least_k_per_w))
+    (bare, own), (spread, same) = bounds
+    laminate = 0.7 * 40 * 30 / 1530
+
+    assert bare == pytest.approx(own)
+    assert own == pytest.approx(same)
+    assert 1 / (19 / own + laminate) < spread < own / 4
+
+
+def test_a_pad_without_a_net_counts_where_no_other_is_a_thermal_pad(tmp_path: Path) -> None:
+    """Alone it is the thermal pad; next to one of ground it holds the part."""
+    bare = {"number": "6", "at_mm": [0, 4.5], "size_mm": [3, 3]}
+    found = []
+    for pads in ([*PINS, bare], [*PINS, PAD, bare]):
+        parts = [{"reference": "U1", "at_mm": [20, 15], "pads": pads}]
+        found.append([pad.number for pad in only(context(tmp_path / str(len(pads)), parts=parts)).pads])
+
+    assert found == [["6"], ["5"]]

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.thermal.hot_parts import CANDIDATE_LETTERS, inside_pad
+from drc_rules.analysis.thermal.hot_parts import CANDIDATE_LETTERS
+from drc_rules.analysis.thermal.pad_shapes import (
+    ROUNDING_MM,
+    inside_pad,
+    pad_areas_mm2,
+    pad_middles_mm,
+    pad_shape,
+)
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, Ints, PadKind
 from stackup_lib.core.arrays import distinct, median
@@ -21,9 +28,6 @@ LEAST_RATIO = 6.0
 
 LEAST_MM2 = 2.0
 """A smaller pad leads little heat: 1.4 x 1.4 mm."""
-
-ROUNDING_MM = 0.001
-"""A via on the border of two cells of a divided pad is in it, whatever turning the part by 45 degrees rounds away."""
 
 MIDDLE = 0.25
 """Its centre is this near the middle of the others, as a share of their extent."""
@@ -69,7 +73,7 @@ def _of_part(board: Board, rows: Ints) -> Iterator[ExposedPad]:
     reference = str(board.footprints.reference[footprint])
     if letters_of(reference) not in CANDIDATE_LETTERS:
         return
-    area = pads.size_x_mm[rows] * pads.size_y_mm[rows]
+    area = pad_areas_mm2(board, rows)
     usual = median(area)
     large = (area >= LEAST_RATIO * usual) & (area >= LEAST_MM2) & (pads.net[rows] > 0)
     others = rows[~large]
@@ -101,11 +105,12 @@ def _size_mm(board: Board, footprint: int, rows: Ints) -> tuple[float, float]:
     """Return the extent of the pieces of a pad, along and across the part."""
     pads, turned = board.pads, float(board.footprints.rotation_deg[footprint])
     tilt = np.radians(pads.rotation_deg[rows] - turned)
-    half_x = (pads.size_x_mm[rows] * np.abs(np.cos(tilt)) + pads.size_y_mm[rows] * np.abs(np.sin(tilt))) / 2
-    half_y = (pads.size_x_mm[rows] * np.abs(np.sin(tilt)) + pads.size_y_mm[rows] * np.abs(np.cos(tilt))) / 2
+    size_x, size_y = np.array([pad_shape(board, row).size_mm for row in rows.tolist()]).T
+    half_x = (size_x * np.abs(np.cos(tilt)) + size_y * np.abs(np.sin(tilt))) / 2
+    half_y = (size_x * np.abs(np.sin(tilt)) + size_y * np.abs(np.cos(tilt))) / 2
     c, s = np.cos(np.radians(turned)), np.sin(np.radians(turned))
-    along = pads.x_mm[rows] * c - pads.y_mm[rows] * s
-    across = pads.x_mm[rows] * s + pads.y_mm[rows] * c
+    x_mm, y_mm = pad_middles_mm(board, rows)
+    along, across = x_mm * c - y_mm * s, x_mm * s + y_mm * c
     width = np.max(along + half_x) - np.min(along - half_x)
     height = np.max(across + half_y) - np.min(across - half_y)
     return round(float(width), 6), round(float(height), 6)  # what turning rounds away is no width
@@ -115,9 +120,10 @@ def _is_in_the_middle(board: Board, footprint: int, mine: Ints, others: Ints) ->
     """Tell whether a pad lies between the others, along both axes of the part."""
     pads = board.pads
     angle = np.radians(float(board.footprints.rotation_deg[footprint]))
+    x_mm, y_mm = pad_middles_mm(board, mine)
     for c, s in ((np.cos(angle), -np.sin(angle)), (np.sin(angle), np.cos(angle))):
         around = pads.x_mm[others] * c + pads.y_mm[others] * s
-        at = float(np.mean(pads.x_mm[mine] * c + pads.y_mm[mine] * s))
+        at = float(np.mean(x_mm * c + y_mm * s))
         extent = float(np.ptp(around))
         if extent <= 0 or abs(at - (float(around.min()) + extent / 2)) > MIDDLE * extent:
             return False

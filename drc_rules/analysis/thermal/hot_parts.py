@@ -1,23 +1,24 @@
-"""Declared high-power components on the board: their thermal pads, and the plated holes in them with fill and cap."""
+"""Declared high-power components on the board, and their thermal pads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from drc_rules.analysis.thermal.pad_holes import PadHole, declared_state, holes_in_pad
+from drc_rules.analysis.thermal.pad_shapes import inside_pad, pad_areas_mm2, pad_polygon, pad_shape, without_inner
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_thermal import HotPart
-from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
+from stackup_lib.board.board import Board, Ints, PadKind
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.errors import did_you_mean
-from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.nets.two_pin_parts import is_left_out, letters_of
 
@@ -26,6 +27,9 @@ EXPOSED_RATIO = 2.5
 
 EXPOSED_MM2 = 1.0
 """A smaller pad leads no heat worth the name."""
+
+NEAR_MM = 1.5
+"""Vias this close to a pad conduct its heat as well, if worse."""
 
 SUPPLY_PADS = 4
 """A part without thermal pad loses heat through the nets on at least this many of its pads: ground, supplies."""
@@ -36,37 +40,34 @@ PLACES_SHOWN = 20
 
 
 @record
-class PadHole:
-    """A plated hole in a thermal pad.
+class Pad:
+    """A thermal pad with its holes; one that lies in two pads belongs to the larger.
 
     Attributes:
-        along_mm, across_mm: from the middle of the pad, along its width and its height.
-        filled, capped: as the board file or the declaration says.
-        is_laser: a microvia.
+        size_mm: of the rectangle around it.
+        is_rectangle: False for a custom pad that does not nearly fill that.
     """
-
-    x_mm: float
-    y_mm: float
-    along_mm: float
-    across_mm: float
-    drill_mm: float
-    bottom: int
-    net: int
-    uuid: str
-    filled: Fact[bool]
-    capped: Fact[bool]
-    is_laser: bool
-
-
-@record
-class Pad:
-    """A thermal pad with its holes."""
 
     row: int
     number: str
     net: int
     area_mm2: float
     size_mm: tuple[float, float]
+    is_rectangle: bool
+    holes: tuple[PadHole, ...]
+
+
+@record
+class NetPads:
+    """The thermal pads that a part has on one net; those without a net count as one, too.
+
+    Attributes:
+        area_mm2: of all of them, what they share once.
+    """
+
+    net: int
+    pads: tuple[Pad, ...]
+    area_mm2: float
     holes: tuple[PadHole, ...]
 
 
@@ -91,6 +92,12 @@ class HotPartOnBoard:
     def holes(self) -> tuple[PadHole, ...]:
         """The holes in all of its pads, each once."""
         return tuple({(hole.x_mm, hole.y_mm): hole for pad in self.pads for hole in pad.holes}.values())
+
+    @cached_property
+    def by_net(self) -> tuple[NetPads, ...]:
+        """Its pads, net by net in the order of the pads."""
+        nets = dict.fromkeys(pad.net for pad in self.pads)
+        return tuple(_of_net(self.board, net, [pad for pad in self.pads if pad.net == net]) for net in nets)
 
     def place(self) -> Location:
         """The part itself."""
@@ -132,12 +139,12 @@ def hot_parts_of_power(ctx: Context, clause: Clause) -> tuple[HotPartOnBoard, ..
     return tuple(part for part in required_hot_parts(ctx, clause) if need_power_w(part) >= least)
 
 
-def holes_near(part: HotPartOnBoard, reach_mm: float) -> int:
-    """Count the vias of the net within reach of the edges of a part's thermal pads, those inside among them."""
-    vias = part.board.vias
+def holes_near(board: Board, pads: Sequence[Pad], reach_mm: float) -> int:
+    """Count the vias of their net within reach of the edges of some pads, those inside among them."""
+    vias = board.vias
     near = np.zeros(len(vias), dtype=bool)
-    for pad in part.pads:
-        near |= inside_pad(part.board, pad.row, vias.x_mm, vias.y_mm, reach_mm) & (vias.net == pad.net)
+    for pad in pads:
+        near |= inside_pad(board, pad.row, vias.x_mm, vias.y_mm, reach_mm) & (vias.net == pad.net)
     return int(np.sum(near))
 
 
@@ -188,7 +195,7 @@ def _on_board(board: Board, declared: HotPart, reference: str) -> HotPartOnBoard
         raise MissingFact(f"component {reference}, which is not fitted (DNP)", cure)
     layer = board.layer_count - 1 if parts.back[footprint] else 0
     thermal, is_exposed = _thermal_pads(board, declared, footprint, layer)
-    pads = tuple(_pad(board, declared, row, layer) for row in thermal.tolist())
+    pads = _pads(board, declared, thermal, layer)
     return HotPartOnBoard(board, declared, reference, footprint, layer, is_exposed, pads)
 
 
@@ -197,7 +204,6 @@ def _thermal_pads(board: Board, declared: HotPart, footprint: int, layer: int) -
     pads = board.pads
     on_layer = (pads.layers & np.uint64(1 << layer)) != 0
     rows = np.flatnonzero((pads.footprint == footprint) & on_layer & (pads.kind != PadKind.NON_PLATED))
-    area = pads.size_x_mm[rows] * pads.size_y_mm[rows]
     if declared.pads:
         named = rows[np.isin(pads.number[rows], declared.pads) & (pads.kind[rows] != PadKind.THROUGH)]
         if not len(named):
@@ -205,103 +211,47 @@ def _thermal_pads(board: Board, declared: HotPart, footprint: int, layer: int) -
             raise MissingFact(
                 f"the thermal pads {', '.join(declared.pads)}", f"correct pads under [[hot_part]]; {known}"
             )
-        return named, True
-    flat = pads.kind[rows] != PadKind.THROUGH
-    rows, area = rows[flat], area[flat]
+        return without_inner(board, named, 0.0), True
+    rows = without_inner(board, rows[pads.kind[rows] != PadKind.THROUGH], EXPOSED_MM2)
     if len(rows) > 1:
-        large = (area >= EXPOSED_RATIO * median(area)) & (area >= EXPOSED_MM2) & (pads.net[rows] > 0)
-        if np.any(large):
-            return rows[large], True
+        area = pad_areas_mm2(board, rows)
+        large = (area >= EXPOSED_RATIO * median(area)) & (area >= EXPOSED_MM2)
+        with_net = large & (pads.net[rows] > 0)
+        if np.any(large):  # one without a net leads heat as well, next to others it holds the part
+            return rows[with_net if np.any(with_net) else large], True
     nets, counts = np.unique(pads.net[rows], return_counts=True)
     supplies = nets[(counts >= SUPPLY_PADS) & (nets > 0)]
     grounds = [net for net in nets.tolist() if is_ground(board.nets[net])]
     return rows[np.isin(pads.net[rows], np.concatenate((supplies, grounds)))], False
 
 
-def _pad(board: Board, declared: HotPart, row: int, layer: int) -> Pad:
-    pads = board.pads
-    size = float(pads.size_x_mm[row]), float(pads.size_y_mm[row])
-    return Pad(
-        row=row,
-        number=str(pads.number[row]),
-        net=int(pads.net[row]),
-        area_mm2=size[0] * size[1],
-        size_mm=size,
-        holes=(*_via_holes(board, declared, row, layer), *_pad_holes(board, declared, row)),
-    )
-
-
-def inside_pad(board: Board, row: int, x_mm: Floats, y_mm: Floats, beyond_mm: float = 0.0) -> NDArray[np.bool_]:
-    """Tell which points lie in a pad's rectangle, or so far beyond, whatever its shape: corners hold no holes."""
-    along, across = _in_pad(board, row, x_mm, y_mm)
-    inside = np.abs(along) <= board.pads.size_x_mm[row] / 2 + beyond_mm
-    inside &= np.abs(across) <= board.pads.size_y_mm[row] / 2 + beyond_mm
-    return np.asarray(inside)
-
-
-def _in_pad(board: Board, row: int, x_mm: Floats, y_mm: Floats) -> tuple[Floats, Floats]:
-    """Return points from the middle of a pad, along its width and its height."""
-    pads = board.pads
-    angle = np.radians(pads.rotation_deg[row])
-    dx, dy = x_mm - pads.x_mm[row], y_mm - pads.y_mm[row]
-    return dx * np.cos(angle) - dy * np.sin(angle), dx * np.sin(angle) + dy * np.cos(angle)
-
-
-def _via_holes(board: Board, declared: HotPart, row: int, layer: int) -> Iterator[PadHole]:
-    vias, reference = board.vias, _reference(board, row)
-    reaches = (vias.start_layer <= layer) & (vias.end_layer >= layer) & (vias.net == board.pads.net[row])
-    along, across = _in_pad(board, row, vias.x_mm, vias.y_mm)
-    for index in np.flatnonzero(reaches & inside_pad(board, row, vias.x_mm, vias.y_mm)).tolist():
-        yield PadHole(
-            x_mm=float(vias.x_mm[index]),
-            y_mm=float(vias.y_mm[index]),
-            along_mm=float(along[index]),
-            across_mm=float(across[index]),
-            drill_mm=float(vias.drill_mm[index]),
-            bottom=int(vias.end_layer[index] if layer == 0 else vias.start_layer[index]),
-            net=int(vias.net[index]),
-            uuid=str(vias.uuid[index]),
-            filled=_is(declared, reference, "filled") or _of_file(board, reference, "filled", int(vias.filled[index])),
-            capped=_is(declared, reference, "capped") or _of_file(board, reference, "capped", int(vias.capped[index])),
-            is_laser=int(vias.kind[index]) == ViaKind.MICRO,
+def _pads(board: Board, declared: HotPart, rows: Ints, layer: int) -> tuple[Pad, ...]:
+    """Return a part's pads in their order; each hole belongs to the largest that it is in."""
+    made: dict[int, Pad] = {}
+    taken: set[tuple[float, float]] = set()
+    for row in rows[np.argsort(-pad_areas_mm2(board, rows), kind="stable")].tolist():
+        shape = pad_shape(board, row)
+        found = holes_in_pad(board, declared, row, layer, shape)
+        made[row] = Pad(
+            row=row,
+            number=str(board.pads.number[row]),
+            net=int(board.pads.net[row]),
+            area_mm2=shape.area_mm2,
+            size_mm=shape.size_mm,
+            is_rectangle=shape.is_rectangle,
+            holes=tuple(hole for hole in found if (hole.x_mm, hole.y_mm) not in taken),
         )
+        taken.update((hole.x_mm, hole.y_mm) for hole in found)
+    return tuple(made[row] for row in rows.tolist())
 
 
-def _pad_holes(board: Board, declared: HotPart, row: int) -> Iterator[PadHole]:
-    """The plated holes that a footprint, its own or another, has in its thermal pad; KiCad stores no fill for them."""
-    pads, reference = board.pads, _reference(board, row)
-    mine = (pads.kind == PadKind.THROUGH) & (pads.net == pads.net[row]) & (pads.drill_x_mm > 0)
-    is_back = bool(board.footprints.back[pads.footprint[row]])
-    along, across = _in_pad(board, row, pads.x_mm, pads.y_mm)
-    for index in np.flatnonzero(mine & inside_pad(board, row, pads.x_mm, pads.y_mm)).tolist():
-        yield PadHole(
-            x_mm=float(pads.x_mm[index]),
-            y_mm=float(pads.y_mm[index]),
-            along_mm=float(along[index]),
-            across_mm=float(across[index]),
-            drill_mm=float(pads.drill_x_mm[index]),
-            bottom=0 if is_back else board.layer_count - 1,
-            net=int(pads.net[index]),
-            uuid=str(pads.uuid[index]),
-            filled=_is(declared, reference, "filled") or _not_declared(reference, in_footprint=True),
-            capped=_is(declared, reference, "capped") or _not_declared(reference, in_footprint=True),
-            is_laser=False,
-        )
+def _of_net(board: Board, net: int, pads: Sequence[Pad]) -> NetPads:
+    area = sum(pad.area_mm2 for pad in pads)
+    if len(pads) > 1:
+        import shapely  # noqa: PLC0415 - heavy, and only parts with several thermal pads on a net need it
 
-
-def _reference(board: Board, row: int) -> str:
-    return str(board.footprints.reference[board.pads.footprint[row]])
-
-
-def _is(declared: HotPart, reference: str, what: str) -> Fact[bool] | None:
-    """Return what the settings say of fill or cap of a part's vias, None where they say nothing."""
-    said = declared.via_capped if what == "capped" else None
-    if what == "filled" and declared.via_fill is not None:
-        said = declared.via_fill != "none"
-    if said is None:
-        return None
-    source = f"{FILE_NAME}, hot_part of {reference}"
-    return Fact[bool](name=f"vias {what}", value=said, origin=Origin.DECLARED, source=source)
+        area = float(shapely.union_all([pad_polygon(board, pad.row) for pad in pads]).area)
+    return NetPads(net, tuple(pads), area, tuple(hole for pad in pads for hole in pad.holes))
 
 
 def fill_notes(ctx: Context) -> Iterator[str]:
@@ -315,29 +265,10 @@ def fill_notes(ctx: Context) -> Iterator[str]:
         mine = {hole.uuid for hole in part.holes if hole.uuid}
         rows = [row for row, uuid in enumerate(vias.uuid.tolist()) if uuid in mine]
         for what, stated in (("filled", vias.filled), ("capped", vias.capped)):
-            said = _is(part.declared, part.reference, what)
+            said = declared_state(part.declared, part.reference, what)
             against = 0 if said is None else int(np.sum(stated[rows] == int(not said.value)))
             if said is not None and against:
                 yes, no = ("", "not ") if said.value else ("not ", "")
                 differ = f"{against} of them {'is' if against == 1 else 'are'} {no}{what}"
                 where = f"{FILE_NAME}, [[hot_part]] of {part.reference}: its vias are {yes}{what}"
                 yield f"{where}, in the board file {differ}: {FILE_NAME} counts"
-
-
-def _of_file(board: Board, reference: str, what: str, stated: int) -> Fact[bool]:
-    """Return what the file says of one via's fill or cap: the via's own word, else the board's default."""
-    default = board.ipc4761.get({"filled": "filling", "capped": "capping"}[what])
-    if stated >= 0:
-        return Fact[bool](name=f"via {what}", value=stated == 1, origin=Origin.FILE, source="the via")
-    if default is not None:
-        source, sure = "board setup, IPC-4761 defaults", Confidence.MEDIUM
-        return Fact[bool](name=f"via {what}", value=default, origin=Origin.FILE, source=source, confidence=sure)
-    return _not_declared(reference, in_footprint=False)
-
-
-def _not_declared(reference: str, *, in_footprint: bool) -> Fact[bool]:
-    whose = "the holes that footprints have" if in_footprint else "the vias"
-    how = 'via_fill = "?"  # none, resin, conductive epoxy or copper\nvia_capped = "?"  # true or false'
-    kicad = "" if in_footprint else "\n# or, in KiCad 10, in the properties of the vias"
-    title = f"whether {whose} in the thermal pad of {reference} are filled and capped"
-    return unknown(title, f"{how}\n# under the [[hot_part]] of {reference}{kicad}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
-from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, Pad, PadHole, give
+from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, Pad, give
+from drc_rules.analysis.thermal.pad_holes import PadHole
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
@@ -28,6 +29,7 @@ class HeatPath:
         k_per_w: of the holes from the pads to the sink.
         plane_name: the nearest layer between with copper on the holes, which spreads the heat as well; "" for none.
         to_plane_k_per_w: of the holes from the pads to that one.
+        places_mm: where the holes are.
     """
 
     sink: int
@@ -36,6 +38,7 @@ class HeatPath:
     k_per_w: Interval
     plane_name: str = ""
     to_plane_k_per_w: Interval | None = None
+    places_mm: tuple[tuple[float, float], ...] = ()
 
     @property
     def least_k_per_w(self) -> float:
@@ -45,24 +48,38 @@ class HeatPath:
 
 
 def sink_of(ctx: Context, part: HotPartOnBoard) -> int:
-    """Return the layer that a part's heat is led to; raises `MissingFact` where the declared one does not exist."""
+    """Return the layer that a part's heat is led to.
+
+    Raises:
+        MissingFact: the declared one does not exist, or is the layer that the part sits on.
+    """
     name = part.declared.sink
+    if name is not None and ctx.board.layer_index.get(name) == part.layer:
+        title = f"a sink for the heat of {part.reference}: {name} is the layer that it sits on"
+        raise MissingFact(title, give(part, 'sink = "?"  # another copper layer; left out, the far side'))
     if name is None:
         return ctx.board.layer_count - 1 if part.layer == 0 else 0
     if name not in ctx.board.layer_index:
-        cure = did_you_mean(name, ctx.board.layer_index)
-        raise MissingFact(f"the layer {name} that the heat of {part.reference} is led to", give(part, f"sink: {cure}"))
+        cure = give(part, f'sink = "?"  # {did_you_mean(name, ctx.board.layer_index)}')
+        raise MissingFact(f"the layer {name} that the heat of {part.reference} is led to", cure)
     return ctx.board.layer_index[name]
 
 
 def heat_path(ctx: Context, part: HotPartOnBoard) -> HeatPath | None:
-    """Return the way through a part's thermal pads to its sink; None where no hole of them reaches the sink.
+    """Return the way through a part's thermal pads to its sink; None where no hole of them leads to it.
+
+    To an inner layer leads a hole that joins filled copper there; to an outer one each that ends there, where a
+    heatsink touches its land.
 
     Raises:
-        MissingFact: stackup, thicknesses, or the declared sink.
+        MissingFact: stackup, thicknesses, the declared sink, or a pad of a free shape.
     """
     sink = sink_of(ctx, part)
-    reaching = [(pad, [hole for hole in pad.holes if _reaches(part, hole, sink)]) for pad in part.pads]
+    is_outer = sink in {0, ctx.board.layer_count - 1}
+    reaching = [
+        (pad, [hole for hole in pad.holes if _reaches(part, hole, sink) and (is_outer or _touches(ctx, hole, sink))])
+        for pad in part.pads
+    ]
     ways = [_to_layer(ctx, part, pad, holes, sink) for pad, holes in reaching if holes]
     if not ways:
         return None
@@ -75,6 +92,7 @@ def heat_path(ctx: Context, part: HotPartOnBoard) -> HeatPath | None:
         k_per_w=_together(ways),
         plane_name=ctx.board.copper_layers[near].name if near is not None else "",
         to_plane_k_per_w=_together(to_plane) if to_plane else None,
+        places_mm=tuple((hole.x_mm, hole.y_mm) for _, holes in reaching for hole in holes),
     )
 
 
@@ -93,14 +111,30 @@ def _reaches(part: HotPartOnBoard, hole: PadHole, sink: int) -> bool:
 
 
 def _to_layer(ctx: Context, part: HotPartOnBoard, pad: Pad, holes: Sequence[PadHole], layer: int) -> Interval:
+    if not pad.is_rectangle:
+        name = f"resistance of pad {pad.number} of {part.reference}, which is no rectangle"
+        raise MissingFact(name, give(part, 'path_k_per_w = "?"  # as simulated'))
+    length = length_mm(ctx, part.layer, layer)
+    need_drills((hole.drill_mm for hole in holes), "the holes in the thermal pad")
+    barrels = [
+        ThermalBarrel(hole.drill_mm, length, _fill(part, hole), part.declared.plating_um, is_class_3(ctx))
+        for hole in holes
+    ]
+    at_mm = [(hole.along_mm, hole.across_mm) for hole in holes]
+    return array_k_per_w(barrels, at_mm, pad.size_mm, ctx.need(ctx.copper_thickness_mm(part.layer)))
+
+
+def length_mm(ctx: Context, layer: int, other: int) -> float:
+    """Return how far apart two copper layers lie; raises `MissingFact` where a thickness is not stated."""
     heights = copper_heights_mm(ctx.stackup())
     if len(heights) != ctx.board.layer_count:
         raise MissingFact("the thickness of every row of the stackup", DECLARE_STACKUP)
-    length = abs(heights[layer] - heights[part.layer])
-    need_drills((hole.drill_mm for hole in holes), "the holes in the thermal pad")
-    barrels = [ThermalBarrel(hole.drill_mm, length, _fill(part, hole), part.declared.plating_um) for hole in holes]
-    at_mm = [(hole.along_mm, hole.across_mm) for hole in holes]
-    return array_k_per_w(barrels, at_mm, pad.size_mm, ctx.need(ctx.copper_thickness_mm(part.layer)))
+    return abs(heights[layer] - heights[other])
+
+
+def is_class_3(ctx: Context) -> bool:
+    """Tell whether the order declares class 3 of IPC-6012, which plates holes thicker."""
+    return str(ctx.declarations.config.order.ipc_class).startswith("3")
 
 
 def _fill(part: HotPartOnBoard, hole: PadHole) -> str:
@@ -118,13 +152,12 @@ def connected_layers(ctx: Context, part: HotPartOnBoard) -> tuple[int, ...]:
 
     A fill that a thermal relief keeps off the hole counts: its spokes lead heat too.
     """
-
-    def touches(hole: PadHole, layer: int) -> bool:
-        reach = hole.drill_mm / 2 + RELIEF_MM
-        return hole.net in ctx.copper.nets_at(layer, hole.x_mm, hole.y_mm, reach)
-
     layers = [layer for layer in range(ctx.board.layer_count) if layer != part.layer and ctx.copper.is_filled(layer)]
-    return tuple(k for k in layers if any(_reaches(part, hole, k) and touches(hole, k) for hole in part.holes))
+    return tuple(k for k in layers if any(_reaches(part, hole, k) and _touches(ctx, hole, k) for hole in part.holes))
+
+
+def _touches(ctx: Context, hole: PadHole, layer: int) -> bool:
+    return hole.net in ctx.copper.nets_at(layer, hole.x_mm, hole.y_mm, hole.drill_mm / 2 + RELIEF_MM)
 
 
 def _nearest_plane(ctx: Context, part: HotPartOnBoard, sink: int) -> int | None:

@@ -4,12 +4,13 @@ What it checks
 --------------
 Every `[[hot_part]]` with a declared limit: `max_k_per_w` from its thermal pad to the sink (`sink`, by default the far
 side), or `junction_max_c`, `theta_jc_k_per_w` and `sink_c`, which with the power give one. The resistance of the array
-is an interval: wall between 18 and 35 um unless `plating_um` states it, hole as drilled or as finished, fill as stored
-or declared, heat brought to the vias, where they are, by the pad's copper alone or by the package's slug. Planes
-between pad and sink spread heat too, which is not computed: it fails where even the path to the nearest plane exceeds
-the limit, and is not verifiable where only the array's nominal value does. It passes where the nominal value is within
-the limit, with a remark where the upper bound is not. `path_k_per_w`, simulated or measured, replaces the computed
-value, and is the only option for a copper coin.
+is an interval: wall nominally 20 um, 18 to 35 (25, 20 to 35 with `ipc_class = "3"` under `[order]`) unless `plating_um`
+states it, hole as drilled or as finished, fill as stored or declared, heat brought to the vias, where they are, by the
+pad's copper alone or by the package's slug. An inner sink counts vias that join copper there, an outer one those that
+end there, backdrills counted. Planes between, copper around the pad and vias in it spread heat too, which is not
+computed: it fails where an upper bound of what they conduct leaves it above the limit, and is not verifiable where only
+the array's nominal value is. It passes where the nominal value is within the limit, with a remark where the upper bound
+is not. `path_k_per_w`, simulated or measured, replaces the computed value, and is the only option for a copper coin.
 
 Why it matters
 --------------
@@ -21,14 +22,14 @@ Add vias, thicker plating, filled vias, a shorter path or a plane closer to the 
 
 What it cannot see
 ------------------
-Vias around the pad, surrounding copper, most planes, radiation and air help but do not count; nor do solder voids and
-thermal paste, which hinder. Parts that heat each other are judged alone. Pads count as rectangles.
+Surrounding vias and copper, planes, radiation and air help but let nothing pass; solder voids and thermal paste do not
+count. Parts are judged alone. Pads count as rectangles, side by side; other custom ones are not verifiable.
 
 Sources
 -------
 Conduction through parallel cylinders (Fourier's law); in the pad by the Green's function of a rectangle with insulated
-sides, an upper bound that holds against finite differences; conductivities and plating with their sources in
-`stackup_lib/thermal/conductivity.toml`. The limit is declared.
+sides, an upper bound that holds against finite differences; around it by Rayleigh's monotonicity law; conductivities
+and plating with their sources in `stackup_lib/thermal/conductivity.toml`. The limit is declared.
 """
 
 from __future__ import annotations
@@ -41,11 +42,13 @@ from drc_rules.report.model import Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from drc_rules.rules.thermal._heat_spread import adjacent_vias, least_k_per_w
 from drc_rules.rules.thermal._thermal_path import HeatPath, describe, heat_path, sink_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
 
-MORE = 'plating_um = "?"\nvia_fill = "?"  # none, resin, conductive epoxy or copper\n# or path_k_per_w, as simulated'
+ROUNDING = 0.99
+"""A bound nearer than that to the array's own says nothing more."""
 
 
 def _limited(ctx: Context, _clause: Clause) -> Iterator[HotPartOnBoard]:
@@ -70,17 +73,17 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
     path = _path(ctx, part)
     found = path.k_per_w
     ctx.shows(f"{part.reference} to {path.sink_name}", R=found, R_max=most, n=path.holes)
-    known = Interval(low=path.least_k_per_w, nominal=found.nominal, high=found.high)
-    standing = known.against(maximum=most)
+    least = found.low if found.nominal <= most else _least_k_per_w(ctx, part, path)
+    standing = Interval(low=least, nominal=found.nominal, high=found.high).against(maximum=most)
     if standing is Standing.UNSURE:
         name = f"thermal resistance below {figure(most)} K/W ({_words(part, path)})"
-        raise MissingFact(name, give(part, MORE))
+        raise MissingFact(name, give(part, _more(part)))
     if found.high <= most:
         return
     fails = standing is Standing.BEYOND
     yield DraftFinding(
         title=f"{_words(part, path)}{'' if fails else ', may exceed'}, maximum {figure(most)} K/W",
-        why=f"The temperature drop in the board adds at the junction{_least(path)}",
+        why=f"The temperature drop in the board adds at the junction{_spread(least, found)}",
         fix="Add vias, plate or fill them, add a plane closer to the part, or cool the lid",
         ids=(part.reference,),
         measured=Measured(value=round(found.nominal, 2), unit="K/W"),
@@ -90,19 +93,40 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
     )
 
 
+def _least_k_per_w(ctx: Context, part: HotPartOnBoard, path: HeatPath) -> float:
+    """Return what the path is at least; one that is declared is exact."""
+    if not path.holes:
+        return path.k_per_w.low
+    return least_k_per_w(ctx, part, path)
+
+
+def _more(part: HotPartOnBoard) -> str:
+    """Return the lines that may decide it, but for those that are there."""
+    lines = [] if part.declared.plating_um is not None else ['plating_um = "?"']
+    if part.declared.via_fill is None:
+        lines.append('via_fill = "?"  # none, resin, conductive epoxy or copper')
+    simulated = 'path_k_per_w = "?"  # as simulated'
+    return "\n".join([*lines, f"# or {simulated}" if lines else simulated])
+
+
 def _words(part: HotPartOnBoard, path: HeatPath) -> str:
     found = path.k_per_w
     if not path.holes:
         return f"{part.reference}: {figure(found.nominal)} K/W, as declared, to {path.sink_name}"
     ends = f"{describe(found.low)} to {describe(found.high)}"
-    return f"{part.reference}: {describe(found.nominal)} ({ends}) K/W through {path.holes} vias to {path.sink_name}"
+    text = f"{part.reference}: {describe(found.nominal)} ({ends}) K/W through {_vias(path.holes)} to {path.sink_name}"
+    adjacent = adjacent_vias(part)
+    return f"{text}, without {_vias(adjacent, 'adjacent ')}" if adjacent else text
 
 
-def _least(path: HeatPath) -> str:
-    if path.least_k_per_w >= path.k_per_w.low:
+def _vias(count: int, which: str = "") -> str:
+    return f"{count} {which}via{'' if count == 1 else 's'}"
+
+
+def _spread(least_k_per_w: float, found: Interval) -> str:
+    if least_k_per_w >= ROUNDING * found.low:
         return ""
-    least = f"the path to {path.plane_name} has at least {describe(path.least_k_per_w)} K/W"
-    return f". Planes between spread the heat as well; {least}"
+    return f". Planes between and copper around spread the heat as well: at least {describe(least_k_per_w)} K/W"
 
 
 def _most_k_per_w(part: HotPartOnBoard) -> float:
@@ -134,6 +158,7 @@ def _path(ctx: Context, part: HotPartOnBoard) -> HeatPath:
     path = heat_path(ctx, part)
     if path is None:
         name = ctx.board.copper_layers[sink_of(ctx, part)].name
-        cure = f"# draw vias in its thermal pad that reach {name}, or\n{give(part, 'sink = ?')}"
+        other = give(part, 'sink = "?"  # copper layer that its vias join')
+        cure = f"# draw vias in its thermal pad that reach copper of its net on {name}, or\n{other}"
         raise MissingFact(f"a via from the thermal pad of {part.reference} to {name}", cure)
     return path

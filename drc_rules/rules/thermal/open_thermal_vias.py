@@ -4,9 +4,9 @@ What it checks
 --------------
 The plated holes in the thermal pads of every declared `[[hot_part]]`, its footprint's own among them: filled and capped
 (IPC-4761 type VII), as KiCad 10 stores it in the via or in the board's setup, or as `via_fill` and `via_capped` state.
-A thermal pad is one much larger than the part's others, or named in `pads`. Under a part without one, such as a BGA,
-the holes inside the pads of its supplies and ground count; vias next to pads do not. KiCad 9 and older, and the holes
-of a footprint, store no fill: then it is not verifiable.
+A thermal pad is one much larger than the part's others, or named in `pads`; a custom one counts as drawn. Under a part
+without one, such as a BGA, the holes inside the pads of its supplies and ground count; vias next to pads do not. KiCad
+9 and older, and the holes of a footprint, store no fill: then it is not verifiable.
 
 Why it matters
 --------------
@@ -20,9 +20,8 @@ Set Filling and Capping in the properties of those vias (or order IPC-4761 type 
 
 What it cannot see
 ------------------
-Only holes centred in the pad's rectangle count; vias just outside wick solder as well. KiCad or the settings are
-believed, whatever the order says. Small open vias tented on the far side are reported though some assemblers accept
-them.
+Only holes centred in the pad count; vias just outside wick solder as well. KiCad or the settings are believed, whatever
+the order says. Small open vias tented on the far side are reported though some assemblers accept them.
 
 Sources
 -------
@@ -33,7 +32,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.thermal.hot_parts import PLACES_SHOWN, HotPartOnBoard, PadHole, required_hot_parts
+from drc_rules.analysis.thermal.hot_parts import PLACES_SHOWN, HotPartOnBoard, required_hot_parts
+from drc_rules.analysis.thermal.pad_holes import PadHole
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
