@@ -194,19 +194,19 @@ def _rules(
             places.setdefault((name, row.layer, target.kind), []).append(row)
     for (name, layer, _), there in places.items():
         solved = [row for row in there if row.width_mm is not None and row.impedance_ohm is not None]
-        row = max(solved, key=_routed_mm, default=None)
-        if row is None or row.width_mm is None or row.impedance_ohm is None:
+        most = max(solved, key=_routed_mm, default=None)
+        if most is None or most.width_mm is None or most.impedance_ohm is None:
             continue
-        target = row.target.target
+        target = most.target.target
         title = classes[target.ohm, target.kind][name]
         yield PlannedRule(
             net_class=name,
             layer=layer,
-            width_mm=round(row.width_mm, DIGITS),
-            gap_mm=None if row.gap_mm is None else round(row.gap_mm, DIGITS),
-            tolerance_mm=round(max([0.0, *_kept_off_mm(row, there, allowed)]) + HALF_DIGIT_MM, DIGITS),
+            width_mm=round(most.width_mm, DIGITS),
+            gap_mm=None if most.gap_mm is None else round(most.gap_mm, DIGITS),
+            tolerance_mm=round(max([0.0, *_kept_off_mm(most, there, allowed)]) + HALF_DIGIT_MM, DIGITS),
             neck_mm=_neck_mm(ctx, layer),
-            requirement=f"{target} for {title}; solved: {row.impedance_ohm:.1f} ohm",
+            requirement=f"{target} for {title}; solved: {most.impedance_ohm:.1f} ohm",
         )
 
 

@@ -28,7 +28,7 @@ from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.synthesis import CandidateStackup, Change, LeastChange, least_change
 from stackwright.commands.apply.apply import PlanParts, Proposal, planned_settings, propose
-from stackwright.commands.apply.new_plan import plan_of_answer, plan_row
+from stackwright.commands.apply.new_plan import classes_of_goals, plan_of_answer, plan_row
 from stackwright.commands.suggest.words import shortened, what_changes
 from stackwright.results.stackup_choices import Count
 
@@ -317,7 +317,9 @@ def _plan_of_change(current: CandidateStackup, change: Change, work: _Work) -> P
     plan = _plan_of_rows(current, change.result.candidate, work, change.words)
     if not any(" -> " in words for words in change.words):
         return plan
-    new = plan_of_answer(change.result, work.found.goals, work.found.interfaces)
+    goals, interfaces = work.found.goals, work.found.interfaces
+    classes = classes_of_goals(work.project.context, goals, interfaces)
+    new = plan_of_answer(change.result, goals, interfaces, classes=classes)
     return plan.model_copy(update={"net_class": new.net_class, "rule": new.rule})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.read.reader import OLDEST_WRITTEN_VERSION
 from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange
+from stackwright.commands.apply.new_plan import classes_of_goals
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.least import PartialChange, least_changes
 from stackwright.results.stackup_choices import Count
@@ -66,6 +68,7 @@ class Suggested:
         unsought: routed sizes of targets that no goal is for.
         board_layers: how many copper layers the board has; 0 without a board.
         is_too_old: `apply` does not write files of the board's version.
+        net_classes: those of the board that hold the nets of a line goal, by the goal's name.
     """
 
     selection: Selection
@@ -83,6 +86,7 @@ class Suggested:
     unsought: tuple[UnsoughtSize, ...] = ()
     board_layers: int = 0
     is_too_old: bool = False
+    net_classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -154,7 +158,14 @@ def search(
     unsought = unsought_sizes(project.context, met.interfaces)
     board = project.board
     is_too_old = board.format_version < OLDEST_WRITTEN_VERSION
-    return replace(result, found=met, unsought=unsought, board_layers=board.layer_count, is_too_old=is_too_old)
+    return replace(
+        result,
+        found=met,
+        unsought=unsought,
+        board_layers=board.layer_count,
+        is_too_old=is_too_old,
+        net_classes=classes_of_goals(project.context, met.goals, met.interfaces),
+    )
 
 
 def _least_changes(
