@@ -68,6 +68,8 @@ class Suggested:
         unsought: routed sizes of targets that no goal is for.
         board_layers: how many copper layers the board has; 0 without a board.
         is_too_old: `apply` does not write files of the board's version.
+        undeclared: lines that state what stands between the board and a small change of its stackup; "" where nothing
+            does, or a change will do.
         net_classes: those of the board that hold the nets of a line goal, by the goal's name.
     """
 
@@ -86,6 +88,7 @@ class Suggested:
     unsought: tuple[UnsoughtSize, ...] = ()
     board_layers: int = 0
     is_too_old: bool = False
+    undeclared: str = ""
     net_classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -185,4 +188,5 @@ def _least_changes(
         project.settings_path,
         least.partial,
         least.other_ways,
+        undeclared=least.undeclared,
     )

@@ -114,7 +114,10 @@ def _changes(page: Page, result: Suggested, *, verbose: bool) -> None:
             _checked(page, "stackup then", result.checked_then[index - 1], result, indent=5)
     _partial(page, result)
     if not result.changes and result.change:
-        page.line("no small change will do:", indent=2)
+        if result.undeclared:
+            page.line("no small change is proven to do; declare this, then ask again:", indent=2)
+            page.verbatim([styled(line, "cyan") for line in result.undeclared.splitlines()], 4)
+        page.line("what each change lacks:" if result.undeclared else "no small change will do:", indent=2)
         reasons = list(dict.fromkeys((*result.change.faults_now, *result.change.why_not)))
         shown = reasons if verbose else reasons[:CHANGES_SHOWN]
         for why in shown:
