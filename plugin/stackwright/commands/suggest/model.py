@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from drc_rules.engine.check import with_own_profile
 from drc_rules.settings.config import Config, load_config
 from drc_rules.stackup_design.goals import (
@@ -20,6 +22,7 @@ from drc_rules.stackup_design.goals import (
 )
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.routed_fit import UnsoughtSize, unsought_sizes
+from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
@@ -67,6 +70,7 @@ class Suggested:
         other_ways: what helps and what the layout has to follow, as text.
         unsought: routed sizes of targets that no goal is for.
         board_layers: how many copper layers the board has; 0 without a board.
+        is_routed_inside: tracks or zones lie on the board's inner layers: `apply` adds and removes none then.
         is_too_old: `apply` does not write files of the board's version.
         undeclared: lines that state what stands between the board and a small change of its stackup; "" where nothing
             does, or a change will do.
@@ -88,6 +92,7 @@ class Suggested:
     unsought: tuple[UnsoughtSize, ...] = ()
     board_layers: int = 0
     is_too_old: bool = False
+    is_routed_inside: bool = False
     undeclared: str = ""
     net_classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -167,8 +172,14 @@ def search(
         unsought=unsought,
         board_layers=board.layer_count,
         is_too_old=is_too_old,
+        is_routed_inside=_is_routed_inside(board),
         net_classes=classes_of_goals(project.context, met.goals, met.interfaces),
     )
+
+
+def _is_routed_inside(board: Board) -> bool:
+    inner = range(1, board.layer_count - 1)
+    return bool(np.isin(board.tracks.layer, inner).any() or np.isin(board.zones.fill_layer, inner).any())
 
 
 def _least_changes(

@@ -356,7 +356,11 @@ def _commands(result: Suggested, pick: int, plan: Path | None, typed: Path | Non
         is_new = pick > len(result.changes)
         if result.is_too_old:
             yield f"in KiCad, open {typed.name} and save it: apply changes files of KiCad 6 and later"
-        other_layers = is_new and len(result.entries[pick - 1].candidate.copper) != result.board_layers
+        layers = len(result.entries[pick - 1].candidate.copper) if is_new else result.board_layers
+        other_layers = layers != result.board_layers
+        if other_layers and result.is_routed_inside:
+            yield f"in KiCad, set {layers} copper layers in Board Setup and move what lies inside; save it"
+            other_layers = False  # apply changes them only while inner layers are empty
         yield command_line("apply", str(plan), str(typed), *(["--layers"] if other_layers else []))
     else:
         words = ["--profile", profile.name if profile else "PROFILE", *of_form]
