@@ -30,7 +30,9 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from stackwright.commands.fit.changes import way_to
+from stackwright.commands.fit.page import page_of
 from stackwright.commands.fit.words import step, steps, to_go
+from stackwright.text.page import plain_console
 from tests.support.boards import BOARDS, board_file, copied
 
 ROOT = Path(__file__).parents[2]
@@ -363,3 +365,21 @@ def test_a_change_that_an_undeclared_foil_leaves_unproven_is_not_ruled_out(
     out = capsys.readouterr().out
     assert "proven to do" not in out
     assert "least change:" in out and "then FIT" in out
+
+
+def test_the_printed_commands_follow_what_was_judged() -> None:
+    """A form factor told from the outline is named; another stackup only where one helps."""
+    report = fitness(LOW_TG)
+    row = row_of(report, "inference-sxm-oam")
+    assert row.form_origin is FormOrigin.SIZE
+    elsewhere = row.model_copy(update={"short": tuple(x.model_copy(update={"by_stackup": False}) for x in row.short)})
+
+    def commands(one: Fitness) -> str:
+        page = page_of(report, [one], {}, board=Path("a.kicad_pcb"), asked=True)
+        return page.text(plain_console(200)).partition("next:\n")[2]
+
+    assert "check a.kicad_pcb --profile inference-sxm-oam --form pcie-fhhl" in commands(row)
+    assert "suggest" in commands(row)  # Tg
+    assert "suggest" not in commands(elsewhere)
+    own = row_of(report, "inference-pcie")
+    assert own.form_origin is FormOrigin.PROFILE and "--form" not in commands(own)
