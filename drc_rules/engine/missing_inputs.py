@@ -49,7 +49,7 @@ def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tupl
 def with_open_values(lines: tuple[str, ...], config: Config, asked: str | None) -> tuple[str, ...]:
     """Put before the lines of `proofs` how many values of the settings file the user has not yet filled in.
 
-    Where the file is for another workload than the one that was asked for, `init` would add nothing to it: the lines
+    Where the file is for another workload than the requested one, `init` would add nothing to it: the lines
     have to be entered by hand.
     """
     marked = sum(f'"{PLACEHOLDER}"' in line.partition("#")[0] for line in config.text.splitlines())

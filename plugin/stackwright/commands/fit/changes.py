@@ -31,7 +31,7 @@ class Way(Frozen):
         then: headline after a change of the board's own stackup; None where it was not judged.
         short_then, still_fails: ids and titles of the clauses that fail with an error after it.
         why_none: why no way was found; "" where one was.
-        how_to_give: lines that state the missing fact, for want of which there is no way, or no small one is proven.
+        how_to_give: lines that state the missing fact: without it there is no way, or no small one is proven.
         would_help: goals that could be eased, each alone, for a stackup to be found.
         needs_new: the board's own stackup cannot be the base, and no new one was requested.
     """
