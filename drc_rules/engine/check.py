@@ -108,7 +108,7 @@ def check_up(
         form=requirements.form,
         **_decided(context, outcome, (name, requirements.form), data or b""),
         taken_as=context.assignment.taken_as(),
-        proofs=with_open_values(proofs(context, outcome), config),
+        proofs=with_open_values(proofs(context, outcome), config, options.profile),
         notes=(
             *context.board.warnings,
             *context.declarations.notes,

@@ -46,12 +46,21 @@ def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tupl
     return paste_lines(in_general(tables), context.declarations.config.text)
 
 
-def with_open_values(lines: tuple[str, ...], config: Config) -> tuple[str, ...]:
-    """Put before the lines of `proofs` how many values of the settings file the user has not yet filled in."""
+def with_open_values(lines: tuple[str, ...], config: Config, asked: str | None) -> tuple[str, ...]:
+    """Put before the lines of `proofs` how many values of the settings file the user has not yet filled in.
+
+    Where the file is for another workload than the requested one, `init` would add nothing to it: the lines
+    have to be entered by hand.
+    """
     marked = sum(f'"{PLACEHOLDER}"' in line.partition("#")[0] for line in config.text.splitlines())
-    if not marked or not lines:
+    if not lines:
         return lines
     where = config.path.as_posix() if config.path else FILE_NAME
+    if not marked:
+        is_of_another = config.profile and asked not in (None, config.profile)
+        has_lines = any(not line.startswith("#") for line in lines)
+        other = f"{FILL_IN}by hand what -v lists: {where} is for {config.profile}, and init adds lines for that alone"
+        return (other, *lines) if is_of_another and has_lines else lines
     return (f'{FILL_IN}{count(marked, "value")} marked "{PLACEHOLDER}" in {where}, then check again', *lines)
 
 

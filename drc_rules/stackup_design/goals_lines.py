@@ -126,15 +126,24 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
     if not goals:
         what = "none: laminate, foil and impedance are free"
         how = "neither profile nor board names one: --interface pcie5 does"
+        if any(reason.value.startswith(NOT_SOUGHT) for reason in reasons):
+            how = "those that are named set none"
         reasons.append(LineReason("high-speed interfaces", what, "assumption", how))
     return GoalLines(tuple(goals), ids, tuple(reasons))
 
 
 def _not_sought(one: Interface) -> LineReason:
-    """Say of a memory bus, whose lines a stackup is not sought for, where its widths come from."""
-    value = f"not sought: `stackwright impedance --interface {one.id}` finds them in the board's folder"
-    return LineReason(f"{one.title} widths", value, "assumption", "parallel buses set no laminate or foil")
+    """Say of an interface whose lines a stackup is not sought for where its widths come from.
 
+    An empty board has no planes yet: the command names the layer and the plane.
+    """
+    command = f"stackwright impedance --interface {one.id} --layer F.Cu --reference In1.Cu"
+    value = f"{NOT_SOUGHT}: `{command}` finds them in the board's folder"
+    return LineReason(f"{one.title} widths", value, "assumption", "it sets no laminate or foil")
+
+
+NOT_SOUGHT = "not sought"
+"""How the value of a reason begins that says so of an interface's widths."""
 
 _LENGTH = {"user": "your choice", "board": "its longest link"}
 

@@ -183,36 +183,46 @@ def _may_stay(row: ImpedanceRow, copper: Routed, allowed: _Tolerances) -> bool:
 def _rules(
     ctx: Context, rows: Iterable[ImpedanceRow], classes: _Classes, allowed: _Tolerances
 ) -> Iterator[PlannedRule]:
-    """Yield one rule per class, kind and layer: of several targets the one with most copper, which comes first.
+    """Yield one rule per class, kind and layer: of several targets the one with most copper on that layer.
 
-    A rule also lets pass what is routed and stays within its tolerance.
+    A rule also lets pass what is routed for any of these targets and stays within its tolerance.
     """
-    done = set()
+    places: dict[tuple[str, str, str], list[ImpedanceRow]] = {}
     for row in rows:
         target = row.target.target
-        for name, title in classes.get((target.ohm, target.kind), {}).items():
-            key = (name, row.layer, target.kind)
-            if row.width_mm is None or row.impedance_ohm is None or key in done:
+        for name in classes.get((target.ohm, target.kind), {}):
+            places.setdefault((name, row.layer, target.kind), []).append(row)
+    for (name, layer, _), there in places.items():
+        solved = [row for row in there if row.width_mm is not None and row.impedance_ohm is not None]
+        most = max(solved, key=_routed_mm, default=None)
+        if most is None or most.width_mm is None or most.impedance_ohm is None:
+            continue
+        target = most.target.target
+        title = classes[target.ohm, target.kind][name]
+        yield PlannedRule(
+            net_class=name,
+            layer=layer,
+            width_mm=round(most.width_mm, DIGITS),
+            gap_mm=None if most.gap_mm is None else round(most.gap_mm, DIGITS),
+            tolerance_mm=round(max([0.0, *_kept_off_mm(most, there, allowed)]) + HALF_DIGIT_MM, DIGITS),
+            neck_mm=_neck_mm(ctx, layer),
+            requirement=f"{target} for {title}; solved: {most.impedance_ohm:.1f} ohm",
+        )
+
+
+def _routed_mm(row: ImpedanceRow) -> float:
+    return sum(copper.length_mm for copper in row.routed)
+
+
+def _kept_off_mm(solved: ImpedanceRow, rows: Iterable[ImpedanceRow], allowed: _Tolerances) -> Iterator[float]:
+    """Yield how far widths that stay, of any of the rows, are from the solved one, and how much smaller gaps are."""
+    for row in rows:
+        for copper in row.routed:
+            if not _may_stay(row, copper, allowed):
                 continue
-            done.add(key)
-            yield PlannedRule(
-                net_class=name,
-                layer=row.layer,
-                width_mm=round(row.width_mm, DIGITS),
-                gap_mm=None if row.gap_mm is None else round(row.gap_mm, DIGITS),
-                tolerance_mm=round(max(_kept_off_mm(row, allowed), default=0.0) + HALF_DIGIT_MM, DIGITS),
-                neck_mm=_neck_mm(ctx, row.layer),
-                requirement=f"{target} for {title}; solved: {row.impedance_ohm:.1f} ohm",
-            )
-
-
-def _kept_off_mm(row: ImpedanceRow, allowed: _Tolerances) -> Iterator[float]:
-    """Yield how far widths and gaps that stay are from the solved ones."""
-    for copper in row.routed:
-        if _may_stay(row, copper, allowed):
-            yield abs(copper.width_mm - (row.width_mm or copper.width_mm))
-            if copper.gap_mm is not None and row.gap_mm is not None:
-                yield abs(copper.gap_mm - row.gap_mm)
+            yield abs(copper.width_mm - (solved.width_mm or copper.width_mm))
+            if copper.gap_mm is not None and solved.gap_mm is not None:
+                yield solved.gap_mm - copper.gap_mm
 
 
 def _neck_mm(ctx: Context, layer: str) -> float | None:

@@ -148,7 +148,7 @@ class PlannedRule(Frozen):
 
     Attributes:
         requirement: why, with its source; it goes into a comment.
-        tolerance_mm: how far width and gap may lie from the given ones before KiCad reports them.
+        tolerance_mm: how far the width, and a smaller gap, may lie from the given ones before KiCad reports them.
         neck_mm: the least width and gap of a neck-down, e.g. in a BGA field; None allows none.
     """
 
@@ -166,12 +166,9 @@ class PlannedRule(Frozen):
         return self._least_mm(self.width_mm), self.width_mm + self.tolerance_mm
 
     @property
-    def gap_range_mm(self) -> tuple[float, float] | None:
-        """Minimum and maximum gap; the maximum lets a pair neck down without its traces' centres moving."""
-        if self.gap_mm is None:
-            return None
-        least, most = self._least_mm(self.gap_mm), self.gap_mm + self.tolerance_mm
-        return least, max(most, self.gap_mm + self.width_mm - self.width_range_mm[0])
+    def least_gap_mm(self) -> float | None:
+        """Minimum gap that KiCad's design rule check accepts; there is no maximum: every pair spreads at its pads."""
+        return None if self.gap_mm is None else self._least_mm(self.gap_mm)
 
     def _least_mm(self, value_mm: float) -> float:
         least = max(value_mm - self.tolerance_mm, 0.0)

@@ -16,6 +16,7 @@ from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config, load_config, parse_config
+from drc_rules.stackup_design.goals import GoalChoices, goals_for, project_of, selection_for
 from drc_rules.stackup_design.plan_changes import rules_that_win, same_material
 from drc_rules.stackup_design.plan_file import parse_plan, plan_of, read_plan, write_plan
 from drc_rules.stackup_design.settings_edit import Key, Value, edit_settings
@@ -28,6 +29,7 @@ from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from stackwright.cli.app import run
 from stackwright.commands.apply import apply as command
 from stackwright.commands.apply.apply import PlanParts, apply_plan, write_plan_of_board
+from stackwright.commands.apply.new_plan import classes_of_goals
 from stackwright.commands.request import BoardRequest
 from tests.support.boards import BOARDS, copied
 from tests.support.mini import mini_board
@@ -301,6 +303,35 @@ def test_a_class_that_kicads_constraints_forbid_is_named(
     assert "or KiCad reports 85Ohm-diff_PCIE with its 0.094 mm" in out
     rules = json.loads(project.read_text(encoding="utf-8"))["board"]["design_settings"]["rules"]
     assert rules["min_track_width"] == 0.12
+
+
+def test_a_class_that_no_net_is_in_is_named(
+    card: Path, plan: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its rules hold for nothing; a class of the board's nets, or one with a pattern that names some, is not named."""
+    extra = '\n[[net_class]]\nname = "85Ohm-diff_PCIE5"\ntrack_width_mm = 0.155\n'
+    apply_plan(plan(extra=extra), card, PlanParts(classes=True))
+    out = " ".join(capsys.readouterr().out.split())
+    assert "no net is in the net class 85Ohm-diff_PCIE5" in out
+    assert out.count("no net is in the net class") == 1
+    apply_plan(plan(extra=extra + 'patterns = ["/PCIE_*"]\n'), card, PlanParts(classes=True))
+    assert "no net is in the net class" not in capsys.readouterr().out
+
+
+def test_a_suggestion_takes_the_classes_of_the_boards_nets(card: Path) -> None:
+    """The board's PCIe nets are in `85Ohm-diff_PCIE`; nets in no class leave the name that a new board gets."""
+
+    def classes() -> dict[str, tuple[str, ...]]:
+        project = project_of(read_board(card), Config(), Overrides("inference-pcie", None))
+        found = goals_for(selection_for("inference-pcie", None, GoalChoices(), project), project, GoalChoices())
+        assert found.goals.lines
+        return classes_of_goals(project.context, found.goals, found.interfaces)
+
+    assert set(classes().values()) == {("85Ohm-diff_PCIE",)}
+    project = card.with_suffix(".kicad_pro")
+    text = project.read_text(encoding="utf-8")
+    project.write_text(text.replace('"pattern": "/PCIE_*"', '"pattern": "/NONE_*"'), encoding="utf-8")
+    assert classes() == {}
 
 
 def test_only_rules_that_can_meet_the_plans_are_named() -> None:

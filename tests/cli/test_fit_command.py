@@ -30,8 +30,10 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from stackwright.commands.fit.changes import way_to
+from stackwright.commands.fit.page import page_of
 from stackwright.commands.fit.words import step, steps, to_go
-from tests.support.boards import BOARDS, board_file
+from stackwright.text.page import plain_console
+from tests.support.boards import BOARDS, board_file, copied
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "fixtures" / "schemas" / "fitness-v1.json"
@@ -345,3 +347,39 @@ def test_a_board_after_a_change_is_judged_by_the_settings_that_were_given(tmp_pa
     assert ways[0] is not None
     assert ways[0].then is Headline.FIT
     assert ways[1] == ways[0]
+
+
+def test_a_change_that_an_undeclared_foil_leaves_unproven_is_not_ruled_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a foil the line that states it is asked for; with one, and nothing else, a small change makes it fit."""
+    card = copied(LOW_TG, tmp_path)
+    card.with_name("stackwright.toml").unlink(missing_ok=True)
+    assert run(["fit", str(card), "--profile", "inference-pcie"]) == 0
+    out = capsys.readouterr().out
+    assert "no small change of the stackup is proven to do; declare this first:" in out
+    assert 'foil = "?"' in out
+    assert "no small change of the stackup will do" not in out
+    card.with_name("stackwright.toml").write_text('[declared]\nfoil = "VLP"\n', encoding="utf-8")
+    assert run(["fit", str(card), "--profile", "inference-pcie"]) == 0
+    out = capsys.readouterr().out
+    assert "proven to do" not in out
+    assert "least change:" in out and "then FIT" in out
+
+
+def test_the_printed_commands_follow_what_was_judged() -> None:
+    """A form factor told from the outline is named; another stackup only where one helps."""
+    report = fitness(LOW_TG)
+    row = row_of(report, "inference-sxm-oam")
+    assert row.form_origin is FormOrigin.SIZE
+    elsewhere = row.model_copy(update={"short": tuple(x.model_copy(update={"by_stackup": False}) for x in row.short)})
+
+    def commands(one: Fitness) -> str:
+        page = page_of(report, [one], {}, board=Path("a.kicad_pcb"), asked=True)
+        return page.text(plain_console(200)).partition("next:\n")[2]
+
+    assert "check a.kicad_pcb --profile inference-sxm-oam --form pcie-fhhl" in commands(row)
+    assert "suggest" in commands(row)  # Tg
+    assert "suggest" not in commands(elsewhere)
+    own = row_of(report, "inference-pcie")
+    assert own.form_origin is FormOrigin.PROFILE and "--form" not in commands(own)

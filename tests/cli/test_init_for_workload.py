@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.settings.config import load_config, parse_config
 from stackwright.commands.setup import settings_file
+from stackwright.reporters.next_step import next_step
 from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_context, mini_file
@@ -175,3 +177,22 @@ def test_an_open_role_leaves_the_interface_declared() -> None:
 )
 def test_values_to_fill_in_are_counted(text: str, values: int) -> None:
     assert settings_file.open_values(text) == values
+
+
+def test_where_the_settings_are_for_another_workload_init_is_not_the_next_step(tmp_path: Path) -> None:
+    """It would refuse: the lines are to be entered by hand. For the settings' own workload, or none, it adds them."""
+    name = "inference_pcie_gen5_fit"
+    shutil.copytree(BOARDS / name, tmp_path / name)
+    card = tmp_path / name / f"{name}.kicad_pcb"
+
+    def next_line(settings: str) -> str:
+        card.with_name("stackwright.toml").write_text(settings, encoding="utf-8")
+        return next_step(check_board(card, overrides=Overrides(profile="inference-sxm-oam")))
+
+    settings = card.with_name("stackwright.toml").read_text(encoding="utf-8")
+    assert 'profile = "inference-pcie"' in settings
+    assert next_line(settings).startswith("fill in by hand what -v lists: ")
+    assert "is for inference-pcie" in next_line(settings)
+    own = settings.replace('profile = "inference-pcie"', 'profile = "inference-sxm-oam"')
+    assert next_line(own).startswith("stackwright init ")
+    assert next_line(settings.replace('profile = "inference-pcie"', "")).startswith("stackwright init ")

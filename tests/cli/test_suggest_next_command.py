@@ -83,3 +83,21 @@ def test_impedance_control_is_ordered_only_for_lines_that_have_a_target(
             break
     assert found.note.startswith("4 layers")
     assert found.impedance_controlled is flag
+
+
+def test_on_a_board_that_is_routed_inside_layers_are_added_in_kicad(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`apply --layers` would refuse: the step in KiCad comes first, and the command then does without the flag."""
+    data = {
+        "size_mm": [40, 30],
+        "copper_layers": 4,
+        "stackup": "default",
+        "tracks": [{"net": "/A", "layer": "In1.Cu", "path_mm": [[5, 5], [35, 5]]}],
+    }
+    board = mini_file(tmp_path, data)
+    asked = ["suggest", str(board), "--profile", "edge", "--layers", "6", "--limit", "1"]
+    assert run([*asked, "--plan", str(tmp_path / "a.toml")]) == 0
+    step, command = next_lines(capsys)
+    assert step.startswith("in KiCad, set 6 copper layers in Board Setup")
+    assert command.startswith("stackwright apply ") and "--layers" not in command

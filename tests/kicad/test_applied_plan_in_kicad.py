@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from drc_rules.stackup_design.plan_file import parse_plan, plan_of, write_plan
 from fixtures.miniboard import build
 from stackup_lib.board.planned import planned_from
 from stackup_lib.kicad import read_board
+from stackwright.cli.app import run
 from stackwright.commands.apply.apply import PlanParts, apply_plan
 from tests.conftest import KicadCli
 from tests.support.boards import copied
@@ -119,3 +121,46 @@ def test_layers_are_added_to_an_unrouted_board(tmp_path: Path, kicad_cli: KicadC
     declared = load_config(board.with_name("stackwright.toml")).declared
     assert declared.copper["In1.Cu"].foil == "RTF"
     assert declared.stackup_hash == found.stackup.digest
+
+
+def errors(board: Path, kicad_cli: KicadCli) -> list[str]:
+    """What KiCad's design rule check reports as errors."""
+    report = board.with_suffix(".drc.json")
+    kicad_cli("pcb", "drc", "--severity-error", "--format", "json", "--output", report, board)
+    return [one["description"] for one in json.loads(report.read_text(encoding="utf-8"))["violations"]]
+
+
+def test_pairs_that_stay_pass_the_rules_of_another_stackup(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Nothing has to be rerouted for the fab's stackup: KiCad has no error either, though pairs spread at their pads.
+
+    A track wider than what stays is one.
+    """
+    board = copied("edge_jetson_carrier_fit", tmp_path, "carrier")
+    assert errors(board, kicad_cli) == []
+    assert run(["retarget", str(board), "--to", "JLC06161H-3313", "--write"]) == 0
+    assert errors(board, kicad_cli) == []
+    text = board.read_text(encoding="utf-8")
+    wide = text.replace("(width 0.12)", "(width 0.125)")
+    assert wide != text
+    board.write_text(wide, encoding="utf-8")
+    assert any("stackwright: 100Ohm-diff_CSI, pair on F.Cu" in one for one in errors(board, kicad_cli))
+
+
+@pytest.mark.demo
+def test_of_several_targets_of_a_class_the_routed_one_rules(
+    tmp_path: Path, demo_boards: Path, kicad_cli: KicadCli
+) -> None:
+    """On B.Cu the class `90ohm` has the reference clock only, which stays; PCIe, on F.Cu, makes no rule for B.Cu.
+
+    KiCad adds one error, as `retarget` says: a piece of 0.85 mm, 0.2 mm wide, too short to count.
+    """
+    shutil.copytree(demo_boards / "cm5_minima", tmp_path / "cm5")
+    board = tmp_path / "cm5" / "CM5_MINIMA_3.kicad_pcb"
+    (tmp_path / "cm5" / "stackwright.toml").write_text(
+        '[[interface]]\nis = "pcie2"\nnets = ["/CM5/PCIE_PI.RX_*", "/CM5/PCIE_PI.TX_*"]\n', encoding="utf-8"
+    )
+    before = errors(board, kicad_cli)
+    assert run(["retarget", str(board), "--to", "JLC06161H-3313", "--write"]) == 0
+    added = [one for one in errors(board, kicad_cli) if one not in before]
+    assert len(added) == 1
+    assert "90ohm, pair on F.Cu" in added[0] and "actual 0.2000 mm" in added[0]

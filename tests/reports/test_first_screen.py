@@ -175,6 +175,14 @@ def errors(code: str) -> tuple[Finding, ...]:
             {"headline": Headline.NOT_FIT, "findings": errors("MAT001")},
             "stackwright suggest boards/card.kicad_pcb --profile training-b200",
         ),
+        (  # the ordered tolerance: no stackup changes what the notes say
+            {"headline": Headline.NOT_FIT, "findings": errors("IMP001")},
+            "stackwright check boards/card.kicad_pcb --profile training-b200 -v",
+        ),
+        (
+            {"headline": Headline.NOT_FIT, "findings": (*errors("IMP001"), *errors("IMP002"))},
+            "stackwright suggest boards/card.kicad_pcb --profile training-b200",
+        ),
         (
             {"headline": Headline.NOT_FIT, "findings": errors("FAB014")},
             "stackwright check boards/card.kicad_pcb --profile training-b200 -v",

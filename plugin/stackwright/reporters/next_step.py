@@ -11,6 +11,9 @@ from stackwright.text.command_line import command_line
 CHANGED_BY_A_STACKUP = ("STK", "MAT", "FOI", "CUP", "IMP", "LOS")
 """Rule families whose errors another stackup can remove."""
 
+ORDERED_TOLERANCE = "IMP001"
+"""What the fabrication notes order: no stackup changes it."""
+
 
 def next_step(report: Report) -> str:
     """Return what to do next: a whole command line, or the first thing to enter in KiCad."""
@@ -29,7 +32,8 @@ def next_step(report: Report) -> str:
             return runnable[0]
         return command_line("check", board, *_purpose(report), "-v" if actions else "--clauses")
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
-    if report.profile and any(finding.code.startswith(CHANGED_BY_A_STACKUP) for finding in errors):
+    codes = {finding.code for finding in errors} - {ORDERED_TOLERANCE}
+    if report.profile and any(code.startswith(CHANGED_BY_A_STACKUP) for code in codes):
         return command_line("suggest", board, *_purpose(report))
     return command_line("check", board, *_purpose(report), "-v")
 

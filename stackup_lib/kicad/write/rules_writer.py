@@ -141,14 +141,16 @@ def _comment(text: str) -> list[str]:
 def _rule(rule: PlannedRule, condition: str) -> list[str]:
     """One rule for width and gap: of two with one condition KiCad's editor warns."""
     kind = "line" if rule.gap_mm is None else "pair"
+    width_min_mm, width_max_mm = rule.width_range_mm
     lines = [
         f"(rule {quoted(f'stackwright: {rule.net_class}, {kind} on {rule.layer}')}",
         f"\t(layer {quoted(rule.layer)})",
         f"\t(condition {quoted(condition)})",
-        f"\t{_constraint('track_width', rule.width_mm, rule.width_range_mm)}",
+        f"\t{_constraint('track_width', min=width_min_mm, opt=rule.width_mm, max=width_max_mm)}",
     ]
-    if rule.gap_mm is not None and rule.gap_range_mm is not None:
-        lines.append(f"\t{_constraint('diff_pair_gap', rule.gap_mm, rule.gap_range_mm)}")
+    if rule.gap_mm is not None and rule.least_gap_mm is not None:
+        # no max: KiCad measures where a pair spreads to pads and vias, too; its router takes opt
+        lines.append(f"\t{_constraint('diff_pair_gap', min=rule.least_gap_mm, opt=rule.gap_mm)}")
     return [*lines[:-1], lines[-1] + ")"]
 
 
@@ -165,6 +167,5 @@ def _breakout(net_class: str, necks_mm: Sequence[float | None]) -> list[str]:
     ]
 
 
-def _constraint(name: str, value_mm: float, range_mm: tuple[float, float]) -> str:
-    limits = (("min", range_mm[0]), ("opt", value_mm), ("max", range_mm[1]))
-    return f"(constraint {name} {' '.join(f'({word} {length_text(limit)}mm)' for word, limit in limits)})"
+def _constraint(name: str, **limits_mm: float) -> str:
+    return f"(constraint {name} {' '.join(f'({word} {length_text(limit)}mm)' for word, limit in limits_mm.items())})"

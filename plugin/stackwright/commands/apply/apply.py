@@ -24,6 +24,8 @@ from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.record import record
 from stackup_lib.core.words import listed
 from stackup_lib.kicad import read_board
+from stackup_lib.kicad.read.patterns import matcher
+from stackup_lib.kicad.read.project import DEFAULT
 from stackup_lib.kicad.write.file_edit import FileEdit, Written, apply_together, diff_text, digest, lock_of
 from stackup_lib.kicad.write.project_writer import least_width_mm, set_net_classes
 from stackup_lib.kicad.write.rules_writer import replace_rules
@@ -138,7 +140,7 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
         project = _project(plan, board_path)
         if parts.classes:
             files.append(project)
-            remarks += _too_narrow(plan, project)
+            remarks += [*_too_narrow(plan, project), *_without_nets(plan, before)]
         elif project.differs:
             tuned = f" and {count(len(plan.tuning), 'tuning profile row')}" if plan.tuning else ""
             left_out.append(
@@ -226,6 +228,27 @@ def _too_narrow(plan: Plan, project: FileChange) -> list[str]:
                 f"or KiCad reports {one.name} with its {width:g} mm"
             )
     return found
+
+
+def _without_nets(plan: Plan, board: Board) -> list[str]:
+    """Net classes that no net of a board is in: their sizes and rules hold for nothing yet."""
+    if not any(board.nets):
+        return []
+    project = board.project
+    used = {name for names in (*project.net_classes_of.values(), *project.assignments.values()) for name in names}
+    found = []
+    for one in plan.net_class:
+        patterns = [*one.patterns, *(pattern for pattern, name in project.patterns if name == one.name)]
+        if one.name not in {*used, DEFAULT} and not _matches_any(patterns, board.nets):
+            found.append(
+                f"no net is in the net class {one.name}, so its sizes and rules hold for nothing yet: "
+                "put nets into it in Board Setup > Net Classes"
+            )
+    return found
+
+
+def _matches_any(patterns: Sequence[str], nets: Sequence[str]) -> bool:
+    return any(matcher(pattern)[0](net) for pattern in patterns for net in nets if net)
 
 
 def _rules(plan: Plan, board: Board, board_path: Path) -> tuple[FileChange, tuple[str, ...]]:

@@ -15,6 +15,7 @@ from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, answers_for, goals_for, selection_for
+from drc_rules.stackup_design.goals_lines import NOT_SOUGHT
 from drc_rules.stackup_design.plan_file import Plan, read_plan
 from stackup_lib.core.errors import ConfigError, NotWrittenError
 from stackup_lib.core.record import record
@@ -177,7 +178,7 @@ def _page(begun: Begun, target: Path, purpose: NewBoardPurpose, written: tuple[P
             ("finish", plan.copper_finish or "none chosen: KiCad's Board Setup > Board Finish"),
         ],
     )
-    _classes(page, plan)
+    _classes(page, plan, begun)
     page.heading("written")
     page.verbatim([str(path) for path in written])
     _verdict(page, report)
@@ -191,11 +192,12 @@ def _assumptions(page: Page, begun: Begun) -> None:
         page.rows([Column(max_width=22), Column(max_width=34), Column(wraps=True)], assumed)
 
 
-def _classes(page: Page, plan: Plan) -> None:
+def _classes(page: Page, plan: Plan, begun: Begun) -> None:
     if not plan.net_class:
-        page.heading(
-            "net classes", "none: no high-speed interface is known; name what it carries, e.g. --interface pcie5"
-        )
+        why = "no high-speed interface is known; name what it carries, e.g. --interface pcie5"
+        if any(reason.value.startswith(NOT_SOUGHT) for reason in begun.reasons):
+            why = "widths of the interfaces that are named are not sought; the commands below find them"
+        page.heading("net classes", f"none: {why}")
         return
     necks = [rule.neck_mm for rule in plan.rule if rule.neck_mm is not None]
     down = f"; neck-downs to {number(min(necks), 'mm')} pass KiCad's check" if necks else ""

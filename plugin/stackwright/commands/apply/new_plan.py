@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from drc_rules.analysis.targets.controlled import nets_by_target
+from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.fabs import Tier, track_spaces
@@ -31,6 +33,29 @@ def class_name(of: Interface | None, target: Target) -> str:
     return f"{target.ohm:g}Ohm-{kind}" + (f"_{of.id.upper()}" if of else "")
 
 
+def classes_of_goals(ctx: Context, goals: Goals, interfaces: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the net classes of a board that hold the nets of each line goal, by the goal's name.
+
+    A goal has none where its nets are in no class, or their class holds nets of another target, too.
+    """
+    of_target = ctx.get(nets_by_target)
+    first = {net: names[0] for net, names in ctx.board.project.net_classes_of.items()}
+    targets_in: dict[str, set[tuple[float, str]]] = {}
+    for target, nets in of_target.items():
+        for net in nets:
+            if name := first.get(ctx.board.nets[net]):
+                targets_in.setdefault(name, set()).add((target.ohm, target.kind))
+    found: dict[str, tuple[str, ...]] = {}
+    for goal in goals.lines:
+        of_interface = set(ctx.nets_of(interfaces[goal.name]).tolist()) if goal.name in interfaces else set()
+        asked = {(goal.target.ohm, goal.target.kind)}
+        mine = [net for target, nets in of_target.items() if {(target.ohm, target.kind)} == asked for net in nets]
+        names = dict.fromkeys(first.get(ctx.board.nets[net], "") for net in mine if net in of_interface)
+        if kept := tuple(name for name in names if name and targets_in[name] == asked):
+            found[goal.name] = kept
+    return found
+
+
 def interface_of_class(name: str, generations: Mapping[str, str]) -> str | None:
     """Return the interface that a net class is named after.
 
@@ -48,7 +73,12 @@ def interface_of_class(name: str, generations: Mapping[str, str]) -> str | None:
 
 
 def plan_of_answer(
-    one: Evaluated, goals: Goals, interfaces: Mapping[str, str], *, controls_others: bool = False
+    one: Evaluated,
+    goals: Goals,
+    interfaces: Mapping[str, str],
+    *,
+    classes: Mapping[str, tuple[str, ...]] | None = None,
+    controls_others: bool = False,
 ) -> Plan:
     """Return the plan that builds a suggestion.
 
@@ -56,6 +86,8 @@ def plan_of_answer(
         one: the suggestion.
         goals: the goals that it meets.
         interfaces: interface id by name of a line goal; a goal without one gets a class of its impedance alone.
+        classes: net classes of the board by name of a line goal, see `classes_of_goals`; a goal without one gets a new
+            class.
         controls_others: the board has lines of other targets. Without a line to control the board's flag stays.
     """
     by_name = {goal.name: goal for goal in goals.lines}
@@ -64,8 +96,10 @@ def plan_of_answer(
     for line in one.lines:
         goal = by_name[line.goal]
         neck = max(neck_mm(copper_oz[line.layer]), goals.least_width_mm, goals.least_gap_mm)
-        rule = _rule(line, goal, interfaces.get(goal.name), round(neck, DIGITS))
-        rules.setdefault((rule.net_class, rule.layer, rule.gap_mm is None), rule)
+        new = _rule(line, goal, interfaces.get(goal.name), round(neck, DIGITS))
+        for name in (classes or {}).get(goal.name) or (new.net_class,):
+            rule = new.model_copy(update={"net_class": name})
+            rules.setdefault((name, rule.layer, rule.gap_mm is None), rule)
     inner_first = sorted(rules.values(), key=lambda r: not r.layer.startswith("In"))
     return Plan(
         note=one.candidate.name,

@@ -272,7 +272,8 @@ def _sizes(page: Page, lines: RetargetedLines) -> None:
 def _reroute(page: Page, lines: RetargetedLines) -> None:
     if not lines.reroute:
         if lines.rows:
-            page.heading("reroute", "nothing: every routed line stays within its tolerance")
+            page.heading("reroute", "nothing: every line routed long enough to count stays within its tolerance")
+            page.line("KiCad's check names shorter ones that are wider than the rules allow", indent=2)
         return
     total = sum(one.length_mm for one in lines.reroute)
     page.heading("reroute", f"{total:.0f} mm of copper off its target in the new stackup")

@@ -31,7 +31,7 @@ class Way(Frozen):
         then: headline after a change of the board's own stackup; None where it was not judged.
         short_then, still_fails: ids and titles of the clauses that fail with an error after it.
         why_none: why no way was found; "" where one was.
-        how_to_give: lines that state the missing fact.
+        how_to_give: lines that state the missing fact: without it there is no way, or no small one is proven.
         would_help: goals that could be eased, each alone, for a stackup to be found.
         needs_new: the board's own stackup cannot be the base, and no new one was requested.
     """
@@ -91,9 +91,9 @@ def way_of(row: Fitness, found: Suggested, board_path: Path, *, new: bool = True
         best = found.answers.ranked[0]
         named = best.candidate
         words = f"{len(named.copper)} layers, {named.thickness_mm:.2f} mm, of {' and '.join(named.laminates)}"
-        return _with_cost(Way(profile=row.profile, words=(words,)), best, found)
+        return _with_cost(Way(profile=row.profile, words=(words,), how_to_give=found.undeclared), best, found)
     if not new:
-        return Way(profile=row.profile, needs_new=True)
+        return Way(profile=row.profile, needs_new=True, how_to_give=found.undeclared)
     would_help = tuple(one.words for one in found.answers.relaxations)
     return Way(profile=row.profile, why_none=_why_none(found), would_help=would_help)
 

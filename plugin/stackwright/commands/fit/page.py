@@ -10,7 +10,7 @@ from rich.text import Text
 from drc_rules.engine.missing_inputs import paste_lines
 from drc_rules.report.model import Headline
 from drc_rules.requirements.clauses import Severity
-from drc_rules.stackup_design.fitness import Fitness, FitnessReport, Shortfall
+from drc_rules.stackup_design.fitness import Fitness, FitnessReport, FormOrigin, Shortfall
 from stackwright.commands.fit.changes import Way
 from stackwright.commands.fit.words import form_words, step, to_go
 from stackwright.reporters.text import HEADLINE_STYLE
@@ -145,6 +145,11 @@ def _line(one: Shortfall) -> Iterator[tuple[Text, Text, str | Text]]:
 def _way(page: Page, row: Fitness, way: Way | None, board: Path) -> None:
     if way is None:
         return
+    if way.how_to_give and not way.why_none:
+        page.line(styled("no small change of the stackup is proven to do; declare this first:", "yellow"), indent=2)
+        page.verbatim([styled(line, "cyan") for line in paste_lines([way.how_to_give])], 4)
+        if way.needs_new:
+            return
     if way.needs_new:
         page.line("no small change of the stackup will do; this searches a new one:", indent=2)
         page.verbatim([command_line("suggest", str(board), "--profile", row.profile)], indent=4)
@@ -157,7 +162,8 @@ def _way(page: Page, row: Fitness, way: Way | None, board: Path) -> None:
             page.line(f"what would help, one at a time: {'; '.join(way.would_help)}", indent=4)
         return
     tier = f", {way.cost_tier}" if way.cost_tier else ""
-    what = "least change: " if way.is_change else "no small change will do; a new stackup: "
+    none = "" if way.how_to_give else "no small change will do; "
+    what = "least change: " if way.is_change else f"{none}a new stackup: "
     page.line(styled(what, "bold"), "; ".join(way.words), indent=2)
     page.line(styled(f"cost {way.cost_index:.0f}{tier}: {', '.join(way.cost_drivers)}", "dim"), indent=4)
     if way.then is not None:
@@ -193,7 +199,8 @@ def _end(page: Page, shown: Sequence[Fitness], board: Path) -> None:
 
 def _commands(shown: Sequence[Fitness], board: Path) -> Iterator[str]:
     for row in shown[:1]:
-        yield command_line("check", str(board), "--profile", row.profile)
-        if row.headline is Headline.NOT_FIT:
+        by_size = ["--form", row.form] if row.form and row.form_origin is FormOrigin.SIZE else []
+        yield command_line("check", str(board), "--profile", row.profile, *by_size)
+        if any(one.by_stackup and one.severity is Severity.ERROR for one in row.short):
             yield command_line("suggest", str(board), "--profile", row.profile)
     yield command_line("fit", str(board), "--profile", "NAME")

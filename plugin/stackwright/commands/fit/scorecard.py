@@ -55,6 +55,8 @@ def _next_step(row: Fitness, way: Way | None, board: str) -> str:
         left = f"; {'; '.join(way.still_fails)} would still fail" if way.still_fails else ""
         return f"{what}{'; '.join(what_changes(way.words) or way.words)}{price}{left}"
     failing = [one for one in row.short if one.severity is Severity.ERROR]
+    if way and way.needs_new and way.how_to_give:
+        return "declare the copper foil: without it no small change of the stackup is proven to do"
     if (way and way.needs_new) or any(one.kind in LAYERS for one in failing):
         return f"a new stackup: {command_line('suggest', board, '--profile', row.profile)}"
     if way and way.why_none:

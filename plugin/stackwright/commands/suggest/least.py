@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
+from drc_rules.engine.missing_inputs import FOIL_OF_ALL
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
@@ -27,8 +28,9 @@ from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.synthesis import CandidateStackup, Change, LeastChange, least_change
+from stackup_lib.synthesis.evaluate import LOSES
 from stackwright.commands.apply.apply import PlanParts, Proposal, planned_settings, propose
-from stackwright.commands.apply.new_plan import plan_of_answer, plan_row
+from stackwright.commands.apply.new_plan import classes_of_goals, plan_of_answer, plan_row
 from stackwright.commands.suggest.words import shortened, what_changes
 from stackwright.results.stackup_choices import Count
 
@@ -79,6 +81,7 @@ class LeastFound:
     plans: tuple[Plan, ...] = ()
     partial: PartialChange | None = None
     other_ways: tuple[str, ...] = ()
+    undeclared: str = ""
 
 
 @dataclass
@@ -185,7 +188,15 @@ def _changes(work: _Work, current: CandidateStackup, now: Count) -> LeastFound:
     kept = LeastChange(changes=tuple(changes), faults_now=faults, why_not=tuple(dict.fromkeys(work.why_not)))
     partial = None if changes else _partial(work, current, DECIDED)
     ways = other_ways(current, work.to_fix(), work.project.context, work.found.goals)
-    return LeastFound(now, "", kept, tuple(then), tuple(plans), partial, ways)
+    undeclared = "" if changes else _undeclared(kept, current)
+    return LeastFound(now, "", kept, tuple(then), tuple(plans), partial, ways, undeclared)
+
+
+def _undeclared(tried: LeastChange, current: CandidateStackup) -> str:
+    """Return the lines that state what the search took for the worst: the foil of a layer that loses too much."""
+    unknown = [f" {row.name} {LOSES} " for row in current.copper if not row.foil]
+    is_so = any(words in why for why in (*tried.faults_now, *tried.why_not) for words in unknown)
+    return FOIL_OF_ALL if is_so else ""
 
 
 def _whole_changes(
@@ -317,7 +328,9 @@ def _plan_of_change(current: CandidateStackup, change: Change, work: _Work) -> P
     plan = _plan_of_rows(current, change.result.candidate, work, change.words)
     if not any(" -> " in words for words in change.words):
         return plan
-    new = plan_of_answer(change.result, work.found.goals, work.found.interfaces)
+    goals, interfaces = work.found.goals, work.found.interfaces
+    classes = classes_of_goals(work.project.context, goals, interfaces)
+    new = plan_of_answer(change.result, goals, interfaces, classes=classes)
     return plan.model_copy(update={"net_class": new.net_class, "rule": new.rule})
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import numpy as np
 
 from drc_rules.engine.check import with_own_profile
 from drc_rules.settings.config import Config, load_config
@@ -19,11 +22,13 @@ from drc_rules.stackup_design.goals import (
 )
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.routed_fit import UnsoughtSize, unsought_sizes
+from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.read.reader import OLDEST_WRITTEN_VERSION
 from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange
+from stackwright.commands.apply.new_plan import classes_of_goals
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.least import PartialChange, least_changes
 from stackwright.results.stackup_choices import Count
@@ -65,7 +70,11 @@ class Suggested:
         other_ways: what helps and what the layout has to follow, as text.
         unsought: routed sizes of targets that no goal is for.
         board_layers: how many copper layers the board has; 0 without a board.
+        is_routed_inside: tracks or zones lie on the board's inner layers: `apply` adds and removes none then.
         is_too_old: `apply` does not write files of the board's version.
+        undeclared: lines that state what stands between the board and a small change of its stackup; "" where nothing
+            does, or a change will do.
+        net_classes: those of the board that hold the nets of a line goal, by the goal's name.
     """
 
     selection: Selection
@@ -83,6 +92,9 @@ class Suggested:
     unsought: tuple[UnsoughtSize, ...] = ()
     board_layers: int = 0
     is_too_old: bool = False
+    is_routed_inside: bool = False
+    undeclared: str = ""
+    net_classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -154,7 +166,20 @@ def search(
     unsought = unsought_sizes(project.context, met.interfaces)
     board = project.board
     is_too_old = board.format_version < OLDEST_WRITTEN_VERSION
-    return replace(result, found=met, unsought=unsought, board_layers=board.layer_count, is_too_old=is_too_old)
+    return replace(
+        result,
+        found=met,
+        unsought=unsought,
+        board_layers=board.layer_count,
+        is_too_old=is_too_old,
+        is_routed_inside=_is_routed_inside(board),
+        net_classes=classes_of_goals(project.context, met.goals, met.interfaces),
+    )
+
+
+def _is_routed_inside(board: Board) -> bool:
+    inner = range(1, board.layer_count - 1)
+    return bool(np.isin(board.tracks.layer, inner).any() or np.isin(board.zones.fill_layer, inner).any())
 
 
 def _least_changes(
@@ -174,4 +199,5 @@ def _least_changes(
         project.settings_path,
         least.partial,
         least.other_ways,
+        undeclared=least.undeclared,
     )

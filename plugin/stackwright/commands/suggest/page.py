@@ -114,7 +114,10 @@ def _changes(page: Page, result: Suggested, *, verbose: bool) -> None:
             _checked(page, "stackup then", result.checked_then[index - 1], result, indent=5)
     _partial(page, result)
     if not result.changes and result.change:
-        page.line("no small change will do:", indent=2)
+        if result.undeclared:
+            page.line("no small change is proven to do; declare this, then ask again:", indent=2)
+            page.verbatim([styled(line, "cyan") for line in result.undeclared.splitlines()], 4)
+        page.line("what each change lacks:" if result.undeclared else "no small change will do:", indent=2)
         reasons = list(dict.fromkeys((*result.change.faults_now, *result.change.why_not)))
         shown = reasons if verbose else reasons[:CHANGES_SHOWN]
         for why in shown:
@@ -353,7 +356,11 @@ def _commands(result: Suggested, pick: int, plan: Path | None, typed: Path | Non
         is_new = pick > len(result.changes)
         if result.is_too_old:
             yield f"in KiCad, open {typed.name} and save it: apply changes files of KiCad 6 and later"
-        other_layers = is_new and len(result.entries[pick - 1].candidate.copper) != result.board_layers
+        layers = len(result.entries[pick - 1].candidate.copper) if is_new else result.board_layers
+        other_layers = layers != result.board_layers
+        if other_layers and result.is_routed_inside:
+            yield f"in KiCad, set {layers} copper layers in Board Setup and move what lies inside; save it"
+            other_layers = False  # apply changes them only while inner layers are empty
         yield command_line("apply", str(plan), str(typed), *(["--layers"] if other_layers else []))
     else:
         words = ["--profile", profile.name if profile else "PROFILE", *of_form]

@@ -16,5 +16,7 @@ def plan_of_pick(result: Suggested, pick: int) -> Plan:
     index = pick - 1
     if index < len(result.plans):
         return result.plans[index]
-    others = bool(result.unsought)
-    return plan_of_answer(result.entries[index], result.found.goals, result.found.interfaces, controls_others=others)
+    others, found = bool(result.unsought), result.found
+    return plan_of_answer(
+        result.entries[index], found.goals, found.interfaces, classes=result.net_classes, controls_others=others
+    )

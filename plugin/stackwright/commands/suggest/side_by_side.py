@@ -169,7 +169,8 @@ def _remarks(result: Suggested) -> Iterator[str]:
         yield f"A change of the board's own stackup cannot be worked out: {result.why_no_change.partition(': ')[0]}."
     elif result.board and not result.changes and result.change:
         reasons = (*result.change.faults_now, *result.change.why_not)
-        yield "No small change of the board's own stackup will do" + (f": {reasons[0]}" if reasons else "")
+        proven = "is proven to do while the copper foil is not declared" if result.undeclared else "will do"
+        yield f"No small change of the board's own stackup {proven}" + (f": {reasons[0]}" if reasons else "")
     if result.partial:
         then = (
             f", still open: {'; '.join(result.selection.titles(result.partial.still_open))}"

@@ -97,10 +97,8 @@ def test_a_memory_that_is_named_without_a_board_says_where_its_widths_come_from(
     """DDR5 sets no laminate; beside PCIe its widths are still not sought. An interface with lines says nothing so."""
     found = lines_for(("ddr5", "pcie5"), None, None, GoalChoices()).reasons
     said = {one.goal: one.value for one in found}
-    assert (
-        said["DDR5-6400 widths"]
-        == "not sought: `stackwright impedance --interface ddr5` finds them in the board's folder"
-    )
+    command = "stackwright impedance --interface ddr5 --layer F.Cu --reference In1.Cu"  # an empty board has no planes
+    assert said["DDR5-6400 widths"] == f"not sought: `{command}` finds them in the board's folder"
     assert sum(goal.endswith("widths") for goal in said) == 1
 
 
