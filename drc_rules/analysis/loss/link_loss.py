@@ -162,10 +162,9 @@ class LinkLosses:
         self, one: Interface, *, declared: bool
     ) -> tuple[tuple[LinkLoss, ...], tuple[tuple[tuple[int, ...], MissingFact], ...]]:
         """Return the links whose loss is known, the worst first, and by nets why that of others is not."""
-        nets = self.nets_of(one.id, declared=declared)
         holes = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs))  # a net may be shared with another interface
         known, missing = [], []
-        chosen = list(self._traces(one, nets))
+        chosen = list(self.traces_of(one, declared=declared))
         self.links.prepare(trace for traces in chosen for trace in traces)
         all_nets = [net for traces in chosen for trace in traces for net in trace.nets]
         routed_lines(self.ctx.board, self.ctx.copper, self.ctx.pairs, all_nets)  # all in one go; it keeps them
@@ -182,10 +181,10 @@ class LinkLosses:
         missing.sort(key=lambda row: [self.ctx.board.nets[net] for net in row[0]])
         return tuple(known), tuple(missing)
 
-    def _traces(self, one: Interface, nets: Sequence[int]) -> Iterator[tuple[Link, ...]]:
-        """Yield links, those of a pair together; nets with a single pad and no track have no second end."""
+    def traces_of(self, one: Interface, *, declared: bool) -> Iterator[tuple[Link, ...]]:
+        """Yield an interface's links, those of a pair together; nets with one pad and no track have no second end."""
         done: set[int] = set()
-        for link in self.links.of_nets(nets):
+        for link in self.links.of_nets(self.nets_of(one.id, declared=declared)):
             if link.index in done or not (link.length_mm or len(link.ends) > 1) or self._is_another(one, link):
                 continue
             complement = self.links.complement_of(link)
