@@ -10,6 +10,7 @@ from typing import Literal
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
 from drc_rules.analysis.nets.high_speed_layers import fast_layers, routed_outside
 from drc_rules.facts.board_process import declared_finish
+from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.settings.config_process import ProcessDeclaration
@@ -97,7 +98,9 @@ def goals_for(
     """
     chosen = choices or GoalChoices()
     work = GoalWork(selection, project, chosen)
-    lines = lines_for(selection.interfaces, selection.form, project.context if project else None, chosen)
+    context, stub_clause = project.context if project else None, _stub_clause(selection)
+    longest_stub = stub_clause.limit.max if stub_clause else None
+    lines = lines_for(selection.interfaces, selection.form, context, chosen, longest_stub)
     materials = materials_for(selection.clauses)
     layers = _layers(work, lines)
     outer = lines.striplines and not layers["fast_layers"]
@@ -117,7 +120,7 @@ def goals_for(
         named_laminates=materials.named,
         foil=materials.foil,
         tg_limit=_tg(work),
-        max_stub_mm=_stub(work),
+        max_stub_mm=_stub(work, stub_clause),
         laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.laminates)),
         excluded_laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.excluded_laminates)),
         hybrids=chosen.hybrids,
@@ -324,9 +327,13 @@ def _tg(work: GoalWork) -> TgLimit | None:
     return TgLimit(min_c=clause.limit.min or 0.0)
 
 
-def _stub(work: GoalWork) -> float | None:
-    clauses = [c for k in ("backdrill", "via_stub") for c in work.selection.of_kind(k) if c.limit.max is not None]
-    clause = min(clauses, key=lambda c: c.limit.max or 0.0, default=None)
+def _stub_clause(selection: Selection) -> Clause | None:
+    """Return the clause with the shortest maximum of a stub."""
+    clauses = [c for k in ("backdrill", "via_stub") for c in selection.of_kind(k) if c.limit.max is not None]
+    return min(clauses, key=lambda c: c.limit.max or 0.0, default=None)
+
+
+def _stub(work: GoalWork, clause: Clause | None) -> float | None:
     if clause is None:
         return None
     work.say("via stubs", f"{clause.limit.max:g} mm at most, else backdrilled", From.CLAUSE, source_words(clause))

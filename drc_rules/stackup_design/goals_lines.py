@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
+from drc_rules.analysis.loss.link_holes import interface_holes
 from drc_rules.analysis.loss.loss_shares import (
     ADD_IN_CARD,
     ANY_BOARD,
@@ -13,6 +14,7 @@ from drc_rules.analysis.loss.loss_shares import (
     declarations_by_net,
     share_of,
 )
+from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
@@ -23,11 +25,16 @@ from drc_rules.requirements.interfaces.model import ENGINEERING
 from drc_rules.settings.goals_choices import GoalChoices
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.interval import ZERO
+from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
-from stackup_lib.nets.links import find_links
 from stackup_lib.synthesis import LineGoal
 from stackup_lib.transmission_lines.width_request import Target
+
+LEAST_SAID_DB = 0.005
+"""What the vias lose is told from here on: less is nothing in two decimals."""
+
+BOUND_DB = 999.0
+"""More than this no via loses: a stub at its resonance, of unknown depth."""
 
 LAYERS_EACH = 2
 """High-speed layers for a family of which no clause states a number."""
@@ -86,8 +93,21 @@ def outer_name(goal: str) -> str:
     return f"{goal}, outer layers"
 
 
-def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None, choices: GoalChoices) -> GoalLines:
+def lines_for(
+    interfaces: Iterable[str],
+    form: Form | None,
+    ctx: Context | None,
+    choices: GoalChoices,
+    max_stub_mm: float | None = None,
+) -> GoalLines:
     """Return the line goals of the high-speed interfaces.
+
+    Args:
+        interfaces: their ids.
+        form: form factor, where no board is given.
+        ctx: the board, None for a new one.
+        choices: what the user wants.
+        max_stub_mm: longer stubs of vias are to be backdrilled; None where they may stay.
 
     Raises:
         ConfigError: a length is given for an interface that the board does not carry.
@@ -115,7 +135,7 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
         length, by = _longest(one, ctx, choices)
         if length is not None and one.nyquist_ghz is not None:
             reasons.append(LineReason(f"{one.title} length", f"{length:g} mm", by, _LENGTH[by]))
-            budget, words = _budget(one, form, ctx)
+            budget, words = _budget(one, form, ctx, max_stub_mm)
             reasons.append(words)
             goal = goal.model_copy(update={"longest_mm": length, "loss_budget_db": budget})
         elif one.nyquist_ghz is not None:
@@ -173,45 +193,79 @@ def _longest(one: Interface, ctx: Context | None, choices: GoalChoices) -> tuple
         return choices.longest_mm[one.id], "user"
     if ctx is None:
         return None, ""
-    lengths = [link.length_mm for link in find_links(ctx.board, ctx.pairs).of_nets(ctx.nets_of(one.id).tolist())]
+    lengths = [link.length_mm for link in ctx.get(board_links).of_nets(ctx.nets_of(one.id).tolist())]
     if not any(lengths):
         return None, ""
     return round(max(lengths), 1), "board"
 
 
-def _budget(one: Interface, form: Form | None, ctx: Context | None) -> tuple[float | None, LineReason]:
-    """Return the board's share for its lines, allowances taken off; None where no share is known."""
+@record
+class _Share:
+    """A board's share of an interface's loss: dB, role, document, and what of it is not the board's, by name."""
+
+    db: float
+    role: str
+    document: str | None
+    allowances_db: Mapping[str, Interval]
+
+
+def _budget(
+    one: Interface, form: Form | None, ctx: Context | None, max_stub_mm: float | None
+) -> tuple[float | None, LineReason]:
+    """Return the board's share for its lines; None where no share is known, or where other parts take all of it.
+
+    Allowances are taken off, and what the vias and pins of a board's worst link lose.
+    """
     goal = f"{one.title} loss"
-    share, role, document, allowance = None, "", None, ZERO
+    try:
+        share = _share(one, form, ctx)
+    except MissingFact as fact:
+        return None, LineReason(goal, "ranks only", "assumption", fact.what)
+    if share is None:
+        return None, LineReason(goal, "ranks only", "assumption", "no document states this board's share")
+    parts = {part: each.nominal for part, each in share.allowances_db.items()}
+    left = share.db - sum(parts.values())
+    if left <= 0:
+        return None, LineReason(goal, "ranks only", "assumption", "package and connector take the whole share")
+    holes_db, unknown = _holes_db(one, ctx, left, max_stub_mm) if ctx else (0.0, "")
+    total = f"{share.db:g} dB {'' if share.role == 'declared' else 'of '}{share.role.replace('_', ' ')}"
+    less = "".join(f" less {db:g} dB {part}" for part, db in parts.items())
+    if left - holes_db <= 0:
+        much = f"{holes_db:.2f} dB" if holes_db < BOUND_DB else f"over {BOUND_DB:g} dB"
+        why = f"the vias of its worst link alone lose {much}, of {total}{less}: backdrill them or shorten their stubs"
+        return None, LineReason(goal, "ranks only", "assumption", why)
+    less += f" less {holes_db:.2f} dB vias" if holes_db >= LEAST_SAID_DB else unknown
+    left -= holes_db
+    return round(left, 3), _reason(goal, f"{left:.2f} dB of lines ({total}{less})", share.document or ENGINEERING)
+
+
+def _share(one: Interface, form: Form | None, ctx: Context | None) -> _Share | None:
+    """Return a board's share, or that of the form factor; raises `MissingFact` where its role is not known."""
     if ctx is not None:
         rows = declarations_by_net(ctx)
         declared = next((rows[net] for net in ctx.nets_of(one.id).tolist() if net in rows), None)
-        try:
-            found = share_of(ctx, one, declared)
-        except MissingFact as fact:
-            return None, LineReason(goal, "ranks only", "assumption", fact.what)
-        if found is not None:
-            share, role, document, allowance = found.db, found.role, found.document, found.allowance_db
-    else:
-        roles = tuple(one.board_loss_db)
-        role = (
-            ADD_IN_CARD
-            if form and form.connector == CARD_EDGE
-            else roles[0]
-            if len(roles) == 1 and roles[0] in ANY_BOARD
-            else ""
-        )
-        if role in roles:
-            share, document = one.board_loss_db[role], one.document_of(f"board_loss_db.{role}")
-            for part in assumed_allowances(one.id, role).values():
-                allowance = allowance.plus(part)
-    if share is None:
-        return None, LineReason(goal, "ranks only", "assumption", "no document states this board's share")
-    left = share - allowance.nominal
-    if left <= 0:
-        return None, LineReason(goal, "ranks only", "assumption", "package and connector take the whole share")
-    value = f"{left:.2f} dB of lines ({share:g} dB of {role.replace('_', ' ')} less {allowance.nominal:g} dB)"
-    return round(left, 3), _reason(goal, value, document or ENGINEERING)
+        found = share_of(ctx, one, declared)
+        return None if found is None else _Share(found.db, found.role, found.document, found.allowances_db)
+    roles = tuple(one.board_loss_db)
+    only = roles[0] if len(roles) == 1 and roles[0] in ANY_BOARD else ""
+    role = ADD_IN_CARD if form and form.connector == CARD_EDGE else only
+    if role not in roles:
+        return None
+    document = one.document_of(f"board_loss_db.{role}")
+    return _Share(one.board_loss_db[role], role, document, assumed_allowances(one.id, role))
+
+
+def _holes_db(one: Interface, ctx: Context, left_db: float, max_stub_mm: float | None) -> tuple[float, str]:
+    """Return what the vias and pins lose on the link that has least left for a mm of its lines.
+
+    Stubs that are to be backdrilled count as cut. Where no link's holes are known, words that say so.
+    """
+    found = interface_holes(ctx, one, max_stub_mm)
+    routed = [link for link in found.known if link.length_mm > 0]
+    if not routed:
+        return 0.0, f", vias not counted: {found.missing[0].what}" if found.missing else ""
+    worst = min(routed, key=lambda link: ((left_db - link.holes.total_db.nominal) / link.length_mm, link.name))
+    return worst.holes.total_db.nominal, ""
 
 
 def _reason(goal: str, value: str, document: str) -> LineReason:

@@ -15,6 +15,7 @@ from stackwright.cli.app import run
 from tests.support.boards import board_file
 from tests.support.in_process import run_here
 from tests.support.mini import mini_file
+from tests.support.stackups import FOUR_LAYERS
 
 CARD = board_file("inference_pcie_gen5_fit")
 UNTREATED = board_file("training_b200_no_backdrill")
@@ -112,6 +113,43 @@ def test_links_of_unknown_generation_are_told_with_what_they_lack(tmp_path: Path
         assert f"  stackwright init {board}" in one.out.splitlines()
     assert (absent.code, "has no routed link of that interface" in " ".join(absent.err.split())) == (2, True)
     assert (other.code, "has no routed link of that name" in " ".join(other.err.split())) == (2, True)
+
+
+def over_capacitors(nets: str) -> dict[str, object]:
+    """A pair over capacitors from U1 to J1; its nets on the far side end in _C_P and _C_N."""
+    parts, tracks = [], []
+    small = {"size_mm": [0.2, 0.2]}
+    for number, (letter, y_mm) in enumerate((("P", 10.0), ("N", 10.3)), start=1):
+        near, far = f"/PCIE_TX0_{letter}", f"/PCIE_TX0_C_{letter}"
+        capacitor = [{**small, "number": "1", "net": near}, {**small, "number": "2", "net": far, "at_mm": [1, 0]}]
+        parts += [
+            {"reference": f"U{number}", "at_mm": [5, y_mm], "pads": [{**small, "number": "1", "net": near}]},
+            {"reference": f"C{number}", "value": "220n", "at_mm": [30, y_mm], "pads": capacitor},
+            {"reference": f"J{number}", "at_mm": [60, y_mm], "pads": [{**small, "number": "1", "net": far}]},
+        ]
+        run = {"layer": "F.Cu", "width_mm": 0.15}
+        tracks += [
+            {**run, "net": near, "path_mm": [[5, y_mm], [30, y_mm]]},
+            {**run, "net": far, "path_mm": [[31, y_mm], [60, y_mm]]},
+        ]
+    config = f'[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie4"\nnets = ["{nets}"]\n'
+    planes = {"In1.Cu": "GND", "In2.Cu": "GND"}
+    board = {"size_mm": [80, 40], "stackup": FOUR_LAYERS, "planes": planes}
+    return {**board, "parts": parts, "tracks": tracks, "config": config}
+
+
+def test_a_link_that_a_declared_half_brings_is_written_and_not_denied(tmp_path: Path) -> None:
+    """Its other half is PCI Express by its names alone; where nothing on it is declared it has no file."""
+    (tmp_path / "other").mkdir()
+    board = mini_file(tmp_path, over_capacitors("/PCIE_TX0_C_*"))
+    other = mini_file(tmp_path / "other", over_capacitors("/PCIE_RX*"))
+
+    told = run_here("touchstone", board, "--net", "TX0", "--output", "links", cwd=tmp_path)
+    denied = run_here("touchstone", other, "--net", "TX0", "--output", "none", cwd=tmp_path)
+
+    assert (told.code, "no file" in told.out) == (0, False), told.out
+    assert len(list(tmp_path.glob("links/*.s4p"))) == 1
+    assert (denied.code, "generation of PCI Express is not known" in " ".join(denied.out.split())) == (1, True)
 
 
 def test_wrong_questions_get_one_line(tmp_path: Path) -> None:

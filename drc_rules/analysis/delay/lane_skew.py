@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, skew_between
 from drc_rules.analysis.delay.trace_delay import prepare_traces
 from drc_rules.analysis.loss.loss_shares import CARD_EDGE, form_of
-from drc_rules.analysis.nets.board_links import board_links, title_of
+from drc_rules.analysis.nets.board_links import board_links, is_declared_as, title_of
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import Interface, family, interface
 from stackup_lib.board.board import PadKind
+from stackup_lib.core.facts import Origin
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
 
@@ -84,6 +85,7 @@ class LanePort:
 def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
     """Return the ports with a published limit, by name; get them with `Context.get`."""
     links, done = ctx.get(board_links), set[int]()
+    roles: dict[tuple[str, str, str | None, bool, frozenset[str]], NetRole] = {}
     found: dict[tuple[str, str, str | None, bool, frozenset[str]], list[tuple[str, Link]]] = {}
     for net, role in enumerate(ctx.assignment.roles):
         if role is None or _limit(role) is None:
@@ -92,6 +94,8 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
             complement = links.complement_of(link)
             if complement is None or complement.index == link.index or link.index in done:
                 continue
+            if not ctx.assignment.is_declared(net) and is_declared_as(ctx, role.family, link, complement):
+                continue  # its declared net brings it
             done |= {link.index, complement.index}
             by_way = role.family in _BY_WAY
             name = re.sub(_CAPACITOR, r"\1", pair_name(ctx, link))
@@ -99,7 +103,8 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
                 ends = frozenset(pad.reference for pad in link.ends) if by_way else frozenset[str]()
                 key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net), ends
                 found.setdefault(key, []).append((lane["lane"], link))
-    ports = [port for key, lanes in found.items() if (port := _port(ctx, key[0], lanes))]
+                roles.setdefault(key, role)
+    ports = [port for key, lanes in found.items() if (port := _port(ctx, key[0], roles[key], lanes))]
     prepare_traces(ctx, [trace for port in ports for trace in port.traces])
     return tuple(sorted(ports, key=lambda one: (one.name, one.title)))
 
@@ -111,18 +116,17 @@ def _limit(role: NetRole) -> Interface | None:
     return max(known, key=lambda one: one.lane_skew_ps or one.clock_skew_ps or 0.0, default=None)
 
 
-def _port(ctx: Context, name: str, lanes: Sequence[tuple[str, Link]]) -> LanePort | None:
+def _port(ctx: Context, name: str, role: NetRole, lanes: Sequence[tuple[str, Link]]) -> LanePort | None:
     """Return a port that can be judged: with two pairs, and with one clock where the limit is against the clock."""
-    role = ctx.assignment.role_of(lanes[0][1].nets[0])
-    limit = _limit(role) if role else None
+    limit = _limit(role)
     clocks = [link for lane, link in lanes if _CLOCK.fullmatch(lane)]
     others = tuple(link for lane, link in lanes if not _CLOCK.fullmatch(lane))
-    if role is None or limit is None or len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):
+    if limit is None or len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):
         return None  # names repeat: several ports, or one on both sides of a chip
     to_clock = limit.clock_skew_ps is not None
     if not others or len(lanes) < 2 or (to_clock and not clocks):
         return None
-    is_declared = ctx.assignment.is_declared(others[0].nets[0])
+    is_declared = role.origin is Origin.DECLARED
     on_card = limit.lane_skew_card_ps is not None and _is_on_card(ctx, others)
     return LanePort(name, title_of(role), limit, to_clock, on_card, is_declared, clocks[0] if clocks else None, others)
 

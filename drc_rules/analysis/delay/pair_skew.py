@@ -19,7 +19,7 @@ from drc_rules.analysis.delay.trace_delay import (
 )
 from drc_rules.analysis.lines.link_geometry import LineKey
 from drc_rules.analysis.lines.routed import References
-from drc_rules.analysis.nets.board_links import board_links
+from drc_rules.analysis.nets.board_links import board_links, is_declared_as
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, interface_groups
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, family
@@ -123,13 +123,18 @@ def _pairs_by_group(ctx: Context) -> dict[str, list[tuple[Link, Link]]]:
 
 
 def routed_pairs(ctx: Context, group: HighSpeedGroup) -> Iterator[tuple[Link, Link]]:
-    """Yield the links of a group that are pairs, the positive one first; those of unused pins end open."""
+    """Yield the links of a group that are pairs, the positive one first; those of unused pins end open.
+
+    A link of which only some nets are declared is of the declared group alone.
+    """
     links, done = ctx.get(board_links), set[int]()
     for link in links.of_nets(group.nets):
         complement = links.complement_of(link)
         if complement is None or link.index in done or complement.index == link.index or _is_another(ctx, group, link):
             continue
         done |= {link.index, complement.index}
+        if not group.declared and is_declared_as(ctx, group.family, link, complement):
+            continue
         if all(one.length_mm or len(one.ends) > 1 for one in (link, complement)):
             yield link, complement
 

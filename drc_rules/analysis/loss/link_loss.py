@@ -17,7 +17,7 @@ from drc_rules.analysis.lines.routed import References, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt
 from drc_rules.analysis.loss.hole_loss import HoleLosses
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
-from drc_rules.analysis.nets.board_links import board_links, complete_routes
+from drc_rules.analysis.nets.board_links import board_links, complete_routes, is_declared_as
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
 from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.facts.context import Context
@@ -162,10 +162,9 @@ class LinkLosses:
         self, one: Interface, *, declared: bool
     ) -> tuple[tuple[LinkLoss, ...], tuple[tuple[tuple[int, ...], MissingFact], ...]]:
         """Return the links whose loss is known, the worst first, and by nets why that of others is not."""
-        nets = self.nets_of(one.id, declared=declared)
         holes = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs))  # a net may be shared with another interface
         known, missing = [], []
-        chosen = list(self._traces(one, nets))
+        chosen = list(self.traces_of(one, declared=declared))
         self.links.prepare(trace for traces in chosen for trace in traces)
         all_nets = [net for traces in chosen for trace in traces for net in trace.nets]
         routed_lines(self.ctx.board, self.ctx.copper, self.ctx.pairs, all_nets)  # all in one go; it keeps them
@@ -182,16 +181,20 @@ class LinkLosses:
         missing.sort(key=lambda row: [self.ctx.board.nets[net] for net in row[0]])
         return tuple(known), tuple(missing)
 
-    def _traces(self, one: Interface, nets: Sequence[int]) -> Iterator[tuple[Link, ...]]:
-        """Yield links, those of a pair together; nets with a single pad and no track have no second end."""
+    def traces_of(self, one: Interface, *, declared: bool) -> Iterator[tuple[Link, ...]]:
+        """Yield an interface's links, those of a pair together; nets with one pad and no track have no second end.
+
+        A link of which only some nets are declared is a declared one, and no inferred one as well.
+        """
         done: set[int] = set()
-        for link in self.links.of_nets(nets):
+        for link in self.links.of_nets(self.nets_of(one.id, declared=declared)):
             if link.index in done or not (link.length_mm or len(link.ends) > 1) or self._is_another(one, link):
                 continue
             complement = self.links.complement_of(link)
             traces = (link,) if complement is None or complement.index in done else (link, complement)
             done.update(trace.index for trace in traces)
-            yield traces
+            if declared or not is_declared_as(self.ctx, one.family, *traces):
+                yield traces
 
     def _is_another(self, one: Interface, link: Link) -> bool:
         """Tell whether a link that shares a net with an interface's is of another family beyond the fork."""

@@ -62,6 +62,12 @@ def counted_in(links: Links, by_role: dict[NetRole, list[int]]) -> dict[int, Net
     return {row: min(of_role, key=lambda role: (-len(of_role[role]), of_role[role])) for row, of_role in shares.items()}
 
 
+def is_declared_as(ctx: Context, family_id: str, *traces: Link) -> bool:
+    """Tell whether the user has declared a net of a link to be of a family: that group counts it, no inferred one."""
+    nets = (net for trace in traces for net in trace.nets if ctx.assignment.is_declared(net))
+    return any((role := ctx.assignment.role_of(net)) is not None and role.family == family_id for net in nets)
+
+
 def title_of(role: NetRole) -> str:
     """Return the name of what a net was assigned to: the generation where it is known, else the family."""
     return interface(role.interface).title if role.interface else family(role.family).title

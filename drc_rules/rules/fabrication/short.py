@@ -12,7 +12,8 @@ names the widest overlap of each pair of nets and lists every place.
 
 Graphics on copper and the shapes of custom, slanted and chamfered pads are checked, too: those that overlap tracks,
 vias or pads of another net, and those without a net that join two. What a part with up to three pads draws between its
-own pads is information.
+own pads is information, and so is each bridge between two pads of a solder jumper with more: by reference (JP, SJ) or
+by the name of its footprint or value.
 
 Why it matters
 --------------
@@ -34,6 +35,7 @@ Geometry of the drawing; the net ties are those of KiCad's file format. `kicad-c
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Set
 
@@ -65,6 +67,12 @@ NO_JUMPERS = frozenset({"R", "C", "L", "D", "F", "FB", "Q", "U", "IC"})
 
 JUMPERS = frozenset({"JP", "SJ"})
 """Letters of references of jumpers."""
+
+JUMPER_NAME = re.compile(r"jumper|solder[ _-]?bridge", re.IGNORECASE)
+"""In the name of a footprint or the value of a jumper."""
+
+BRIDGED_PADS = 2
+"""Nets that one bridge of a jumper joins; a graphic that joins more is none."""
 
 DRAWN_PARTS = {"R": "a drawn shunt", "L": "a drawn inductor", "F": "a drawn fuse"}
 """Of these letters those whose parts may be drawn in copper: shunts, inductors and fuses."""
@@ -256,13 +264,16 @@ def _of_drawn_copper(ctx: Context, told: Set[tuple[str, str]]) -> Iterator[Draft
     """
     board = ctx.board
     by_nets: dict[tuple[str, str], list[DrawnShort]] = {}
+    joined: dict[int, set[int]] = {}
     for short in ctx.get(space_finder).drawn_shorts:
+        joined.setdefault(short.drawing, set()).update(short.nets)
         one, other = sorted(board.nets[net] for net in short.nets)
         if (one, other) not in told:
             by_nets.setdefault((one, other), []).append(short)
     for found in by_nets.values():
         found.sort(key=lambda short: -round(short.overlap_mm, 5))
-    meant = {nets for nets, found in by_nets.items() if _is_drawn_part(board, found)}
+    bridges = {drawing for drawing, nets in joined.items() if len(nets) == BRIDGED_PADS}
+    meant = {nets for nets, found in by_nets.items() if _is_drawn_part(board, found, bridges)}
     pairs = sorted(by_nets, key=lambda nets: (nets in meant, -round(by_nets[nets][0].overlap_mm, 5), nets))
     for nets in pairs[:MOST_FINDINGS]:
         found = by_nets[nets]
@@ -298,17 +309,36 @@ def _the_rest(what: str, ident: str, shown: tuple[list[Location], int], *, fix: 
     )
 
 
-def _is_drawn_part(board: Board, found: list[DrawnShort]) -> bool:
-    """Tell whether only parts that may be drawn in copper join their own pads."""
-    return all(short.is_own and _may_be_drawn(board, int(board.drawings.footprint[short.drawing])) for short in found)
+def _is_drawn_part(board: Board, found: list[DrawnShort], bridges: Set[int]) -> bool:
+    """Tell whether only parts that may be drawn in copper join their own pads, or jumpers do by one of `bridges`."""
+    footprint = board.drawings.footprint
+    return all(
+        short.is_own
+        and (
+            _may_be_drawn(board, int(footprint[short.drawing]))
+            or (short.drawing in bridges and _is_jumper(board, int(footprint[short.drawing])))
+        )
+        for short in found
+    )
+
+
+def _is_jumper(board: Board, footprint: int) -> bool:
+    """Tell whether a part is a solder jumper by its reference, the name of its footprint, or its value.
+
+    Rectifier bridges and bridges to a bus are none.
+    """
+    parts = board.footprints
+    letters = letters_of(str(parts.reference[footprint]))
+    if letters in NO_JUMPERS - DRAWN_PARTS.keys():
+        return False
+    return letters in JUMPERS or bool(JUMPER_NAME.search(f"{parts.library_id[footprint]} {parts.value[footprint]}"))
 
 
 def _as_what(board: Board, short: DrawnShort) -> str:
     """Return which kind of part is drawn in copper, as text; "" where the part does not tell."""
-    parts, row = board.footprints, int(board.drawings.footprint[short.drawing])
-    letters = letters_of(str(parts.reference[row]))
-    is_jumper = letters in JUMPERS or "JUMPER" in f"{parts.library_id[row]} {parts.value[row]}".upper()
-    what = "a closed solder jumper" if is_jumper else DRAWN_PARTS.get(letters, "")
+    row = int(board.drawings.footprint[short.drawing])
+    letters = letters_of(str(board.footprints.reference[row]))
+    what = "a closed solder jumper" if _is_jumper(board, row) else DRAWN_PARTS.get(letters, "")
     return f", as {what} is" if what else ""
 
 

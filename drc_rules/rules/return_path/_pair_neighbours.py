@@ -92,7 +92,7 @@ def crowd(ctx: Context, part: Referenced, nyquist_ghz: float) -> Crowd:
         if gap is not None and gap < allowed - NANOMETRE:
             near.append((gap, adjacent))
     near.sort(key=lambda run: (round(run[0], 4), run[1].first, run[1].second))
-    runs = tuple(run for run in near if _owner(ctx, run[1]) == part.group)
+    runs = tuple(run for run in near if _is_of(ctx, part, run[1]))
     found = Crowd(part, nyquist_ghz, height, allowed, runs, None)
     return replace(found, noisiest=_noisiest(ctx, found, near)) if runs else found
 
@@ -146,8 +146,29 @@ def _coupled(ctx: Context, among: Crowd, run: Neighbour, size: tuple[float, floa
         near_ends.append(near_end(along, adjacent.length_mm[mine], nyquist))
         far_ends.append(float(np.sum(along * adjacent.length_mm[mine])))
     near_share = max(near_ends) / near_end(even, np.array([length]), nyquist)
-    is_own = _owner(ctx, adjacent) == part.group
+    is_own = _is_of(ctx, part, adjacent)
     return _Coupled(run, is_own, max(near_ends), near_share, max(far_ends) / (float(even[0]) * length))
+
+
+def _is_of(ctx: Context, part: Referenced, adjacent: ParallelPairs) -> bool:
+    """Tell whether a run is reported for a part: for its group, and one of the pairs runs over its planes."""
+    if _owner(ctx, adjacent) != part.group:
+        return False
+    planes = ctx.get(_planes_of_pair)
+    return any(planes.get((part.layer, pair)) == (part.above, part.below) for pair in (adjacent.first, adjacent.second))
+
+
+def _planes_of_pair(ctx: Context) -> dict[tuple[int, int], tuple[int | None, int | None]]:
+    """Layer, pair -> the planes that most of its length there has: its traces may have two kinds, or one has none."""
+    of_net, paths = ctx.pairs.pair_of_net, ReturnPaths(ctx)
+    lengths: dict[tuple[int, int], dict[tuple[int | None, int | None], float]] = {}
+    for part in paths.referenced:
+        for net, length in paths.lengths_of(part).items() if part.planes else ():
+            pair = int(of_net[net])
+            if pair != NO_PAIR and paths.group_of_net.get(int(ctx.pairs.positive[pair])) == part.group:
+                of_planes = lengths.setdefault((part.layer, pair), {})
+                of_planes[part.above, part.below] = of_planes.get((part.above, part.below), 0.0) + length
+    return {key: max(of_planes, key=lambda one: of_planes[one]) for key, of_planes in lengths.items()}
 
 
 def _owner(ctx: Context, adjacent: ParallelPairs) -> HighSpeedGroup:

@@ -13,6 +13,7 @@ import numpy as np
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.sparameters.link_network import LinkNetwork, link_network
+from drc_rules.analysis.nets.board_links import board_links, is_declared_as
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
 from drc_rules.requirements.interfaces import interface
@@ -140,15 +141,26 @@ def _asked_for(ctx: Context, request: TouchstoneRequest) -> tuple[list[LinkLoss]
 
 
 def _without_generation(ctx: Context, wanted: tuple[str, ...], families: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the first net of each such family (empty: any) of unknown generation: it has no Nyquist frequency."""
+    """Yield the first net of each such family (empty: any) of unknown generation: it has no Nyquist frequency.
+
+    Links that other nets declare are written with those.
+    """
     for family_id in ctx.assignment.families_without_generation():
         if families and family_id not in families:
             continue
         roles = enumerate(ctx.assignment.roles)
         nets = [net for net, role in roles if role and role.family == family_id and role.interface is None]
-        named = next((net for net in nets if _is_named(ctx, (net,), wanted)), None)
+        left = (net for net in nets if _is_named(ctx, (net,), wanted) and not _is_part(ctx, net, family_id))
+        named = next(left, None)
         if named is not None:
             yield ctx.board.nets[named], f"{reason(generation_of(ctx, family_id))}: {DECLARE}"
+
+
+def _is_part(ctx: Context, net: int, family_id: str) -> bool:
+    """Tell whether a net is on links alone that other nets, of either trace, declare to be of its family."""
+    links = ctx.get(board_links)
+    pairs = [(link, links.complement_of(link) or link) for link in links.of(net)]
+    return bool(pairs) and all(is_declared_as(ctx, family_id, *traces) for traces in pairs)
 
 
 def _is_named(ctx: Context, nets: tuple[int, ...], wanted: tuple[str, ...]) -> bool:

@@ -185,7 +185,7 @@ FR4 = FOUR_LAYERS.replace("R-5670(N) 1078", "370HR 2116").replace("R-5775(N)", "
 AMPLE = f"{CONFIG}board_loss_db = 36\n"
 
 
-def pair_over_capacitors(folder: Path, *values: str) -> Context:
+def pair_over_capacitors(folder: Path, *values: str, config: str = AMPLE) -> Context:
     """A pair of 100 mm with a capacitor in each trace."""
     parts: list[dict[str, object]] = []
     tracks: list[dict[str, object]] = []
@@ -207,7 +207,21 @@ def pair_over_capacitors(folder: Path, *values: str) -> Context:
             {**run, "net": ends[0], "path_mm": [[5, y_mm], [55, y_mm]]},
             {**run, "net": ends[1], "path_mm": [[56, y_mm], [106, y_mm]]},
         ]
-    return context(folder, config=AMPLE, parts=parts, tracks=tracks)
+    return context(folder, config=config, parts=parts, tracks=tracks)
+
+
+@pytest.mark.parametrize("nets", ["/PCIE_TX0_C_*", "/PCIE_TX0_C_P"])
+def test_a_link_of_which_a_part_is_declared_is_no_inferred_one_as_well(nets: str, tmp_path: Path) -> None:
+    """The half behind the capacitors, or that of one trace; the rest is read as PCIe Gen5 by its names."""
+    config = f'[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["{nets}"]\n'
+    ctx = pair_over_capacitors(tmp_path, "220n", "220n", config=config)
+
+    losses = LinkLosses(ctx)
+    declared = list(losses.traces_of(interface("pcie5"), declared=True))
+    inferred = list(losses.traces_of(interface("pcie5"), declared=False))
+
+    assert [len(traces) for traces in declared] == [2]
+    assert inferred == []
 
 
 def share_verdict(ctx: Context) -> ClauseVerdict:

@@ -8,6 +8,7 @@ import pytest
 
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
 from drc_rules.analysis.loss.loss_shares import CARD_EDGE
+from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause, Limit, Severity, Source
 from drc_rules.requirements.forms import load_form
 from drc_rules.settings.goals_choices import GoalChoices
@@ -15,7 +16,7 @@ from drc_rules.stackup_design.goals_lines import GoalLines, lines_for
 from drc_rules.stackup_design.goals_selection import selection_for
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import DfLimit
-from tests.unit.drc_rules.analysis.test_loss_shares import PCIE5, context, pad
+from tests.unit.drc_rules.analysis.test_loss_shares import PCIE5, STACKUP, context, only_link, pad
 
 
 def clause(kind: str, **limit: object) -> Clause:
@@ -89,7 +90,7 @@ def test_a_cards_lines_have_its_share_less_the_package() -> None:
     assert five.goals[0].loss_budget_db == pytest.approx(6.5)
     assert [line.loss_budget_db for line in four.goals] == pytest.approx([5.0, 6.5])
     words, origin, source = reason(five, "PCIe Gen5 loss")
-    assert words == "6.50 dB of lines (9.5 dB of add in card less 3 dB)"
+    assert words == "6.50 dB of lines (9.5 dB of add in card less 3 dB package)"
     assert origin == "clause" and "NVIDIA" in source
 
 
@@ -125,6 +126,75 @@ def test_the_length_of_a_goal_is_the_boards_longest_link_until_the_user_says_one
     assert reason(said, "PCIe Gen5 length") == ("42 mm", "user", "your choice")
     assert (open_.goals[0].longest_mm, open_.goals[0].loss_budget_db) == (100.0, None)
     assert reason(open_, "PCIe Gen5 loss")[2].endswith("is not known")
+
+
+def through_vias(folder: Path, core_mm: float = 0.6) -> Context:
+    """A link over two through vias to In1 and back: below it their stubs go on to the other side."""
+    track = {"net": "/PCIE_TX0_P", "width_mm": 0.2}
+    return context(
+        folder,
+        form="pcie-card",
+        stackup=STACKUP.format(mm=0.1).replace("core 1.2", f"core {core_mm}"),
+        planes={"In2.Cu": "GND"},
+        tracks=[
+            {**track, "layer": "F.Cu", "path_mm": [[5, 10], [40, 10]]},
+            {**track, "layer": "In1.Cu", "path_mm": [[40, 10], [70, 10]]},
+            {**track, "layer": "F.Cu", "path_mm": [[70, 10], [105, 10]]},
+        ],
+        vias=[{"net": "/PCIE_TX0_P", "at_mm": [x, 10]} for x in (40, 70)],
+    )
+
+
+def test_what_the_vias_of_the_worst_link_lose_is_no_share_of_its_lines(tmp_path: Path) -> None:
+    """As much as a check finds that they lose: its loss of the link in all, less what lines of that length lose."""
+    ctx = through_vias(tmp_path)
+    link = only_link(ctx)
+    vias_db = link.total_db.nominal - sum(s.length_mm * s.loss.total_db_per_mm.nominal for s in link.sections)
+    assert 0.2 < vias_db < 6.5
+
+    found = lines_for(("pcie5",), None, ctx, GoalChoices())
+
+    assert found.goals[0].loss_budget_db == pytest.approx(9.5 - 3 - vias_db, abs=5e-4)
+    words, _, _ = reason(found, "PCIe Gen5 loss")
+    assert words.endswith(f"(9.5 dB of add in card less 3 dB package less {vias_db:.2f} dB vias)")
+
+
+def test_stubs_that_are_to_be_backdrilled_take_nothing(tmp_path: Path) -> None:
+    """The stubs are 0.75 mm long: they stay where 1 mm is allowed, and leave the barrels where 0.5 mm are."""
+    ctx = through_vias(tmp_path)
+    link = only_link(ctx)
+
+    budget = {mm: lines_for(("pcie5",), None, ctx, GoalChoices(), mm).goals[0].loss_budget_db for mm in (None, 1, 0.5)}
+
+    assert budget[1] == budget[None] == pytest.approx(6.5 - link.holes_db.nominal, abs=5e-4)
+    assert budget[0.5] == pytest.approx(6.5 - link.barrels_db.nominal, abs=5e-4)
+    assert link.barrels_db.nominal < link.holes_db.nominal
+
+
+def test_where_the_vias_alone_take_the_share_loss_only_ranks_and_says_why(tmp_path: Path) -> None:
+    """4 mm of core: the stubs resonate below 16 GHz, where no laminate helps. With backdrills one does."""
+    ctx = through_vias(tmp_path, core_mm=4.0)
+    assert only_link(ctx).holes_db.nominal > 6.5
+
+    found = lines_for(("pcie5",), None, ctx, GoalChoices())
+
+    assert found.goals[0].loss_budget_db is None
+    value, origin, why = reason(found, "PCIe Gen5 loss")
+    assert (value, origin) == ("ranks only", "assumption")
+    assert why.startswith("the vias of its worst link alone lose ")
+    assert "of 9.5 dB of add in card less 3 dB package: backdrill them" in why
+    drilled = lines_for(("pcie5",), None, ctx, GoalChoices(), 0.5)
+    assert 0 < (drilled.goals[0].loss_budget_db or 0) < 6.5
+
+
+def test_vias_of_which_nothing_is_known_are_said_not_to_count(tmp_path: Path) -> None:
+    """The tracks end 5 mm before the connector: no way from end to end, so no hole is known to be on it."""
+    ctx = context(tmp_path, form="pcie-card", parts=[pad(5, "U1"), pad(110, "J1")])
+
+    words, _, _ = reason(lines_for(("pcie5",), None, ctx, GoalChoices()), "PCIe Gen5 loss")
+
+    assert words.startswith("6.50 dB of lines")
+    assert ", vias not counted: " in words and "/PCIE_TX0_P" in words
 
 
 @pytest.mark.parametrize("more,expected", [(("/PCIE_TX2_P",), 55.0), ((), 45.0)])
