@@ -140,7 +140,7 @@ def _grouped(ctx: Context) -> Iterator[StubGroup]:
             drill = _drill_of(ctx, hole, stub)
             where = (stub.first, stub.side) if stub else (bool(hole.used), hole.is_unsure)
             cut = (drill.start, drill.must_cut) if drill else ()
-            key: tuple[object, ...] = (*common, stub is not None, where, cut, hole.is_unsure)
+            key: tuple[object, ...] = (*common, stub is not None, where, cut, hole.is_unsure, hole.joins_nothing)
             groups.setdefault(key, []).append((hole, stub, complement, row))
             roles.setdefault(key, role)
     for key in sorted(groups, key=repr):
@@ -272,17 +272,6 @@ def span_of(ctx: Context, group: StubGroup) -> str:
     return f"from {names[group.stubs[0].first]} to {names[group.stubs[0].side]}"
 
 
-def ways_out(ctx: Context, stub: Stub, drill: str) -> str:
-    """Return how to get rid of a stub: by the given backdrill, or without one; the pin of a soldered part stays."""
-    side = ctx.board.copper_layers[stub.side].name
-    if stub.hole.is_via:
-        return f"{drill}, or route out on a layer closer to {side}"
-    return (
-        f"Route out on a layer closer to {side}, or use a surface-mount part; "
-        "backdrilling helps only where pins are pressed in"
-    )
-
-
 def describe_nets(ctx: Context, group: StubGroup) -> str:
     """The class and how many nets and holes of it: one name where there is only one net."""
     nets, holes = len(group.nets), len(group.holes)
@@ -308,7 +297,8 @@ def ids_of(ctx: Context, group: StubGroup) -> tuple[str, ...]:
     shape = f"{hole.drill_mm:g}/{hole.pad_mm:g}/{'all' if hole.keeps_unused else 'used'} pads"
     kind = "declared" if ctx.assignment.is_declared(hole.net) else "inferred"
     family_id = group.choices[0].id if len(group.choices) == 1 else group.family
-    return (f"{family_id} {group.net_class} {kind}", names[stub.first], f"to {names[stub.side]}", drill, shape)
+    idle = ("joins nothing",) if hole.joins_nothing else ()
+    return (f"{family_id} {group.net_class} {kind}", names[stub.first], f"to {names[stub.side]}", drill, shape, *idle)
 
 
 def is_inferred(ctx: Context, group: StubGroup) -> bool:

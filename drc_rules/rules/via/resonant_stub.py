@@ -18,7 +18,8 @@ pads slow the barrel down: it resonates a fifth to a third lower than in bare la
 How to fix
 ----------
 Backdrill from the stub's side, with the must-cut layer next to the layer where the signal leaves; or route out on a
-layer closer to that side; or use blind vias. Removing unused pads helps too.
+layer closer to that side; or use blind vias. Removing unused pads helps too. Delete a via that the net leaves on no
+other layer: all of it is a stub.
 
 What it cannot see
 ------------------
@@ -49,9 +50,9 @@ from drc_rules.analysis.via.high_speed_vias import (
     need_layers,
     places_of,
     span_of,
-    ways_out,
 )
 from drc_rules.analysis.via.stub_nulls import load_of, resonance_values
+from drc_rules.analysis.via.stub_removal import ways_out
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
 from drc_rules.report.model import Measured
@@ -148,6 +149,7 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
     factor = clause.limit.min or 0.0
     is_pin = not any(hole.is_via for hole in group.holes)
     left = "left by the backdrill" if group.drill else "not backdrilled"
+    left = "of a via that joins nothing" if group.holes[0].joins_nothing else left
     return DraftFinding(
         title=(
             f"{'worst-case ' if is_worst else ''}stub resonance {shown:.0f} GHz, "
