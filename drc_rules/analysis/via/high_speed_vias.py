@@ -32,8 +32,9 @@ from stackup_lib.vias.plated_holes import (
 )
 from stackup_lib.vias.stub_resonance import ViaShape, stub_resonance_ghz
 
-PAIR_REACH_MM = 2.0
-"""Vias of a pair further apart than this carry their return currents elsewhere."""
+PAIR_REACH_MM, PAIR_REACH_BARRELS = 2.0, 3.0
+"""Vias of a pair further apart than this, and than so many of their diameters, carry their return currents elsewhere:
+the pins of a PCIe slot are 2.24 mm apart."""
 
 PLACES_SHOWN = 50
 """Places listed with one finding."""
@@ -194,19 +195,35 @@ def _class_of(ctx: Context, net: int) -> str:
 
 def _complement_distances(ctx: Context, holes: tuple[PlatedHole, ...]) -> list[float | None]:
     """Distance from each hole to the nearest one of the other net of its pair."""
-    by_name = {normalise(ctx.board.nets[hole.net]): hole.net for hole in holes}
     rows: dict[int, list[int]] = {}
     for row, hole in enumerate(holes):
         rows.setdefault(hole.net, []).append(row)
+    complement_of = _complements(ctx, list(rows))
     at = np.array([(hole.x_mm, hole.y_mm) for hole in holes]).reshape(-1, 2)
     found: list[float | None] = [None] * len(holes)
     for net, mine in rows.items():
-        complement_net = next((by_name[m] for m in complements(normalise(ctx.board.nets[net])) if m in by_name), None)
-        if complement_net is None or complement_net == net:
+        complement_net = complement_of.get(net)
+        if complement_net is None:
             continue
         gaps = np.min(np.hypot(*(at[mine][:, None] - at[rows[complement_net]][None]).transpose(2, 0, 1)), axis=1)
         for row, gap in zip(mine, gaps.tolist(), strict=True):
-            found[row] = gap if gap <= PAIR_REACH_MM else None
+            barrel = drilled_one_mm(holes[row].drill_mm, holes[row].pad_mm)
+            found[row] = gap if gap <= max(PAIR_REACH_MM, PAIR_REACH_BARRELS * barrel) else None
+    return found
+
+
+def _complements(ctx: Context, nets: list[int]) -> dict[int, int]:
+    """Net -> the other one of its pair: of its own sheet, else the only one of that name."""
+    by_name: dict[str, list[int]] = {}
+    for net in nets:
+        by_name.setdefault(normalise(ctx.board.nets[net]), []).append(net)
+    found: dict[int, int] = {}
+    for net in nets:
+        name = ctx.board.nets[net]
+        others = [other for m in complements(normalise(name)) for other in by_name.get(m, ()) if other != net]
+        of_sheet = [other for other in others if ctx.board.nets[other].rpartition("/")[0] == name.rpartition("/")[0]]
+        if len(chosen := of_sheet or others) == 1 or of_sheet:
+            found[net] = chosen[0]
     return found
 
 

@@ -23,8 +23,9 @@ other layer: all of it is a stub.
 
 What it cannot see
 ------------------
-Without fills, openings follow clearances; ground vias are not read. What a drill leaves has a closed form, which may be
-high. Dk along the barrel may exceed the sheet's. Stubs on one link are not judged together.
+Without fills, openings follow clearances. Ground vias are not read: the return current is 1 mm away, at a thick pin two
+of its diameters; pins of a pair up to three diameters apart share theirs. What a drill leaves has a closed form, which
+may be high. Dk along the barrel may exceed the sheet's. Stubs on one link are not judged together.
 
 Sources
 -------
