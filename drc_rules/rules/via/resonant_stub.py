@@ -23,18 +23,19 @@ other layer: all of it is a stub.
 
 What it cannot see
 ------------------
-Without fills, openings follow clearances. Ground vias are not read: the return current is 1 mm away, at a thick pin two
-of its diameters; pins of a pair up to three diameters apart share theirs. What a drill leaves has a closed form, which
-may be high. Dk along the barrel may exceed the sheet's. Stubs on one link are not judged together.
+Without fills, openings follow clearances; ground vias are not read. What a drill leaves has a closed form, which may be
+high. Dk along the barrel may exceed the sheet's. Stubs on one link are not judged together.
 
 Sources
 -------
 f = c/(4 L sqrt(Dk_eff)) with Dk_eff = c^2 L C of a barrel among planes; the nominal one from a field solution where
-planes reach along the stub, within 4 % of three stubs in a 3-D solver (validation page). Three times Nyquist keeps the
-loss mild; ten times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst case is the longest
-stub that the drawing allows in the smallest opening, with the highest Dk and the farthest return current, by the same
-model, 4 % lower for the solution itself. An error needs the whole range below the limit, on a declared interface. g is
-below 1 where a stub begins between two planes far apart: it has a share of their return current, less inductance.
+planes reach along the stub, within 4 % of three stubs in a 3-D solver (validation page). Its return current is 1 mm
+away, at a thick pin two diameters, and in the other via of a pair up to 2 mm or three diameters away. Three times
+Nyquist keeps the loss mild; ten times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst
+case is the longest stub that the drawing allows in the smallest opening, with the highest Dk and the farthest return
+current, by the same model, 4 % lower for the solution itself. An error needs the whole range below the limit, on a
+declared interface. g is below 1 where a stub begins between two planes far apart: it has a share of their return
+current, less inductance.
 """
 
 from __future__ import annotations
