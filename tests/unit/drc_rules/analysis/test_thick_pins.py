@@ -9,14 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from drc_rules.analysis.delay.trace_delay import TraceDelay, delay_of, trace_of
+from drc_rules.analysis.lines.link_geometry import LinkGeometry
 from drc_rules.analysis.loss.link_loss import LinkLosses
+from drc_rules.analysis.loss.sparameters.legs import BarrelElement, Leg, StubElement
+from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs
 from drc_rules.analysis.via.via_bodies import mean_df, places_of, rim_log, via_of, with_returns
 from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.transmission_lines.two_port import in_a_row, s_of_chain
 from stackup_lib.transmission_lines.via_chain import LaminateLoss, passage_chain
 from stackup_lib.vias.via_circuit import ModelledVia, log_of_two_returns
+from stackup_lib.vias.via_field import ViaBody, ViaStack, via_capacitance
 from stackup_lib.vias.via_pair import ODD, log_of_pair
 from tests.support.mini import mini_context
 from tests.support.stackups import SIX_LAYERS
@@ -115,6 +121,47 @@ def test_pairs_of_alike_sheets_are_told_apart(tmp_path: Path) -> None:
     group = only_group(pins(tmp_path / "sheets", names, 0.8))
     assert len(group.holes) == 6
     assert group.partner_mm == pytest.approx(math.sqrt(5), abs=1e-3)
+
+
+@pytest.mark.parametrize(("side", "expected"), [("B.Cu", {("pin", 0, 5)}), ("F.Cu", {("stub", 0, 5)})])
+def test_a_signal_climbs_its_pin_from_the_part_s_side_to_the_trace(
+    side: str, expected: set[tuple[str, int, int]], tmp_path: Path
+) -> None:
+    """J1 stands on the front: a trace on the back is reached through its holes, one on the front leaves a stub."""
+    ctx = pins(tmp_path, pair_names(""), 0.9, side)
+    (link,) = LinkLosses(ctx).of("pcie4", declared=True).known
+    leg = Leg(ctx, interface("pcie4"), LinkGeometry(ctx, link.nets))
+
+    for trace in link.traces:
+        holes = [one for one in leg.elements(trace) if isinstance(one, BarrelElement | StubElement)]
+        assert len(holes) == 1
+        assert {of_hole(one) for one in holes} == expected
+
+
+def of_hole(one: BarrelElement | StubElement) -> tuple[str, int, int]:
+    if isinstance(one, BarrelElement):
+        return "pin", min(one.entry, one.leaves), max(one.entry, one.leaves)
+    return "stub", one.group.stubs[0].first, one.group.stubs[0].side
+
+
+def test_a_pin_delays_its_trace_by_the_barrel_between_part_and_trace(tmp_path: Path) -> None:
+    """By hand as a via: (L/50 + 50 C)/2 less the line that barrel and pad take the place of."""
+    through, flat = (pins(tmp_path / side, ["/PCIE_TX_P"], 0.9, side) for side in ("B.Cu", "F.Cu"))
+    traces = [trace_delay(ctx) for ctx in (through, flat)]
+    faces = tuple((round(a, 6), round(b, 6)) for a, b in through.copper_faces_mm())
+    body = ViaBody(barrel_mm=1.0, pad_mm=1.4, antipad_mm=1.8, ends_mm=(0.0, 1.24), padded=tuple(range(6)))
+    farads = via_capacitance(ViaStack(faces, (3.4,) * 5, (1, 4)), body).total_pf
+    between, rim = math.log(4) + math.log(2) / 2, math.log(1.8)
+    henries = 0.2 * (0.96 * between + (0.12 + 0.12 + 0.02 + 0.02 - 0.03) * rim)
+    line_ps = 1000 * math.sqrt(2.2 + 1.2 / math.sqrt(1 + 12 / 1.8)) / LIGHT_MM_GHZ
+
+    assert traces[1].vias_ps == 0.0
+    assert traces[0].vias_ps == pytest.approx((1000 * henries / 50 + farads * 50) / 2 - line_ps * 1.2, rel=0.02)
+
+
+def trace_delay(ctx: Context) -> TraceDelay:
+    (link,) = ctx.get(board_links).of_nets([ctx.board.nets.index("/PCIE_TX_P")])
+    return delay_of(ctx, trace_of(ctx, link, LinkGeometry(ctx, link.nets)))
 
 
 def barrel_db(ctx: Context, via: ModelledVia) -> float:
