@@ -119,11 +119,11 @@ class _Hole:
         """
         narrow, usual, wide = openings_of(self.lone)
         yield usual, self.via(usual)
-        for one, paths in ((usual, (0, 2)), (narrow, (0,)), (wide, (2,))):
+        has_barrel = len(self.hole.used) > 1
+        for one, path in ((narrow, 0), (wide, 2)):
             via = via_of(self.ctx, one, self._anchor_ghz)
-            if via is not None:
-                ways = with_returns(via, self.lone.shape.partner_mm, ghz)
-                yield from ((one, ways[path]) for path in paths)
+            if via is not None and (has_barrel or one.opening_mm.nominal != usual.opening_mm.nominal):
+                yield one, with_returns(via, self.lone.shape.partner_mm, ghz)[path if has_barrel else 1]
 
     @property
     def _anchor_ghz(self) -> float:

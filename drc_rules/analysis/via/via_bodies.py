@@ -9,7 +9,7 @@ from drc_rules.analysis.via.high_speed_vias import StubGroup
 from drc_rules.facts.context import Context
 from stackup_lib.vias.via_circuit import ModelledVia, log_of_radial_line, log_of_two_returns
 from stackup_lib.vias.via_field import ViaBody, ViaStack
-from stackup_lib.vias.via_pair import EVEN, ODD, PairPlace, mode_of_pair
+from stackup_lib.vias.via_pair import EVEN, ODD, PairPlace, log_of_pair, mode_of_pair
 
 USUAL_RETURN_MM, USUAL_RETURN_BARRELS = 1.0, 2.0
 """Two return vias this far away, one on either side, stand for those of a board (engineering knowledge): at least so
@@ -121,10 +121,13 @@ def with_returns(
         frequency_ghz: at which a lone via has planes as its return.
     """
     if apart_mm is not None:
-        near, usual, off = (mode_of_pair(via, place, ODD) for place in places_of(apart_mm, via.body.barrel_mm))
-        return near, usual, off
-    far = far_log(via, sum(via.stack.dk) / len(via.stack.dk), frequency_ghz)
-    return replace(via, return_log=rim_log(via.body)), via, replace(via, return_log=far)
+        near, usual, far = places_of(apart_mm, via.body.barrel_mm)
+        mode = mode_of_pair(via, usual, ODD)
+        logs = (max(log_of_pair(via.body.barrel_mm, place, ODD), 0.0) for place in (near, far))
+        nearest, farthest = (replace(mode, return_log=log) for log in logs)
+        return nearest, mode, farthest
+    longest = far_log(via, sum(via.stack.dk) / len(via.stack.dk), frequency_ghz)
+    return replace(via, return_log=rim_log(via.body)), via, replace(via, return_log=longest)
 
 
 def modes_of_pair(via: ModelledVia, apart_mm: float) -> tuple[ModelledVia, ModelledVia]:
