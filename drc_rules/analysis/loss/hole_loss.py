@@ -242,7 +242,7 @@ class HoleLosses:
 
 
 def _is_drilled_up(group: StubGroup) -> bool:
-    """Tell whether a drill takes all layers next to the last one used: no deeper one may be asked for."""
+    """Tell whether a drill takes all layers next to the last one used: a deeper one would cut the signal."""
     return group.drill is not None and abs(group.drill.must_cut - group.stubs[0].first) <= 1
 
 

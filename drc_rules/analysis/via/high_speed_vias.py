@@ -33,8 +33,8 @@ from stackup_lib.vias.plated_holes import (
 from stackup_lib.vias.stub_resonance import ViaShape, stub_resonance_ghz
 
 PAIR_REACH_MM, PAIR_REACH_BARRELS = 2.0, 3.0
-"""Vias of a pair further apart than this, and than so many of their diameters, carry their return currents elsewhere:
-the pins of a PCIe slot are 2.24 mm apart."""
+"""Vias of a pair further apart than this, in mm and in diameters, carry their return currents elsewhere: the pins of a
+PCIe slot are 2.24 mm apart."""
 
 PLACES_SHOWN = 50
 """Places listed with one finding."""

@@ -12,8 +12,8 @@ from stackup_lib.vias.via_field import ViaBody, ViaStack
 from stackup_lib.vias.via_pair import EVEN, ODD, PairPlace, log_of_pair, mode_of_pair
 
 USUAL_RETURN_MM, USUAL_RETURN_BARRELS = 1.0, 2.0
-"""Two return vias this far away, one on either side, stand for those of a board (engineering knowledge): at least so
-many diameters of the barrel, for the pins of a connector stand apart by about two."""
+"""Two return vias this far away, one on either side, stand for those of a board (engineering knowledge); of
+a thick barrel two diameters away, for so the pins of a connector stand."""
 
 NEAR_RETURN_MM, NEAR_RETURN_BARRELS = 0.5, 1.5
 """Return vias hardly stand nearer to a pair, from centre to centre (engineering knowledge)."""
