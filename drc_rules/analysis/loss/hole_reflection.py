@@ -30,6 +30,9 @@ Real = NDArray[np.float64]
 S11_OFF_PER_GHZ, LEAST_S11_OFF, MOST_S11_OFF = 0.013, 0.033, 0.13
 """How far |S11| of a via may be off: 17 vias and seven pairs in a 3-D field solver, up to 10 and 20 GHz, are within."""
 
+THICK_MM = 0.5
+"""Pins beyond this have no 3-D comparison: where their current returns counts apart from |S11|."""
+
 POINTS = 5
 """Resonances of each stub within its range at which a loss is taken, the nominal one in the middle."""
 
@@ -119,7 +122,7 @@ class _Hole:
         """
         narrow, usual, wide = openings_of(self.lone)
         yield usual, self.via(usual)
-        has_barrel = len(self.hole.used) > 1
+        has_barrel = len(self.hole.used) > 1 and self.lone.shape.barrel_mm > THICK_MM
         for one, path in ((narrow, 0), (wide, 2)):
             via = via_of(self.ctx, one, self._anchor_ghz)
             if via is not None and (has_barrel or one.opening_mm.nominal != usual.opening_mm.nominal):

@@ -41,8 +41,8 @@ Sources
 -------
 Shares: each interface's own document, named in the finding. Loss: two-dimensional field solution with wideband Debye
 dielectrics, surface impedance and roughness by foil grade (`stackwright validate`). Holes: barrel and stubs reflect
-together, by the field that VIA002 takes, with a near or far return current; |S11| keeps within 0.13 of a 3-D solver up
-to 20 GHz. Losses of several holes add up, which is their mean over frequency; the minimum has the reflections on each
+together, by the field that VIA002 takes, pins with a near or far return current; |S11| keeps within 0.13 of a 3-D
+solver up to 20 GHz. Losses of several holes add up: their mean over frequency; the minimum has the reflections on each
 trace cancel as far as they can.
 
 Three outcomes: a link whose minimum loss, with no allowances, exceeds the share fails. One that nominally exceeds it
