@@ -195,6 +195,9 @@ class LinkLossRow(Frozen):
         df: the Df that it needs.
         foil_needed: the roughest foil grade with which it closes, given for the worst link of an interface alone; empty
             where none does.
+        hole_remedy: with which change of its holes alone a link above its share closes: `stubs`, those that a drill or
+            the deletion of a via takes away; `pins`, surface-mount parts in their place, too; `holes`, none at all;
+            `none`, for its lines alone exceed it. Empty where it closes.
         notes: what was assumed or left out.
         problem, cure: why loss or share is not known, and what to do about it.
     """
@@ -219,6 +222,7 @@ class LinkLossRow(Frozen):
     margin_db: Decibels | None = None
     df: DfNeed | None = None
     foil_needed: str | None = None
+    hole_remedy: Literal["", "stubs", "pins", "holes", "none"] = ""
     notes: tuple[str, ...] = ()
     problem: str = ""
     cure: str = ""

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from enum import StrEnum
 from itertools import pairwise
 
-from stackup_lib.board.board import Board
+from stackup_lib.board.board import Board, PadKind
 from stackup_lib.core.record import record
 from stackup_lib.nets.route_contacts import graph_of
 from stackup_lib.nets.route_graph import Edge, Graph, NodeKind
@@ -207,6 +207,27 @@ def _longest(graph: Graph, starts: list[int], ends: list[int]) -> tuple[int, lis
     if best is None:
         return None
     return best[1], [_Step(edge, to) for edge, to in graph.way(best[1], best[2])]
+
+
+def pin_layers(board: Board, route: Route, *, is_start: bool) -> tuple[int, int] | None:
+    """Return where a signal enters and leaves the plated pin at an end of a route, in its order; None without one.
+
+    At the start from the side of the pin's part to the layer of the first track or via, at the end the other way round.
+    """
+    pad, pads = route.start_pad if is_start else route.end_pad, board.pads
+    if pad is None or pads.kind[pad] != PadKind.THROUGH:
+        return None
+    of_part = board.layer_count - 1 if board.footprints.back[pads.footprint[pad]] else 0
+    piece = route.pieces[0 if is_start else -1] if route.pieces else None
+    crossing = route.crossings[0 if is_start else -1] if route.crossings else None
+    at_mm = 0.0 if is_start else route.path_length_mm
+    if crossing is not None and (piece is None or abs(crossing.at_mm - at_mm) < SHORTEST_BRANCH_MM):
+        of_trace = crossing.entry_layer if is_start else crossing.exit_layer
+    elif piece is not None:
+        of_trace = piece.layer
+    else:
+        of_trace = of_part
+    return (of_part, of_trace) if is_start else (of_trace, of_part)
 
 
 SAME_MM = 1e-6

@@ -54,6 +54,11 @@ class PlatedHole:
     keeps_unused: bool = True
     is_unsure: bool = False
 
+    @property
+    def joins_nothing(self) -> bool:
+        """True for a via that copper of its net reaches on one layer alone."""
+        return self.is_via and len(self.used) == 1 and not self.is_unsure
+
 
 @record
 class Stub:

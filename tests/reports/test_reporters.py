@@ -46,6 +46,7 @@ from stackup_lib.core.interval import Interval
 from stackwright.reporters import html, json_, text
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables.grouping import groups
+from stackwright.tables.losses import closes_with
 from stackwright.text.page import Column, Page, plain_console, styled, terminal_console
 from stackwright.text.words import clean, count, number, some
 
@@ -164,6 +165,7 @@ RESONANT = LOSS.model_copy(
         "margin_db": Decibels(low=None, nominal=None, high=4.0),
         "layers": (LayerLength(layer="In2.Cu", length_mm=112.0, longest_mm=0.0),),
         "foil_needed": None,
+        "hole_remedy": "stubs",
     }
 )
 UNROUTED = LinkLossRow(
@@ -360,8 +362,25 @@ def test_a_stub_that_takes_all_has_no_margin_and_only_shorter_stubs_help() -> No
 
     assert "PCIe Gen5 16 1 all (5.5 to all) 3.5 2.0 1.0 all 6.5* none" in lines
     assert any("not at all" in line for line in lines)
-    assert any("shorter stubs alone" in line for line in lines)
+    assert any("stubs drilled or deleted alone" in line for line in lines)
     assert json.loads(json_.render([Checked(report(losses=(RESONANT,)), None, "0")]))
+
+
+@pytest.mark.parametrize(
+    ("remedy", "all_used", "some_left"),
+    [
+        ("stubs", "stubs drilled or deleted alone: the holes use the share up", "stubs drilled or deleted"),
+        ("pins", "surface-mount parts for pins alone: the holes use the share up", "surface-mount parts for pins"),
+        ("holes", "fewer or shorter holes alone: the holes use the share up", ""),
+        ("none", "no single change: lines and holes each use the share up", ""),
+    ],
+)
+def test_a_change_of_holes_is_named_where_it_closes_the_link(remedy: str, all_used: str, some_left: str) -> None:
+    """Where holes use the share up, and next to Df and foil where they do not."""
+    assert closes_with(RESONANT.model_copy(update={"hole_remedy": remedy})) == all_used
+    assert closes_with(LOSS.model_copy(update={"hole_remedy": remedy})).removeprefix(closes_with(LOSS)) == (
+        some_left and f", {some_left}"
+    )
 
 
 def test_a_margin_that_is_not_sure_says_how_little_it_may_be() -> None:

@@ -1,17 +1,18 @@
 """The delay of one trace from end to end. Lengths in mm, delays in ps.
 
 A trace is followed through its series parts, tuning patterns as drawn. Each section counts with the delay per length of
-its own cross section, a via with the height that the signal climbs and what it overhangs, a package with the pad-to-die
-length or delay that KiCad stores at the pads.
+its own cross section, a via, or a plated pin with its trace on another layer than its part, with the height that the
+signal climbs and what it overhangs, a package with the pad-to-die length or delay that KiCad stores at the pads. A
+height is no part of a length: KiCad counts that of a via, and not that of a pin.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from drc_rules.analysis.delay.via_delay import Climb, climb_of, via_delay_ps
+from drc_rules.analysis.delay.via_delay import Climb, climb_at_pin, climb_of, via_delay_ps
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.lines.routed import References, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines
@@ -103,10 +104,16 @@ def trace_of(ctx: Context, link: Link, geometry: LinkGeometry) -> TraceRoute:
         length_mm=sum(route.path_length_mm for route in routes),
         lines_mm=lines,
         vias=sum(len(route.crossings) for route in routes),
-        climbs=tuple(climb for route in routes for c in route.crossings if (climb := climb_of(ctx, c))),
+        climbs=tuple(climb for route in routes for climb in _climbs(ctx, route)),
         die_mm=float(sum(ctx.board.pads.die_length_mm[row] for row in ends)),
         die_ps=float(sum(ctx.board.pads.die_delay_ps[row] for row in ends)),
     )
+
+
+def _climbs(ctx: Context, route: Route) -> Iterator[Climb]:
+    """Yield the vias and pins of a route that change layers."""
+    pins = (climb_at_pin(ctx, route, is_start=is_start) for is_start in (True, False))
+    yield from (climb for climb in (*pins, *(climb_of(ctx, one) for one in route.crossings)) if climb)
 
 
 def delay_of(ctx: Context, trace: TraceRoute) -> TraceDelay:

@@ -1,4 +1,4 @@
-"""The delay of a via that changes layers. Lengths in mm, delays in ps.
+"""The delay of a via or pin that changes layers. Lengths in mm, delays in ps.
 
 A field solution gives its capacitance, the return path its inductance (`stackup_lib.vias.via_circuit`). Held against
 layer changes in a 3-D field solver, `fixtures/reference/openems_vias.toml`.
@@ -16,8 +16,8 @@ from drc_rules.requirements.fabs.holes import drilled_one_mm
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
-from stackup_lib.nets.routes import Crossing
-from stackup_lib.vias.plated_holes import backdrills_of, drill_from
+from stackup_lib.nets.routes import Crossing, Route, pin_layers
+from stackup_lib.vias.plated_holes import Backdrill, backdrills_of, drill_from
 from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps, log_of_radial_line
 from stackup_lib.vias.via_field import ViaBody
 
@@ -40,7 +40,7 @@ between planes (2.1 by a 3-D solution of through vias of 1.5 mm, signal-integrit
 
 @record
 class Climb:
-    """A via that changes layers.
+    """A via that changes layers, or a plated pin from the side of its part to that of its trace.
 
     Attributes:
         upper, lower: the layers that it joins.
@@ -79,13 +79,38 @@ def climb_of(ctx: Context, crossing: Crossing) -> Climb | None:
     )
 
 
+def climb_at_pin(ctx: Context, route: Route, *, is_start: bool) -> Climb | None:
+    """Return what the plated pin at an end of a route climbs, None for a pad on the surface and a trace on its side."""
+    layers, pads = pin_layers(ctx.board, route, is_start=is_start), ctx.board.pads
+    row = route.start_pad if is_start else route.end_pad
+    if row is None or layers is None or layers[0] == layers[1]:
+        return None
+    upper, lower = sorted(layers)
+    ends, own = (0, ctx.board.layer_count - 1), backdrills_of(pads.drilling, row)
+    top, bottom = _left(ctx, ends, own, route.net, float(pads.drill_x_mm[row]))
+    return Climb(
+        upper=upper,
+        lower=lower,
+        top=min(top, upper),
+        bottom=max(bottom, lower),
+        drill_mm=round(float(pads.drill_x_mm[row]), 6),
+        pad_mm=round(float(max(pads.size_x_mm[row], pads.size_y_mm[row])), 6),
+        has_all_pads=True,
+        clearance_mm=ctx.board.project.clearance_mm(ctx.board.nets[route.net]) or 0.0,
+    )
+
+
 def _ends(ctx: Context, row: int) -> tuple[int, int]:
     """Return between which layers the barrel of a via is left by its backdrills, those of the settings among them."""
     vias = ctx.board.vias
-    top, bottom, net = int(vias.start_layer[row]), int(vias.end_layer[row]), int(vias.net[row])
-    own, declared = backdrills_of(vias.drilling, row), ctx.declarations.backdrills_of(net)
-    above, below = (drill_from(side, own, declared, float(vias.drill_mm[row])) for side in (top, bottom))
-    return above.must_cut + 1 if above else top, below.must_cut - 1 if below else bottom
+    ends = int(vias.start_layer[row]), int(vias.end_layer[row])
+    return _left(ctx, ends, backdrills_of(vias.drilling, row), int(vias.net[row]), float(vias.drill_mm[row]))
+
+
+def _left(ctx: Context, ends: tuple[int, int], own: tuple[Backdrill, ...], net: int, hole_mm: float) -> tuple[int, int]:
+    declared = ctx.declarations.backdrills_of(net)
+    above, below = (drill_from(side, own, declared, hole_mm) for side in ends)
+    return above.must_cut + 1 if above else ends[0], below.must_cut - 1 if below else ends[1]
 
 
 def via_delay_ps(ctx: Context, climb: Climb) -> Interval:

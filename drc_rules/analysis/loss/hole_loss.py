@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.loss.hole_reflection import HoleLoss, hole_loss
 from drc_rules.analysis.via.high_speed_vias import StubGroup, need_layers, stub_values
+from drc_rules.analysis.via.stub_removal import Removal, removal_of
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
@@ -23,8 +24,8 @@ from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, stub_loss_inter
 SAME_MM = 0.001
 """Positions that differ by less are one hole."""
 
-MOST_PAIRED = 0.99
-"""Products of reflections that cancel no more: beyond, the minimum is nothing anyway."""
+MOST_CANCELLED_DB = 120.0
+"""A part that loses more cancels whatever else there is."""
 
 USUAL_OHM = 50.0
 """Of a line whose interface states no impedance."""
@@ -41,19 +42,34 @@ def barrel_loss_db(frequency_ghz: float, length_mm: float, dk: float, line_ohm: 
     return 10 * math.log10(1 + (step * math.sin(angle)) ** 2)
 
 
-def added_db(losses_db: Sequence[Interval], share: float) -> Interval:
-    """Return the loss of several reflecting parts of a link, each weighed by `share`.
+def added_db(losses_db: Sequence[Interval]) -> Interval:
+    """Return the loss of several reflecting parts in a row on one trace.
 
     Nominal and maximum are the sum, which is their mean over frequency. At one frequency two parts that reflect r1 and
-    r2 pass t1 t2/(1 - r1 r2) at most (Pozar, Microwave Engineering, multiple reflections), so the minimum is less.
+    r2 pass t1 t2/(1 - r1 r2) at most (Pozar, Microwave Engineering, multiple reflections). With r = tanh(u) that is
+    1/cosh(u1 - u2), and of lossless parts in a row u adds up like the sides of a triangle: whatever the distances, one
+    part keeps what it has more than all others together. The minimum takes that one at its least, the others at their
+    most.
     """
     total = ZERO
     for one in losses_db:
-        total = total.plus(one.times(share))
-    reflected = [math.sqrt(1 - 10 ** (-one.nominal / 10)) for one in losses_db]
-    pairs = ((share * sum(reflected)) ** 2 - share * sum(r * r for r in reflected)) / 2
-    cancelled_db = -20 * math.log10(1 - min(max(pairs, 0.0), MOST_PAIRED))
-    return total.model_copy(update={"low": max(total.low - cancelled_db, 0.0)})
+        total = total.plus(one)
+    least, most = [_u(one.low) for one in losses_db], [_u(one.high) for one in losses_db]
+    left = max((low + high for low, high in zip(least, most, strict=True)), default=0.0) - sum(most)
+    return total.model_copy(update={"low": min(20 * math.log10(math.cosh(max(left, 0.0))), total.low)})
+
+
+def _u(loss_db: float) -> float:
+    """Return u of a part of reflection tanh(u): it loses 20 log10 cosh(u)."""
+    return math.acosh(10 ** (min(max(loss_db, 0.0), MOST_CANCELLED_DB) / 20))
+
+
+def mean_db(traces_db: Sequence[Interval]) -> Interval:
+    """Return the loss of a pair, mean of its traces, each with reflections of its own; nothing without a trace."""
+    total = ZERO
+    for one in traces_db:
+        total = total.plus(one.times(1 / len(traces_db)))
+    return total
 
 
 @record
@@ -62,13 +78,38 @@ class HolesOnLink:
 
     Attributes:
         total_db: stubs and barrels.
-        barrels_db: the barrels alone, which no backdrill takes away.
+        rid_db: what is left without vias that join nothing, and without stubs that a drill reaches.
+        vias_db: the same without the pins of parts, too.
         count: how many holes.
+        removals: what takes the stubs away.
+        has_pins: some of the holes are pins.
     """
 
     total_db: Interval
-    barrels_db: Interval
+    rid_db: Interval
+    vias_db: Interval
     count: float
+    removals: frozenset[Removal]
+    has_pins: bool
+
+
+NO_HOLES = HolesOnLink(total_db=ZERO, rid_db=ZERO, vias_db=ZERO, count=0, removals=frozenset(), has_pins=False)
+
+
+@record
+class _HoleOnTrace:
+    """A hole with what it loses, and what takes its stubs away."""
+
+    is_via: bool
+    loss: HoleLoss
+    removals: frozenset[Removal]
+
+    @property
+    def rid_db(self) -> Interval:
+        """What is left of its loss."""
+        if Removal.DELETE in self.removals:
+            return ZERO
+        return self.loss.barrel_db if self.removals == {Removal.DRILL} else self.loss.total_db
 
 
 @workpiece
@@ -80,23 +121,31 @@ class HoleLosses:
     groups: tuple[StubGroup, ...]
     _hole_db: dict[tuple[object, ...], HoleLoss] = field(default_factory=dict)
 
-    def on(self, routes: Sequence[Route], share: float) -> HolesOnLink:
-        """Return the loss of the holes on the paths of a link, each weighed by `share`.
+    def on(self, traces: Sequence[Sequence[Route]]) -> HolesOnLink:
+        """Return the loss of the holes on the paths of a link, mean of its traces, each given by its routes.
 
         Raises:
             MissingFact: stackup, thickness or Dk is not known, or which layers use a hole.
         """
-        found: list[HoleLoss] = []
-        count = 0.0
-        for route in routes:
-            self._need_vias(route)
-            for place in self._places(route):
-                found += self._at(place)
-                count += share if place in self._by_place else 0.0
-        total = added_db([one.total_db for one in found], share)
-        return HolesOnLink(total, added_db([one.barrel_db for one in found], share), count)
+        found: list[list[_HoleOnTrace]] = []
+        count = 0
+        for routes in traces:
+            found.append([])
+            for route in routes:
+                self._need_vias(route)
+                for place in self._places(route):
+                    found[-1] += self._at(place)
+                    count += place in self._by_place
+        return HolesOnLink(
+            total_db=mean_db([added_db([one.loss.total_db for one in trace]) for trace in found]),
+            rid_db=mean_db([added_db([one.rid_db for one in trace]) for trace in found]),
+            vias_db=mean_db([added_db([one.rid_db for one in trace if one.is_via]) for trace in found]),
+            count=count / len(traces),
+            removals=frozenset().union(*(one.removals for trace in found for one in trace)),
+            has_pins=any(not one.is_via for trace in found for one in trace),
+        )
 
-    def _at(self, place: tuple[int, int, int]) -> Iterator[HoleLoss]:
+    def _at(self, place: tuple[int, int, int]) -> Iterator[_HoleOnTrace]:
         """Yield the losses of the holes at one place; one with a stub at both ends is in two rows, and counts once."""
         found: dict[tuple[int, int], tuple[PlatedHole, list[int]]] = {}
         for row in self._by_place.get(place, ()):
@@ -108,7 +157,10 @@ class HoleLosses:
             key = (hole.top, hole.bottom, hole.used, *rows)
             if key not in self._hole_db:
                 self._hole_db[key] = self._hole(hole, rows)
-            yield self._hole_db[key]
+            groups = (self.groups[row] for row in rows)
+            stubs = (replace(one.stubs[0], hole=hole) for one in groups if one.stubs and not _is_drilled_up(one))
+            removals = frozenset(removal_of(self.ctx, stub) for stub in stubs)
+            yield _HoleOnTrace(hole.is_via, self._hole_db[key], removals)
 
     def _hole(self, hole: PlatedHole, rows: Sequence[int]) -> HoleLoss:
         """Return the loss of a hole: of its field, else of closed forms of the barrel and of each stub."""
@@ -187,6 +239,11 @@ class HoleLosses:
         """Mean Dk of the board by thickness: the via's impedance is not known well enough for more."""
         rows = [(self.ctx.need(p.dk_at(frequency_ghz)), self.ctx.need(p.thickness)) for p in self.ctx.known_plies()]
         return sum(dk * mm for dk, mm in rows) / sum(mm for _, mm in rows)
+
+
+def _is_drilled_up(group: StubGroup) -> bool:
+    """Tell whether a drill takes all layers next to the last one used: a deeper one would cut the signal."""
+    return group.drill is not None and abs(group.drill.must_cut - group.stubs[0].first) <= 1
 
 
 def place_key(net: int, x_mm: float, y_mm: float) -> tuple[int, int, int]:

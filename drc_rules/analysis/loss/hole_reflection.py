@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from drc_rules.analysis.via.high_speed_vias import StubGroup, StubValues, openings_of
 from drc_rules.analysis.via.stub_nulls import ends_at_planes, resonance_values
-from drc_rules.analysis.via.via_bodies import mean_df, modes_of_pair, via_of
+from drc_rules.analysis.via.via_bodies import mean_df, modes_of_pair, via_of, with_returns
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record, workpiece
@@ -29,6 +29,9 @@ Real = NDArray[np.float64]
 
 S11_OFF_PER_GHZ, LEAST_S11_OFF, MOST_S11_OFF = 0.013, 0.033, 0.13
 """How far |S11| of a via may be off: 17 vias and seven pairs in a 3-D field solver, up to 10 and 20 GHz, are within."""
+
+THICK_MM = 0.5
+"""Pins beyond this have no 3-D comparison: where their current returns counts apart from |S11|."""
 
 POINTS = 5
 """Resonances of each stub within its range at which a loss is taken, the nominal one in the middle."""
@@ -112,6 +115,19 @@ class _Hole:
         apart = group.shape.partner_mm
         return found if found is None or apart is None else modes_of_pair(found, apart)[0]
 
+    def _barrels(self, ghz: float) -> Iterator[tuple[StubGroup, ModelledVia | None]]:
+        """Yield the hole with its usual openings and return current first, then with others.
+
+        Narrow openings make it most capacitive with the nearest return current, wide ones least with the farthest.
+        """
+        narrow, usual, wide = openings_of(self.lone)
+        yield usual, self.via(usual)
+        has_barrel = len(self.hole.used) > 1 and self.lone.shape.barrel_mm > THICK_MM
+        for one, path in ((narrow, 0), (wide, 2)):
+            via = via_of(self.ctx, one, self._anchor_ghz)
+            if via is not None and (has_barrel or one.opening_mm.nominal != usual.opening_mm.nominal):
+                yield one, with_returns(via, self.lone.shape.partner_mm, ghz)[path if has_barrel else 1]
+
     @property
     def _anchor_ghz(self) -> float:
         return self.groups[0].choices[-1].nyquist_ghz or 1.0
@@ -119,13 +135,11 @@ class _Hole:
     def loss_db(self, nyquist_ghz: float, stubs: Sequence[_Stub]) -> Interval:
         """Return the loss of the barrel with stubs.
 
-        Length, Dk and return current move the resonance of a stub, as if its frequency were another; openings and the
-        model move |S11|.
+        Length, Dk and return current move the resonance of a stub, as if its frequency were another; openings, the
+        return current of the barrel and the model move |S11|.
         """
         resonances = [values.resonance_ghz for _, values in stubs]
-        narrow, usual, wide = openings_of(self.lone)
-        others = [one for one in (narrow, wide) if one.opening_mm.nominal != usual.opening_mm.nominal]
-        s = np.concatenate([self._s(nyquist_ghz, one, stubs) for one in (usual, *others)])
+        s = np.concatenate([self._s(nyquist_ghz, one, stubs) for one in self._barrels(nyquist_ghz)])
         reflected, off = np.hypot(np.abs(s[:, 0, 0]), np.abs(s[:, 1, 1])) / math.sqrt(2), s11_off(nyquist_ghz)
         absorbed_db = _loss_db(np.abs(s[:, 1, 0]) ** 2) - _loss_db(1 - reflected**2)
         least = absorbed_db + _loss_db(1 - np.maximum(reflected - off, 0.0) ** 2)
@@ -139,10 +153,10 @@ class _Hole:
             high=math.inf if may_be_past else float(np.max(most)),
         )
 
-    def _s(self, ghz: float, group: StubGroup, stubs: Sequence[_Stub]) -> Complex:
+    def _s(self, ghz: float, of: tuple[StubGroup, ModelledVia | None], stubs: Sequence[_Stub]) -> Complex:
         """Return the S-parameters with each stub from its highest resonance to its lowest, nominal in the middle."""
         laminate = LaminateLoss(mean_df(self.ctx, self._anchor_ghz), self._anchor_ghz)
-        via, used = self.via(group), self.hole.used
+        (group, via), used = of, self.hole.used
         above = [one for one in stubs if one[0].stubs[0].side < one[0].stubs[0].first]
         below = [one for one in stubs if one not in above]
         chains = list(self._across(ghz, group, above, laminate))

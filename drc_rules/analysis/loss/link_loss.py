@@ -15,7 +15,7 @@ from functools import cached_property
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.lines.routed import References, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt
-from drc_rules.analysis.loss.hole_loss import HoleLosses
+from drc_rules.analysis.loss.hole_loss import NO_HOLES, HoleLosses, HolesOnLink
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.board_links import board_links, complete_routes, is_declared_as
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
@@ -50,8 +50,8 @@ class LinkLoss:
         name: the first net's.
         sections: what it runs in, the longest first.
         holes_db: stubs and barrels of the plated holes on the path.
-        barrels_db: the barrels alone: without any stub.
         hole_count: how many holes those are, on the mean of both traces.
+        holes: what of their loss can be taken away.
         on_socket: one of its ends is a connector.
         notes: what was assumed or left out, a phrase each.
         traces: the links of its traces.
@@ -68,7 +68,7 @@ class LinkLoss:
     notes: tuple[str, ...]
     traces: tuple[Link, ...] = ()
     doubts: tuple[str, ...] = ()
-    barrels_db: Interval = ZERO
+    holes: HolesOnLink = NO_HOLES
 
     @property
     def length_mm(self) -> float:
@@ -203,7 +203,8 @@ class LinkLosses:
         return bool(roles) and all(role.family != one.family for role in roles)
 
     def _loss(self, one: Interface, traces: tuple[Link, ...], holes: HoleLosses) -> LinkLoss:
-        routes = [route for trace in traces for route in complete_routes(self.ctx, trace)]
+        by_trace = [complete_routes(self.ctx, trace) for trace in traces]
+        routes = [route for of_trace in by_trace for route in of_trace]
         nets = tuple(net for trace in traces for net in trace.nets)
         geometry = LinkGeometry(self.ctx, nets)
         share = 1 / len(traces)
@@ -215,7 +216,7 @@ class LinkLosses:
         if not lengths:
             raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
         sections = tuple(self._section(one, key, length) for key, length in lengths.items())
-        on_way = holes.on(routes, share)
+        on_way = holes.on(by_trace)
         ways = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))
         doubts = tuple(dict.fromkeys((*ways, *self._beyond_limit(sections))))
         if doubts:
@@ -226,8 +227,8 @@ class LinkLosses:
             name=self.ctx.board.nets[nets[0]],
             sections=tuple(sorted(sections, key=lambda s: -s.length_mm)),
             holes_db=on_way.total_db,
-            barrels_db=on_way.barrels_db,
             hole_count=on_way.count,
+            holes=on_way,
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
             notes=tuple(dict.fromkeys((*self._notes(sections), *geometry.notes, *doubts))),
             traces=traces,
@@ -242,11 +243,10 @@ class LinkLosses:
             StackwrightError: a line cannot be solved there.
         """
         one = link.interface.model_copy(update={"nyquist_ghz": frequency_ghz})
-        routes = [route for trace in link.traces for route in complete_routes(self.ctx, trace)]
-        on_way = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs)).on(routes, 1 / len(link.traces))
+        by_trace = [complete_routes(self.ctx, trace) for trace in link.traces]
+        on_way = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs)).on(by_trace)
         sections = tuple(self._section(one, s.key, s.length_mm) for s in link.sections)
-        holes, barrels = on_way.total_db, on_way.barrels_db
-        return replace(link, interface=one, sections=sections, holes_db=holes, barrels_db=barrels)
+        return replace(link, interface=one, sections=sections, holes_db=on_way.total_db, holes=on_way)
 
     def _forks(self, trace: Link) -> Iterator[str]:
         """Yield what is doubtful about a link: where it might lead to another end instead, or as well."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses, LossSection
 from drc_rules.analysis.loss.loss_shares import share_of
 from drc_rules.analysis.loss.open_inputs import df_is_open
+from drc_rules.analysis.via.stub_removal import Removal
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
@@ -47,6 +49,32 @@ def longest_by_layer(link: LinkLoss, budget_db: float) -> Mapping[int, float]:
         usual.setdefault(section.key[0], section)
     holes = link.holes_db.nominal
     return {layer: longest_length_mm(budget_db, holes, s.loss.total_db_per_mm.nominal) for layer, s in usual.items()}
+
+
+class HoleRemedy(StrEnum):
+    """The least change of the holes with which a link closes, its lines as they are."""
+
+    STUBS = "stubs"
+    PINS = "pins"
+    HOLES = "holes"
+    NONE = "none"
+
+
+def hole_remedy(link: LinkLoss, budget_db: float) -> HoleRemedy:
+    """Return with which change of its holes alone a link closes, nominally.
+
+    Without vias that join nothing and stubs that a drill reaches; without pins, too; without any hole; or with none.
+
+    Args:
+        link: its loss.
+        budget_db: what the board may lose, without package and connector.
+    """
+    line, holes = link.line_db.nominal, link.holes
+    if holes.removals & {Removal.DRILL, Removal.DELETE} and line + holes.rid_db.nominal <= budget_db:
+        return HoleRemedy.STUBS
+    if holes.has_pins and line + holes.vias_db.nominal <= budget_db:
+        return HoleRemedy.PINS
+    return HoleRemedy.HOLES if line <= budget_db else HoleRemedy.NONE
 
 
 def roughest_foil(ctx: Context, link: LinkLoss, budget_db: float) -> FoilGrade | None:

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.loss.judged_links import JudgedLinks, judged_links, share_missing
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
-from drc_rules.analysis.loss.loss_needs import df_needed, exact_df_needed, longest_by_layer, roughest_foil
+from drc_rules.analysis.loss.loss_needs import (
+    df_needed,
+    exact_df_needed,
+    hole_remedy,
+    longest_by_layer,
+    roughest_foil,
+)
 from drc_rules.analysis.loss.loss_shares import Share, share_of
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import Allowance, Decibels, DfNeed, LayerLength, LinkLossRow
@@ -105,6 +111,7 @@ def _needs(
         ),
         "df": _df(ctx, link, board.nominal, df_clause, exactly=is_worst),
         "foil_needed": _foil(ctx, link, board.low) if is_worst else None,
+        "hole_remedy": hole_remedy(link, board.nominal).value if link.total_db.nominal > board.nominal else "",
     }
 
 

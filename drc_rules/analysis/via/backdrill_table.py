@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-import numpy as np
-
 from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs
-from drc_rules.analysis.via.press_fit import press_fit_parts
 from drc_rules.analysis.via.stub_nulls import resonance_values
+from drc_rules.analysis.via.stub_removal import Removal, removal_of
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import BackdrillRow
 from drc_rules.report.model import Missing
@@ -101,10 +99,9 @@ def _without_drill(ctx: Context) -> Iterator[tuple[tuple[int, float, float, int]
 def _needed(ctx: Context, missing: dict[str, Missing]) -> Iterator[_Entry]:
     """A drill to the layer next to the used one for every stub that resonates too low.
 
-    The pin of a soldered part goes through the whole board: only pins that are pressed in can be drilled.
+    The pin of a soldered part goes through the whole board: only pins that are pressed in can be drilled. A via that
+    joins nothing is to be deleted.
     """
-    pressed = {part.footprint for part in ctx.get(press_fit_parts)}
-    pressed_pads = set(ctx.board.pads.uuid[np.isin(ctx.board.pads.footprint, list(pressed))].tolist())
     for group in ctx.get(grouped_stubs):
         nyquist = group.choices[-1].nyquist_ghz if len(group.choices) == 1 else None
         if not group.stubs or group.drill or nyquist is None:
@@ -120,7 +117,7 @@ def _needed(ctx: Context, missing: dict[str, Missing]) -> Iterator[_Entry]:
         drill = Backdrill(start=side, must_cut=first + (1 if side > first else -1))
         instead = _exit_instead(ctx, group, TIMES_NYQUIST * nyquist)
         for stub in group.stubs:
-            if stub.hole.is_via or stub.hole.uuid in pressed_pads:
+            if removal_of(ctx, stub) is Removal.DRILL:
                 yield _Entry(stub.hole, stub, drill, is_proposed=True, exit_instead=instead)
 
 

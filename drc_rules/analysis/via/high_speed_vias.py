@@ -32,8 +32,9 @@ from stackup_lib.vias.plated_holes import (
 )
 from stackup_lib.vias.stub_resonance import ViaShape, stub_resonance_ghz
 
-PAIR_REACH_MM = 2.0
-"""Vias of a pair further apart than this carry their return currents elsewhere."""
+PAIR_REACH_MM, PAIR_REACH_BARRELS = 2.0, 3.0
+"""Vias of a pair further apart than this, in mm and in diameters, carry their return currents elsewhere: the pins of a
+PCIe slot are 2.24 mm apart."""
 
 PLACES_SHOWN = 50
 """Places listed with one finding."""
@@ -140,7 +141,7 @@ def _grouped(ctx: Context) -> Iterator[StubGroup]:
             drill = _drill_of(ctx, hole, stub)
             where = (stub.first, stub.side) if stub else (bool(hole.used), hole.is_unsure)
             cut = (drill.start, drill.must_cut) if drill else ()
-            key: tuple[object, ...] = (*common, stub is not None, where, cut, hole.is_unsure)
+            key: tuple[object, ...] = (*common, stub is not None, where, cut, hole.is_unsure, hole.joins_nothing)
             groups.setdefault(key, []).append((hole, stub, complement, row))
             roles.setdefault(key, role)
     for key in sorted(groups, key=repr):
@@ -194,19 +195,35 @@ def _class_of(ctx: Context, net: int) -> str:
 
 def _complement_distances(ctx: Context, holes: tuple[PlatedHole, ...]) -> list[float | None]:
     """Distance from each hole to the nearest one of the other net of its pair."""
-    by_name = {normalise(ctx.board.nets[hole.net]): hole.net for hole in holes}
     rows: dict[int, list[int]] = {}
     for row, hole in enumerate(holes):
         rows.setdefault(hole.net, []).append(row)
+    complement_of = _complements(ctx, list(rows))
     at = np.array([(hole.x_mm, hole.y_mm) for hole in holes]).reshape(-1, 2)
     found: list[float | None] = [None] * len(holes)
     for net, mine in rows.items():
-        complement_net = next((by_name[m] for m in complements(normalise(ctx.board.nets[net])) if m in by_name), None)
-        if complement_net is None or complement_net == net:
+        complement_net = complement_of.get(net)
+        if complement_net is None:
             continue
         gaps = np.min(np.hypot(*(at[mine][:, None] - at[rows[complement_net]][None]).transpose(2, 0, 1)), axis=1)
         for row, gap in zip(mine, gaps.tolist(), strict=True):
-            found[row] = gap if gap <= PAIR_REACH_MM else None
+            barrel = drilled_one_mm(holes[row].drill_mm, holes[row].pad_mm)
+            found[row] = gap if gap <= max(PAIR_REACH_MM, PAIR_REACH_BARRELS * barrel) else None
+    return found
+
+
+def _complements(ctx: Context, nets: list[int]) -> dict[int, int]:
+    """Net -> the other one of its pair: of its own sheet, else the only one of that name."""
+    by_name: dict[str, list[int]] = {}
+    for net in nets:
+        by_name.setdefault(normalise(ctx.board.nets[net]), []).append(net)
+    found: dict[int, int] = {}
+    for net in nets:
+        name = ctx.board.nets[net]
+        others = [other for m in complements(normalise(name)) for other in by_name.get(m, ()) if other != net]
+        of_sheet = [other for other in others if ctx.board.nets[other].rpartition("/")[0] == name.rpartition("/")[0]]
+        if len(chosen := of_sheet or others) == 1 or of_sheet:
+            found[net] = chosen[0]
     return found
 
 
@@ -272,17 +289,6 @@ def span_of(ctx: Context, group: StubGroup) -> str:
     return f"from {names[group.stubs[0].first]} to {names[group.stubs[0].side]}"
 
 
-def ways_out(ctx: Context, stub: Stub, drill: str) -> str:
-    """Return how to get rid of a stub: by the given backdrill, or without one; the pin of a soldered part stays."""
-    side = ctx.board.copper_layers[stub.side].name
-    if stub.hole.is_via:
-        return f"{drill}, or route out on a layer closer to {side}"
-    return (
-        f"Route out on a layer closer to {side}, or use a surface-mount part; "
-        "backdrilling helps only where pins are pressed in"
-    )
-
-
 def describe_nets(ctx: Context, group: StubGroup) -> str:
     """The class and how many nets and holes of it: one name where there is only one net."""
     nets, holes = len(group.nets), len(group.holes)
@@ -308,7 +314,8 @@ def ids_of(ctx: Context, group: StubGroup) -> tuple[str, ...]:
     shape = f"{hole.drill_mm:g}/{hole.pad_mm:g}/{'all' if hole.keeps_unused else 'used'} pads"
     kind = "declared" if ctx.assignment.is_declared(hole.net) else "inferred"
     family_id = group.choices[0].id if len(group.choices) == 1 else group.family
-    return (f"{family_id} {group.net_class} {kind}", names[stub.first], f"to {names[stub.side]}", drill, shape)
+    idle = ("joins nothing",) if hole.joins_nothing else ()
+    return (f"{family_id} {group.net_class} {kind}", names[stub.first], f"to {names[stub.side]}", drill, shape, *idle)
 
 
 def is_inferred(ctx: Context, group: StubGroup) -> bool:

@@ -6,22 +6,16 @@ import math
 from dataclasses import replace
 
 from drc_rules.analysis.via.high_speed_vias import StubGroup, StubValues, openings_of, stub_values
-from drc_rules.analysis.via.via_bodies import place_of, rim_log, via_of
+from drc_rules.analysis.via.via_bodies import far_log, places_of, rim_log, via_of
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.transmission_lines.via_chain import null_ghz, null_of_pair_ghz
 from stackup_lib.vias.stub_resonance import ViaShape, loading, resonance_ghz
-from stackup_lib.vias.via_circuit import ModelledVia, log_of_radial_line
+from stackup_lib.vias.via_circuit import ModelledVia
 
 FIELD_SPREAD = 0.04
 """How far the field's resonance may be off: three stubs of a 3-D field solver are within 4 %."""
-
-NO_RETURN_MM = 1000.0
-"""Return vias this far from a pair carry none of its odd mode."""
-
-NEAR_RETURN_MM = 0.5
-"""Return vias hardly stand nearer to a pair (engineering knowledge)."""
 
 
 def resonance_values(ctx: Context, group: StubGroup) -> StubValues:
@@ -43,14 +37,14 @@ def resonance_values(ctx: Context, group: StubGroup) -> StubValues:
     stub, apart = (group.stubs[0].first, group.stubs[0].side), group.shape.partner_mm
     if apart is None:
         nominal = null_ghz(usual, stub)
-        far = log_of_radial_line(narrow.body.barrel_mm, figures.dk.nominal, nominal) if nominal < math.inf else 0.0
-        slow = null_ghz(replace(narrow, return_log=max(far, narrow.return_log)), stub)
+        far = far_log(narrow, figures.dk.nominal, nominal) if nominal < math.inf else narrow.return_log
+        slow = null_ghz(replace(narrow, return_log=far), stub)
         fast = null_ghz(replace(wide, return_log=rim_log(wide.body)), stub)
     else:
-        place = place_of(apart)
+        near, place, far_off = places_of(apart, usual.body.barrel_mm)
         nominal = null_of_pair_ghz(usual, place, stub)
-        slow = null_of_pair_ghz(narrow, replace(place, return_mm=NO_RETURN_MM), stub)
-        fast = null_of_pair_ghz(wide, replace(place, return_mm=NEAR_RETURN_MM), stub)
+        slow = null_of_pair_ghz(narrow, far_off, stub)
+        fast = null_of_pair_ghz(wide, near, stub)
     found = Interval(low=min(slow, nominal), nominal=nominal, high=max(fast, nominal))
     return replace(figures, resonance_ghz=_widened(found, group.shape.stub_length_mm(figures.length_mm), figures.dk))
 

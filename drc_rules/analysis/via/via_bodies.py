@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from drc_rules.analysis.via.high_speed_vias import StubGroup
 from drc_rules.facts.context import Context
-from stackup_lib.vias.via_circuit import ModelledVia, log_of_two_returns
+from stackup_lib.vias.via_circuit import ModelledVia, log_of_radial_line, log_of_two_returns
 from stackup_lib.vias.via_field import ViaBody, ViaStack
-from stackup_lib.vias.via_pair import EVEN, ODD, PairPlace, mode_of_pair
+from stackup_lib.vias.via_pair import EVEN, ODD, PairPlace, log_of_pair, mode_of_pair
 
-USUAL_RETURN_MM = 1.0
-"""Two return vias this far away, one on either side, stand for those of a board (engineering knowledge)."""
+USUAL_RETURN_MM, USUAL_RETURN_BARRELS = 1.0, 2.0
+"""Two return vias this far away, one on either side, stand for those of a board (engineering knowledge); of
+a thick barrel two diameters away, for so the pins of a connector stand."""
+
+NEAR_RETURN_MM, NEAR_RETURN_BARRELS = 0.5, 1.5
+"""Return vias hardly stand nearer to a pair, from centre to centre (engineering knowledge)."""
+
+NO_RETURN_MM = 1000.0
+"""Return vias this far from a pair carry none of its odd mode."""
 
 USUAL_DK = 4.0
 """Along a via where a Dk is not known."""
@@ -90,7 +98,36 @@ def via_of(ctx: Context, group: StubGroup, frequency_ghz: float) -> ModelledVia 
 
 def return_log(body: ViaBody) -> float:
     """Return ln(a'/a) of the usual return path of a via."""
-    return max(rim_log(body), log_of_two_returns(body.barrel_mm, USUAL_RETURN_MM))
+    return max(rim_log(body), log_of_two_returns(body.barrel_mm, _usual_return_mm(body.barrel_mm)))
+
+
+def _usual_return_mm(barrel_mm: float) -> float:
+    return max(USUAL_RETURN_MM, USUAL_RETURN_BARRELS * barrel_mm)
+
+
+def far_log(via: ModelledVia, dk: float, frequency_ghz: float) -> float:
+    """Return ln(a'/a) of the longest return path of a lone via: the displacement current between planes."""
+    return max(log_of_radial_line(via.body.barrel_mm, dk, frequency_ghz), via.return_log)
+
+
+def with_returns(
+    via: ModelledVia, apart_mm: float | None, frequency_ghz: float
+) -> tuple[ModelledVia, ModelledVia, ModelledVia]:
+    """Return a via with the nearest, the usual and the farthest return current; of a pair in the odd mode.
+
+    Args:
+        via: alone.
+        apart_mm: to the other via of the pair, None for none.
+        frequency_ghz: at which a lone via has planes as its return.
+    """
+    if apart_mm is not None:
+        near, usual, far = places_of(apart_mm, via.body.barrel_mm)
+        mode = mode_of_pair(via, usual, ODD)
+        logs = (max(log_of_pair(via.body.barrel_mm, place, ODD), 0.0) for place in (near, far))
+        nearest, farthest = (replace(mode, return_log=log) for log in logs)
+        return nearest, mode, farthest
+    longest = far_log(via, sum(via.stack.dk) / len(via.stack.dk), frequency_ghz)
+    return replace(via, return_log=rim_log(via.body)), via, replace(via, return_log=longest)
 
 
 def modes_of_pair(via: ModelledVia, apart_mm: float) -> tuple[ModelledVia, ModelledVia]:
@@ -98,13 +135,18 @@ def modes_of_pair(via: ModelledVia, apart_mm: float) -> tuple[ModelledVia, Model
 
     Antipads that overlap are one opening. An oval that both share is not looked for: it makes a pair 2 to 8 % earlier.
     """
-    place = place_of(apart_mm)
+    _, place, _ = places_of(apart_mm, via.body.barrel_mm)
     return mode_of_pair(via, place, ODD), mode_of_pair(via, place, EVEN)
 
 
-def place_of(apart_mm: float) -> PairPlace:
-    """Return where the vias of a usual pair stand."""
-    return PairPlace(apart_mm, USUAL_RETURN_MM, is_oval=False)
+def places_of(apart_mm: float, barrel_mm: float) -> tuple[PairPlace, PairPlace, PairPlace]:
+    """Return where the vias of a pair stand with the nearest, the usual and the farthest return vias."""
+    near_mm = max(NEAR_RETURN_MM, NEAR_RETURN_BARRELS * barrel_mm)
+    return (
+        PairPlace(apart_mm, near_mm, is_oval=False),
+        PairPlace(apart_mm, _usual_return_mm(barrel_mm), is_oval=False),
+        PairPlace(apart_mm, NO_RETURN_MM, is_oval=False),
+    )
 
 
 def rim_log(body: ViaBody) -> float:

@@ -27,8 +27,10 @@ A link whose loss exceeds its share works only as long as the other boards of th
 
 How to fix
 ----------
-Shorten the link, use a layer or width with less loss, a laminate of lower Df or smoother foil, or backdrill the stubs.
-The finding names the maximum routed length per layer and the Df at which the worst link meets its budget.
+Shorten the link, use a layer or width with less loss, a laminate of lower Df or smoother foil. The finding names the
+maximum routed length per layer and the Df at which the worst link meets its budget. It names a backdrill where vias or
+pressed-in pins on the link have stubs and it meets the budget without them; surface-mount parts where pins make the
+difference; else it says that vias and pins have to become fewer or shorter, or that no change of them alone is enough.
 
 What it cannot see
 ------------------
@@ -39,8 +41,9 @@ Sources
 -------
 Shares: each interface's own document, named in the finding. Loss: two-dimensional field solution with wideband Debye
 dielectrics, surface impedance and roughness by foil grade (`stackwright validate`). Holes: barrel and stubs reflect
-together, by the field that VIA002 takes; |S11| keeps within 0.13 of a 3-D solver up to 20 GHz. Losses of several holes
-add up, which is their mean over frequency; the minimum has their reflections cancel as far as they can.
+together, by the field that VIA002 takes, pins with a near or far return current; |S11| keeps within 0.13 of a 3-D
+solver up to 20 GHz. Losses of several holes add up: their mean over frequency; the minimum has the reflections on each
+trace cancel as far as they can.
 
 Three outcomes: a link whose minimum loss, with no allowances, exceeds the share fails. One that nominally exceeds it
 and may still meet it is not verifiable, and the report names what settles it: foil, allowances, Df at the frequency.
@@ -53,6 +56,7 @@ a documented share; where no document states one, against that of a slower link 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 from drc_rules.analysis.loss.judged_links import (
@@ -65,10 +69,11 @@ from drc_rules.analysis.loss.judged_links import (
     unmatched_links,
 )
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
-from drc_rules.analysis.loss.loss_needs import df_that_closes, longest_by_layer
+from drc_rules.analysis.loss.loss_needs import HoleRemedy, df_that_closes, hole_remedy, longest_by_layer
 from drc_rules.analysis.loss.loss_shares import Share, share_of
 from drc_rules.analysis.loss.open_inputs import OpenInput, df_lines, open_inputs, rise_db, that_settle
 from drc_rules.analysis.targets.configured_geometries import leading_somewhere
+from drc_rules.analysis.via.stub_removal import Removal
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Location, Measured
@@ -80,8 +85,6 @@ from stackup_lib.core.interval import Interval, Standing
 
 MOST_DB = 999.0
 """From here on a stub resonates at the frequency, and all of the signal is lost."""
-
-DRILL = "Backdrill the stubs: vias and pins alone use up the budget"
 
 A_GOOD_PART = 0.25
 """Of what all open inputs may add: an input with as much is named together with the first."""
@@ -274,15 +277,44 @@ def _notes(link: LinkLoss) -> tuple[str, ...]:
 
 
 def _fix(ctx: Context, link: LinkLoss, board_db: float) -> str:
-    names = [layer.name for layer in ctx.board.copper_layers]
+    """Return what makes a link meet its budget: shorter or better lines, or where its holes use that up, the holes."""
+    remedy = hole_remedy(link, board_db)
     if link.holes_db.nominal < board_db:
-        parts = [f"{longest:.0f} mm on {names[layer]}" for layer, longest in longest_by_layer(link, board_db).items()]
-        text = f"Limit the length to {', or '.join(parts)}"
-        closes = df_that_closes(ctx, link, board_db)
-        text += f"; or use {closes} for the adjacent dielectrics" if closes else "; no Df alone meets the budget"
-        smooth = link.total_db.nominal - link.roughness_db
-        return text + ("; or use the smoothest foil" if smooth <= board_db < link.total_db.nominal else "")
-    return DRILL
+        or_holes = f"; or {_of_holes(link, remedy)}" if remedy in {HoleRemedy.STUBS, HoleRemedy.PINS} else ""
+        return _fix_of_lines(ctx, link, board_db) + or_holes
+    if remedy is not HoleRemedy.NONE:
+        text = _of_holes(link, remedy)
+        return f"{text[:1].upper()}{text[1:]}: vias and pins alone use up the budget"
+    alone = f"Lines alone lose {link.line_db.nominal:.1f} dB of {board_db:.3g}, and vias and pins use it up, too"
+    best = link.holes.vias_db
+    if best.nominal >= board_db:
+        return f"{alone}: shorten the link, and use fewer or shorter vias"
+    with_best = HoleRemedy.STUBS if link.holes.rid_db.nominal < board_db else HoleRemedy.PINS
+    best = link.holes.rid_db if with_best is HoleRemedy.STUBS else best
+    of_lines = _fix_of_lines(ctx, replace(link, holes_db=best), board_db)
+    return f"{alone}: {_of_holes(link, with_best)}; and {of_lines[:1].lower()}{of_lines[1:]}"
+
+
+def _fix_of_lines(ctx: Context, link: LinkLoss, board_db: float) -> str:
+    names = [layer.name for layer in ctx.board.copper_layers]
+    parts = [f"{longest:.0f} mm on {names[layer]}" for layer, longest in longest_by_layer(link, board_db).items()]
+    text = f"Limit the length to {', or '.join(parts)}"
+    closes = df_that_closes(ctx, link, board_db)
+    text += f"; or use {closes} for the adjacent dielectrics" if closes else "; no Df alone meets the budget"
+    smooth = link.total_db.nominal - link.roughness_db
+    return text + ("; or use the smoothest foil" if smooth <= board_db < link.total_db.nominal else "")
+
+
+def _of_holes(link: LinkLoss, remedy: HoleRemedy) -> str:
+    """Return a change of the holes as an order: `backdrill the stubs of the vias`."""
+    removals = link.holes.removals
+    orders = ["delete the vias that join nothing"] if Removal.DELETE in removals else []
+    orders += ["backdrill the stubs"] if Removal.DRILL in removals else []
+    if remedy is HoleRemedy.PINS:
+        orders.append("use surface-mount parts in place of pins in plated holes")
+    if remedy is HoleRemedy.HOLES:
+        orders.append("use fewer or shorter vias" + (" and surface-mount parts" if link.holes.has_pins else ""))
+    return " and ".join(orders)
 
 
 def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> MissingFact:
@@ -304,18 +336,27 @@ def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Mi
 def _ways_out(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Iterator[str]:
     """Yield what decides whether a link fits: its stubs, then the inputs that may add most."""
     charged, inputs = _charged(link, share), open_inputs(ctx, link, share, found.row)
-    drilled_db = link.line_db.nominal + link.barrels_db.nominal + share.allowance_db.nominal
     if charged.nominal > share.db:
-        if drilled_db <= share.db:
-            yield "backdrill the stubs: without them the link nominally meets its budget"
+        remedy = hole_remedy(link, share.board_db.nominal)
+        if remedy in {HoleRemedy.STUBS, HoleRemedy.PINS}:
+            yield f"{_of_holes(link, remedy)}: so the link nominally meets its budget"
         chosen: tuple[OpenInput, ...] = inputs[:1]
     else:
         if charged.high >= MOST_DB:
-            yield "backdrill the stubs and declare the depths: one may resonate at the Nyquist frequency"
+            yield f"{_without_resonance(link)}: a stub may resonate at the Nyquist frequency"
         chosen = that_settle(inputs, share.db - charged.nominal)
     for one in inputs:
         if one in chosen or one.rise_db >= A_GOOD_PART * rise_db(inputs):
             yield from one.lines
+
+
+def _without_resonance(link: LinkLoss) -> str:
+    """Return how to get rid of stubs that may resonate at Nyquist."""
+    if link.holes.rid_db.high < MOST_DB:
+        return _of_holes(link, HoleRemedy.STUBS)
+    if link.holes.vias_db.high < MOST_DB:
+        return f"{_of_holes(link, HoleRemedy.PINS)}, or route those out on a layer closer to their far end"
+    return "route out of the holes on a layer closer to their far end"
 
 
 def _ends(charged: Interval) -> tuple[float, float]:

@@ -12,7 +12,8 @@ Transceiver vendors state a length instead of a resonance: they have measured wh
 
 How to fix
 ----------
-Backdrill from the stub's side; or route out on a layer closer to it; or use blind vias.
+Backdrill from the stub's side; or route out on a layer closer to it; or use blind vias. Delete a via that the net
+leaves on no other layer.
 
 What it cannot see
 ------------------
@@ -38,8 +39,8 @@ from drc_rules.analysis.via.high_speed_vias import (
     need_layers,
     places_of,
     span_of,
-    ways_out,
 )
+from drc_rules.analysis.via.stub_removal import ways_out
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import told_apart

@@ -18,7 +18,7 @@ that it degrades the eye.
 How to fix
 ----------
 Set the backdrill in the via's properties (KiCad 10), with the must-cut layer next to the layer where the signal leaves.
-Or route the pair on a layer near the far side, or use blind vias.
+Or route the pair on a layer near the far side, or use blind vias. Delete a via that the net leaves on no other layer.
 
 What it cannot see
 ------------------
@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.via.high_speed_vias import ways_out
+from drc_rules.analysis.via.stub_removal import ways_out
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import told_apart
@@ -136,12 +136,14 @@ def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: floa
     count = f", and {len(left) - 1} more" if len(left) > 1 else ""
     shown = told_apart(length, allowed_mm)
     if drill is None:
-        size, where = f"{shown} mm", f"{names[stub.first]} to {names[stub.side]}, not backdrilled"
+        left_so = "of a via that joins nothing" if stub.hole.joins_nothing else "not backdrilled"
+        size, where = f"{shown} mm", f"{names[stub.first]} to {names[stub.side]}, {left_so}"
         fix = ways_out(ctx, stub, f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}")
     else:
         size = f"{shown} mm ({worst.length_mm.low:.2f} to {worst.length_mm.high:.2f})"
         where = f"beyond {names[stub.first]}, left by the backdrill from {names[stub.side]} to {names[drill.must_cut]}"
-        fix = f"Set the must-cut layer next to {names[stub.first]}"
+        drilled = f"Set the must-cut layer next to {names[stub.first]}"
+        fix = ways_out(ctx, stub, drilled) if stub.hole.joins_nothing else drilled
     return DraftFinding(
         title=f"via stub {size}, maximum {allowed_mm:g} mm: {net.name}, {where}{count}",
         why="The stub is an open line in parallel with the signal and degrades the eye long before it resonates",

@@ -18,7 +18,8 @@ pads slow the barrel down: it resonates a fifth to a third lower than in bare la
 How to fix
 ----------
 Backdrill from the stub's side, with the must-cut layer next to the layer where the signal leaves; or route out on a
-layer closer to that side; or use blind vias. Removing unused pads helps too.
+layer closer to that side; or use blind vias. Removing unused pads helps too. Delete a via that the net leaves on no
+other layer: all of it is a stub.
 
 What it cannot see
 ------------------
@@ -28,11 +29,13 @@ high. Dk along the barrel may exceed the sheet's. Stubs on one link are not judg
 Sources
 -------
 f = c/(4 L sqrt(Dk_eff)) with Dk_eff = c^2 L C of a barrel among planes; the nominal one from a field solution where
-planes reach along the stub, within 4 % of three stubs in a 3-D solver (validation page). Three times Nyquist keeps the
-loss mild; ten times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst case is the longest
-stub that the drawing allows in the smallest opening, with the highest Dk and the farthest return current, by the same
-model, 4 % lower for the solution itself. An error needs the whole range below the limit, on a declared interface. g is
-below 1 where a stub begins between two planes far apart: it has a share of their return current, less inductance.
+planes reach along the stub, within 4 % of three stubs in a 3-D solver (validation page). Its return current is 1 mm
+away, at a thick pin two diameters, and in the other via of a pair up to 2 mm or three diameters away. Three times
+Nyquist keeps the loss mild; ten times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst
+case is the longest stub that the drawing allows in the smallest opening, with the highest Dk and the farthest return
+current, by the same model, 4 % lower for the solution itself. An error needs the whole range below the limit, on a
+declared interface. g is below 1 where a stub begins between two planes far apart: it has a share of their return
+current, less inductance.
 """
 
 from __future__ import annotations
@@ -49,9 +52,9 @@ from drc_rules.analysis.via.high_speed_vias import (
     need_layers,
     places_of,
     span_of,
-    ways_out,
 )
 from drc_rules.analysis.via.stub_nulls import load_of, resonance_values
+from drc_rules.analysis.via.stub_removal import ways_out
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
 from drc_rules.report.model import Measured
@@ -148,6 +151,7 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, 
     factor = clause.limit.min or 0.0
     is_pin = not any(hole.is_via for hole in group.holes)
     left = "left by the backdrill" if group.drill else "not backdrilled"
+    left = "of a via that joins nothing" if group.holes[0].joins_nothing else left
     return DraftFinding(
         title=(
             f"{'worst-case ' if is_worst else ''}stub resonance {shown:.0f} GHz, "

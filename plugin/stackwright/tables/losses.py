@@ -25,6 +25,12 @@ LINK_HEAD = (
 MAIN = 0.1
 """Layers with a smaller share of a link than this are breakouts: a terminal does not tell how long those might be."""
 
+HOLE_REMEDIES = {
+    "stubs": "stubs drilled or deleted",
+    "pins": "surface-mount parts for pins",
+}
+"""What closes a link by its holes, by `LinkLossRow.hole_remedy`, and can be done whole."""
+
 ASSUMED = "* with what is assumed for the package or a connector already taken off"
 NO_SHARE = "none"
 
@@ -176,15 +182,18 @@ def might_run(row: LinkLossRow, *, least_share: float = 0.0) -> str:
 
 
 def closes_with(row: LinkLossRow) -> str:
-    """Return the Df and the foil, each alone, with which the link closes: `Df to 0.0259 at 16 GHz (0.0040 now)`.
+    """Return the Df, the foil and the change of holes, each alone, with which the link closes.
 
-    The Df is next to the present and the required one.
+    Such as `Df to 0.0259 at 16 GHz (0.0040 now)`: the Df is next to the present and the required one.
     """
     need, said = row.df, []
     if row.margin_db is None:
         return ""
+    holes = HOLE_REMEDIES.get(row.hole_remedy, "")
     if all(part.longest_mm == 0 for part in row.layers):
-        return "shorter stubs alone: the vias use the share up"
+        if row.hole_remedy == "none":
+            return "no single change: lines and holes each use the share up"
+        return f"{holes or 'fewer or shorter holes'} alone: the holes use the share up"
     if need is not None:
         asked = f", {need.asked:g} asked" if need.asked is not None else ""
         most = f"Df to {need.needed:.4f}" if need.needed is not None else "no Df"
@@ -194,6 +203,8 @@ def closes_with(row: LinkLossRow) -> str:
             row.foil_needed, f"{row.foil_needed} foil or smoother"
         )
         said.append(foil)
+    if holes:
+        said.append(holes)
     return ", ".join(said)
 
 

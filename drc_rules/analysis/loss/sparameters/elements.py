@@ -96,7 +96,8 @@ class ElementChains:
             return self.parts.words(element.parts)
         if isinstance(element, BarrelElement):
             length = self._barrel_mm(element)
-            return f"via from {names[element.entry]} to {names[element.leaves]}, {length:.3f} mm"
+            kind = "via" if element.group.holes[0].is_via else "pin"
+            return f"{kind} from {names[element.entry]} to {names[element.leaves]}, {length:.3f} mm"
         length = stub_values(self.ctx, element.group).length_mm.nominal
         return f"open stub of {length:.3f} mm from {names[element.group.stubs[0].first]}"
 

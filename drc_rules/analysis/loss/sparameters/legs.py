@@ -16,7 +16,7 @@ from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.nets.links import Link, SeriesPart
-from stackup_lib.nets.routes import Crossing, Route
+from stackup_lib.nets.routes import Crossing, Route, pin_layers
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class LineElement:
 
 @dataclass(frozen=True)
 class BarrelElement:
-    """The barrel of a via between the layers that it joins."""
+    """The barrel of a hole between the layers that it joins."""
 
     group: StubGroup
     entry: int
@@ -93,14 +93,14 @@ class Leg:
         """
         routes = complete_routes(self.ctx, trace)
         for number, route in enumerate(routes):
-            yield from self._at_pad(route, route.start_pad)
+            yield from self._at_pad(route, is_start=True)
             done = 0.0
             for crossing in route.crossings:
                 yield from self._tracks(route, done, crossing.at_mm)
                 yield from self._via(route, crossing)
                 done = crossing.at_mm
             yield from self._tracks(route, done, route.path_length_mm)
-            yield from self._at_pad(route, route.end_pad)
+            yield from self._at_pad(route, is_start=False)
             if number < len(trace.parts):
                 yield self._joint(trace.parts[number])
 
@@ -128,22 +128,32 @@ class Leg:
             name, one = self.ctx.board.nets[route.net], self.interface
             how = f'[[interface]]\nis = "{one.id}"\nnets = ["{name}"]  # in addition to those declared'
             raise MissingFact(f"whether {name} belongs to the {one.title} link that it is on", how)
-        before = [group for group in groups if group.stubs and group.stubs[0].first == crossing.entry_layer]
-        yield from (StubElement(group) for group in before)
-        if crossing.entry_layer != crossing.exit_layer:
-            yield BarrelElement(groups[0], crossing.entry_layer, crossing.exit_layer)
-        yield from (StubElement(group) for group in groups if group.stubs and group not in before)
+        yield from _through(groups, crossing.entry_layer, crossing.exit_layer)
 
-    def _at_pad(self, route: Route, pad: int | None) -> Iterator[StubElement]:
-        """Yield the stubs of a plated pad at an end of the route."""
-        if pad is not None:
-            pads = self.ctx.board.pads
-            for group in self._groups_at(route.net, float(pads.x_mm[pad]), float(pads.y_mm[pad])):
-                if group.stubs:
-                    yield StubElement(group)
+    def _at_pad(self, route: Route, *, is_start: bool) -> Iterator[Element]:
+        """Yield barrel and stubs of a plated pad at an end of the route, from part to trace or the other way round."""
+        pad = route.start_pad if is_start else route.end_pad
+        if pad is None:
+            return
+        pads = self.ctx.board.pads
+        groups = self._groups_at(route.net, float(pads.x_mm[pad]), float(pads.y_mm[pad]))
+        layers = pin_layers(self.ctx.board, route, is_start=is_start)
+        if layers is None or not groups:
+            yield from (StubElement(group) for group in groups if group.stubs)
+        else:
+            yield from _through(groups, *layers)
 
     def _groups_at(self, net: int, x_mm: float, y_mm: float) -> list[StubGroup]:
         return self.ctx.get(_groups_by_place).get(place_key(net, x_mm, y_mm), [])
+
+
+def _through(groups: list[StubGroup], entry: int, leaves: int) -> Iterator[Element]:
+    """Yield what a signal meets in a hole: stubs where it comes in, the barrel, stubs where it leaves."""
+    before = [group for group in groups if group.stubs and group.stubs[0].first == entry]
+    yield from (StubElement(group) for group in before)
+    if entry != leaves:
+        yield BarrelElement(groups[0], entry, leaves)
+    yield from (StubElement(group) for group in groups if group.stubs and group not in before)
 
 
 def side_by_side(positive: list[Element], negative: list[Element]) -> Iterator[SideBySide]:

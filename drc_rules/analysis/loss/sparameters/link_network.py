@@ -2,9 +2,9 @@
 
 Where both traces of a pair have the same element next to each other it counts in the odd and the even mode. What one
 has more, or alone, stands in that trace only, uncoupled: from it come skew and conversion between modes. Lines have the
-causal materials of their cross sections, anchored at the interface's Nyquist frequency. A via is a ladder of
-its field between the layers that it joins, with what is left of the hole as an open stub. Lengths in mm, frequencies in
-GHz.
+causal materials of their cross sections, anchored at the interface's Nyquist frequency. A via is a ladder of its field
+between the layers that it joins, with what is left of the hole as an open stub; so is the plated pin at an end, from
+the side of its part to the layer of the trace. Lengths in mm, frequencies in GHz.
 """
 
 from __future__ import annotations

@@ -73,3 +73,22 @@ def test_the_deepest_drill_has_no_layer_below_the_one_it_must_cut(tmp_path: Path
     assert (row.start, row.must_cut, row.holes) == ("B.Cu", "F.Cu", 1)
     assert (round(row.depth_mm.low, 6), round(row.depth_mm.high, 6)) == (1.24, 1.24)
     assert row.residual_mm.high == 0.0
+
+
+def test_a_drill_is_proposed_for_a_via_that_joins_layers_and_not_for_one_that_joins_nothing(tmp_path: Path) -> None:
+    """Of two vias on one net the second has tracks on the front alone: it is to be deleted."""
+    net = "/PCIE_TX0_P"
+    tracks = [
+        {"net": net, "layer": ABOVE, "path_mm": [[5, 10], [20, 10]]},
+        {"net": net, "layer": "In2.Cu", "path_mm": [[20, 10], [50, 10]]},
+        {"net": net, "layer": ABOVE, "path_mm": [[5, 10], [5, 20]]},
+    ]
+    vias = [{"net": net, "at_mm": at} for at in ([20, 10], [5, 20])]
+    board = {"size_mm": (60, 40), "stackup": SIX_LAYERS, "tracks": tracks, "vias": vias}
+    ctx = mini_context(tmp_path, board, '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n')
+
+    rows = [
+        (row.start, row.must_cut, row.must_not_cut, row.holes, row.is_proposed) for row in backdrill_table(ctx).rows
+    ]
+
+    assert rows == [("B.Cu", "In3.Cu", "In2.Cu", 1, True)]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from drc_rules.analysis.loss.hole_loss import added_db, barrel_loss_db
+from drc_rules.analysis.loss.hole_loss import added_db, barrel_loss_db, mean_db
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.analysis.via.stub_nulls import resonance_values
@@ -23,6 +25,7 @@ from stackup_lib.vias.stub_resonance import loaded_dk, via_ohm
 from tests.support.mini import mini_context
 from tests.support.stackups import FOUR_LAYERS
 
+Real = NDArray[np.float64]
 CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
 NET = "/PCIE_TX0_P"
 LAYERS = ("F.Cu", *(f"In{k}.Cu" for k in range(1, 9)), "B.Cu")
@@ -112,24 +115,64 @@ def test_barrel_and_stub_reflect_together(tmp_path: Path, leaves: str, stub: tup
 
     assert link.hole_count == (2 if stub else 1)
     assert link.holes_db.nominal == pytest.approx(link.hole_count * loss_db(chains))
-    assert link.barrels_db.nominal == pytest.approx(link.hole_count * loss_db([barrel]))
+    assert link.holes.rid_db.nominal == pytest.approx(link.hole_count * loss_db([barrel]))
     assert link.holes_db.low < link.holes_db.nominal < link.holes_db.high
-    assert (link.holes_db == link.barrels_db) is not bool(stub)
+    assert (link.holes_db == link.holes.rid_db) is not bool(stub)
+
+
+def swept_db(*shunt_s: float) -> tuple[list[float], Real]:
+    """Loss of each of some shunt capacitances, and of all in a row for any lengths of the lines between them."""
+    turns = np.linspace(0, 2 * np.pi, 361)
+    angle = np.array(list(product(turns[:-1], repeat=len(shunt_s) - 1)))
+    chain = alone = shunt_chain(np.full(len(angle), 1j * shunt_s[0]))
+    of = [alone]
+    for k, susceptance in enumerate(shunt_s[1:]):
+        cosine, sine = np.cos(angle[:, k]), np.sin(angle[:, k])
+        line = np.moveaxis(np.array([[cosine, 42.5j * sine], [1j / 42.5 * sine, cosine]]), -1, 0)
+        of.append(shunt_chain(np.full(len(angle), 1j * susceptance)))
+        chain = chain @ line @ of[-1]
+
+    def loss_db(one: Complex) -> Real:
+        return np.asarray(-20 * np.log10(np.abs(s_of_chain(one, 42.5)[:, 1, 0])))
+
+    return [float(loss_db(one)[0]) for one in of], loss_db(chain)
 
 
 def test_the_minimum_of_two_reflecting_parts_is_that_at_the_best_distance() -> None:
-    """Two shunt capacitances on a line without loss, its length swept: the least loss of the chain, and the mean."""
-    shunt = shunt_chain(np.full(721, 0.015j))
-    angle = np.linspace(0, 2 * np.pi, 721)
-    line = np.array([[np.cos(angle), 42.5j * np.sin(angle)], [1j / 42.5 * np.sin(angle), np.cos(angle)]])
-    s = s_of_chain(shunt @ np.moveaxis(line, -1, 0) @ shunt, 42.5)
-    one = float(-20 * np.log10(abs(s_of_chain(shunt, 42.5)[0, 1, 0])))
-    both_db = -20 * np.log10(np.abs(s[:, 1, 0]))
+    """Shunt capacitances on a line without loss, its lengths swept: the least loss of the chain; of two the mean."""
+    of, both_db = swept_db(0.015, 0.009)
 
-    found = added_db([Interval.exact(one)] * 4, 0.5)  # of a pair, two on either trace
+    found = added_db([Interval.exact(one) for one in of])
 
-    assert found.low == pytest.approx(float(both_db.min()), abs=1e-3)
-    assert found.nominal == found.high == pytest.approx(float(both_db.mean()), abs=1e-3)
+    assert found.low == pytest.approx(both_db.min(), abs=1e-3)
+    assert found.nominal == found.high == pytest.approx(both_db.mean(), abs=1e-3)
+    assert mean_db([found, found]) == found
+    of, all_db = swept_db(0.03, 0.009, 0.006)
+    three = added_db([Interval.exact(one) for one in of])
+    assert 0 < three.low == pytest.approx(all_db.min(), abs=1e-3)
+
+
+def test_two_alike_on_one_trace_of_a_pair_may_cancel_whole_and_the_other_trace_does_not_count() -> None:
+    """At the best distance two equal parts let all pass, and so the mean of both traces does."""
+    of, both_db = swept_db(0.015, 0.015)
+    one = Interval.exact(of[0])
+    assert both_db.min() < 1e-4
+
+    found = mean_db([added_db([one, one]), added_db([])])
+
+    assert found.low == pytest.approx(0.0, abs=1e-9)
+    assert found.nominal == pytest.approx(both_db.mean() / 2, abs=1e-3)
+    a_trace_each = mean_db([added_db([one]), added_db([one])])
+    assert a_trace_each.low == pytest.approx(of[0])  # nothing on its own trace cancels it
+
+
+def test_what_may_be_as_large_as_another_part_may_cancel_it() -> None:
+    """Ranges count: 1 dB is left of 2 dB only where the other part cannot be as large."""
+    sure, unsure = Interval.exact(2.0), Interval(low=0.1, nominal=0.5, high=math.inf)
+
+    assert added_db([sure, unsure]).low == 0
+    assert added_db([sure, Interval.exact(0.5)]).low > 0.5
+    assert added_db([unsure]) == unsure
 
 
 def test_at_the_resonance_of_its_stub_a_hole_loses_what_is_not_known(tmp_path: Path) -> None:

@@ -201,3 +201,20 @@ def test_a_profile_that_brings_an_interface_asks_for_its_share_although_nets_are
     assert [row.inferred for row in asked.losses] == [True]
     assert share(quiet, "board.loss.share_assumed") is Verdict.NOT_APPLICABLE
     assert quiet.losses == ()
+
+
+@pytest.mark.parametrize(
+    ("share_db", "remedy"), [(0.5, "none"), (1.2, "pins"), (20.0, "")], ids=["lines alone", "the pin", "it closes"]
+)
+def test_a_link_above_its_share_is_told_which_change_of_its_holes_is_enough(
+    tmp_path: Path, share_db: float, remedy: str
+) -> None:
+    """60 mm lose 0.9 dB at 8 GHz; the stub of a pin through the board as much again."""
+    pin = {"number": "1", "net": "/TX0_P", "kind": "through", "size_mm": [1.4, 1.4], "drill_mm": 0.9}
+    smd = {"number": "1", "net": "/TX0_P", "size_mm": [0.2, 0.2]}
+    parts = [
+        {"reference": "U1", "at_mm": [5, 10], "pads": [smd]},
+        {"reference": "J1", "at_mm": [65, 10], "pads": [pin]},
+    ]
+    row = only(checked(tmp_path, f'is = "pcie4"\nboard_loss_db = {share_db}', length_mm=60.0, parts=parts))
+    assert row.hole_remedy == remedy
