@@ -114,6 +114,14 @@ def test_links_of_unknown_generation_are_told_with_what_they_lack(tmp_path: Path
     assert (other.code, "has no routed link of that name" in " ".join(other.err.split())) == (2, True)
 
 
+def test_an_interface_that_becomes_no_file_is_told_as_such(tmp_path: Path) -> None:
+    """USB 2.0 is routed on many boards, and no loss of it is worked out."""
+    ran = run_here("touchstone", CARD, "--interface", "usb2", "--output", "links", cwd=tmp_path)
+
+    assert ran.code == 2
+    assert "USB 2.0 high speed is none of the interfaces that become files" in " ".join(ran.err.split())
+
+
 def test_wrong_questions_get_one_line(tmp_path: Path) -> None:
     """An interface that is none, a net that is not there, a folder that is a file, a frequency of nothing."""
     (tmp_path / "taken").write_text("", encoding="utf-8")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from drc_rules.facts.declared import Overrides, gather, purpose_of
+from drc_rules.requirements.data_files import parse_model
 from drc_rules.settings.config import load_config, parse_config
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact, Origin
+from stackup_lib.core.frozen import Frozen
 from tests.support.mini import mini_board
 
 STACKUP = """
@@ -19,6 +22,12 @@ F.Cu 0.035
 core 1.5 "370HR" dk=4.0
 B.Cu 0.035
 """
+
+
+class Versioned(Frozen):
+    """A file whose version is a number."""
+
+    version: Literal[1]
 
 
 def board(folder: Path, **keys: object) -> Board:
@@ -79,6 +88,12 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         load_config(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="not UTF-8"):
         load_config(binary)
+
+
+def test_a_wrong_number_names_the_one_that_is_known() -> None:
+    """As the version of a plan or a baseline."""
+    with pytest.raises(ConfigError, match=r'"version" cannot be 7; known: 1$'):
+        parse_model("version = 7", Versioned, "plan.toml")
 
 
 def test_placeholders_declare_nothing() -> None:
