@@ -92,8 +92,8 @@ class Matched:
     def unstated_layers(self) -> frozenset[str]:
         """Copper layers of the board that the table lacks, or of which it lacks a dielectric next to them."""
         names = [one.layer for one in self.layers]
-        beside = {name: names[max(k - 1, 0) : k + 2] for k, name in enumerate(names)}
-        return frozenset(layer.name for layer in self.board.copper_layers if self.missing & {*beside[layer.name]})
+        near = {name: names[max(k - 1, 0) : k + 2] for k, name in enumerate(names)}
+        return frozenset(layer.name for layer in self.board.copper_layers if self.missing & {*near[layer.name]})
 
 
 def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) -> Matched:

@@ -127,7 +127,7 @@ Role = Literal[
 
 
 OF_A_LINK = ("role", "board_loss_db", "package_loss_db", "connector_loss_db")
-"""Keys of an `[[interface]]` that a user is asked for after its nets are declared."""
+"""Keys of an `[[interface]]` that may follow once its nets are declared."""
 
 
 class InterfaceDeclaration(NetChoice):

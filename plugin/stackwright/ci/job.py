@@ -48,7 +48,7 @@ def run_job(environment: Mapping[str, str]) -> int:
     choice = choose(environment, request)
     _log(environment, choice.why + ("\n" if choice.boards else ""))
     answers = []
-    said: set[str] = set()  # a baseline that is missing is one error, however many boards ask for it
+    said: set[str] = set()  # a baseline that is missing is one error, however many boards need it
     for answer in check_all([Path(board) for board in choice.boards], request):
         answers.append(answer)
         _log_answer(environment, answer, said)
