@@ -124,7 +124,8 @@ def check_up(
         **shown,
     )
     if config.suppress and options.suppress:
-        report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=config.text)
+        where = str(config.path or FILE_NAME)
+        report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=config.text, where=where)
     return CheckUp(context, report)
 
 

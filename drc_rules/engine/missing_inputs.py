@@ -106,7 +106,7 @@ def paste_lines(hints: Iterable[str], settings: str = "") -> tuple[str, ...]:
                 rows += [line for line in rest if line not in rows and _key(line) not in {_key(row) for row in rows}]
             elif "=" in head and head.split("=")[0].strip().isidentifier():
                 bare.append(head)
-            else:
+            elif f"# {head}" not in actions:
                 actions.append(f"# {head}")
     blocks = [*([line] for line in bare), *([head, *rows] for head, rows in tables.items()), *repeated]
     return _fitted(actions, [[line for line in block if line] for block in blocks], settings)

@@ -12,6 +12,7 @@ from datetime import date
 
 from drc_rules.report.model import Accepted, Finding, Report, StaleSuppression
 from drc_rules.rules.rule import find_rule
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.net_selection import matches
 from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import ConfigError
@@ -20,7 +21,9 @@ from stackup_lib.core.files.file_names import composed
 TABLE = r"(?m)^[ \t]*\[\[[ \t]*suppress[ \t]*\]\]"
 
 
-def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, toml: str = "") -> Report:
+def accept(
+    report: Report, suppressions: Iterable[Suppression], *, today: date, toml: str = "", where: str = FILE_NAME
+) -> Report:
     """Return the report with accepted findings set apart, and suppressions that are expired or match nothing named.
 
     A suppression whose clauses could not be decided this time is left alone: what it is about may be back tomorrow.
@@ -30,15 +33,15 @@ def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, 
         suppressions: in the order of the file.
         today: the day that expiry is measured against.
         toml: text of the settings, for the line of each table.
+        where: what errors call their file.
 
     Raises:
         ConfigError: a suppression names a rule that does not exist.
     """
     board = composed(report.board.path.rpartition("/")[2])
     here = [(n, one) for n, one in enumerate(suppressions) if one.board is None or matches(composed(one.board), board)]
-    for _, one in here:
-        if (known := find_rule(one.rule_code).code) != one.rule_code:
-            raise ConfigError("suppress", f'"{one.rule_code}" is not a code', f'write "{known}"')
+    for n, one in here:
+        _need_code(one, f"{where}, [[suppress]] {n + 1}")
     active = [one for _, one in here if one.expires is None or today <= one.expires]
     accepted = [(finding, by) for finding in report.findings if (by := _first(active, finding)) is not None]
     taken = {id(finding) for finding, _ in accepted}
@@ -55,6 +58,15 @@ def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, 
             "headline_why": with_accepted(report, len(accepted)),
         }
     )
+
+
+def _need_code(one: Suppression, where: str) -> None:
+    try:
+        known = find_rule(one.rule_code).code
+    except ConfigError as error:
+        raise ConfigError(where, f'"{one.rule_code}" is no rule', error.next_step) from None
+    if known != one.rule_code:
+        raise ConfigError(where, f'"{one.rule_code}" is not a code', f'write "{known}"')
 
 
 def with_accepted(report: Report, more: int) -> str:

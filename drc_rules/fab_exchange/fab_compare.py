@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from enum import StrEnum
 
 from pydantic import computed_field
 
-from drc_rules.fab_exchange.fab_align import RowGroup, align
+from drc_rules.fab_exchange.fab_align import Aligned, RowGroup, align
 from drc_rules.fab_exchange.fab_text import FabRow, FabStackup
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
@@ -18,6 +19,7 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
+from stackup_lib.core.words import count
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from stackup_lib.materials import catalogue, ounce_class
@@ -25,6 +27,8 @@ from stackup_lib.materials import catalogue, ounce_class
 SAME_MM = 2e-6
 SAME_DK = 0.005
 """Half of the last digit that fabs print for a Dk."""
+BARE_DF = "neither states its frequency"
+"""The remark where two loss tangents differ that no frequency belongs to."""
 
 
 class CompareOutcome(StrEnum):
@@ -70,6 +74,8 @@ class Matched:
     Attributes:
         content: that board's file; the board's own bytes where nothing differs.
         row_contents, row_configs: file and settings with one row of the fab's alone, by the row's name.
+        missing: the board's rows, copper to copper, that the table lacks.
+        not_judged: why the fab's stackup cannot be judged as a whole, "" where it can.
     """
 
     layers: tuple[LayerMatch, ...]
@@ -79,6 +85,15 @@ class Matched:
     row_contents: dict[str, bytes]
     row_configs: dict[str, Config]
     notes: tuple[str, ...] = ()
+    missing: frozenset[str] = frozenset()
+    not_judged: str = ""
+
+    @property
+    def unstated_layers(self) -> frozenset[str]:
+        """Copper layers of the board that the table lacks, or of which it lacks a dielectric next to them."""
+        names = [one.layer for one in self.layers]
+        near = {name: names[max(k - 1, 0) : k + 2] for k, name in enumerate(names)}
+        return frozenset(layer.name for layer in self.board.copper_layers if self.missing & {*near[layer.name]})
 
 
 def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) -> Matched:
@@ -133,7 +148,20 @@ def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) ->
         row_contents=alone,
         row_configs=settings,
         notes=(*fab.notes, *aligned.notes),
+        missing=frozenset(group.row.name for group in aligned.groups if group.is_missing),
+        not_judged=_not_judged(aligned),
     )
+
+
+def _not_judged(aligned: Aligned) -> str:
+    """A stackup of which the fab states a part, or which has other layers than the board's, has no verdict."""
+    lost = [group.row.kind for group in aligned.groups if group.is_missing]
+    copper = lost.count(LayerKind.COPPER)
+    if lost:
+        kind = "copper" if copper else "dielectric"
+        number = copper or len(lost)
+        return f"{count(number, f'{kind} row')} {'is' if number == 1 else 'are'} missing"
+    return f"the board lacks {count(len(aligned.extra), 'copper row')} of the table" if aligned.extra else ""
 
 
 def _extra(row: FabRow) -> LayerMatch:
@@ -306,7 +334,7 @@ def _names(families: set[str]) -> str:
 
 
 def _permittivity(row: PlannedRow, plies: Sequence[DielectricPly], fab: Sequence[FabRow]) -> list[Compared]:
-    """Dk in series over the sheets; Df only where both state one, as neither states its frequency."""
+    """Dk in series over the sheets; Df where both state one: at the table's frequency, where its title names one."""
     found: list[Compared] = []
     theirs = _in_series([(one.thickness_mm, one.dk) for one in fab])
     ours = _in_series([(p.ply.thickness_mm, _dk(p)) for p in plies])
@@ -316,12 +344,35 @@ def _permittivity(row: PlannedRow, plies: Sequence[DielectricPly], fab: Sequence
         found.append(_said("Dk", f"{ours:.3g}", f"{theirs:.3g}", accept=abs(ours - theirs) <= SAME_DK))
     elif theirs is not None:
         found.append(_open("Dk", "not stated", f"{theirs:.3g}", "the board states none"))
-    df = {one.df for one in fab}
-    own = {ply.df for ply in row.plies}
-    if len(df) == 1 and len(own) == 1 and (a := next(iter(own))) and (b := next(iter(df))):
-        remark = "" if a == b else "neither states its frequency"
-        found.append(_said("Df", f"{a:g}", f"{b:g}", accept=abs(a - b) < 1e-9, remark=remark))
+    losses = {(one.df, one.at_ghz) for one in fab}
+    df, at_ghz = next(iter(losses))
+    if len(losses) == 1 and df:
+        found += _loss(row, plies, df, at_ghz)
     return found
+
+
+def _loss(row: PlannedRow, plies: Sequence[DielectricPly], df: float, at_ghz: float | None) -> list[Compared]:
+    """Hold the table's Df against the board's at the same frequency; without one, against the file's bare number."""
+    own, stated = {ply.df for ply in row.plies}, None
+    if len(own) == 1:
+        stated = own.pop()
+    at = {ply.df_at(at_ghz).value for ply in plies} if at_ghz else set()
+    known = at.pop() if len(at) == 1 else None
+    if known is not None:
+        same = round(known, _decimals(df)) == df or stated == df
+        where = f"at {at_ghz:g} GHz"
+        return [_said("Df", f"{known:.4g}", f"{df:g}", accept=same, remark=where)]
+    if not stated:
+        return []
+    remark = f"the table's is at {at_ghz:g} GHz, the board states no frequency" if at_ghz else ""
+    remark = "" if stated == df else remark or BARE_DF
+    return [_said("Df", f"{stated:g}", f"{df:g}", accept=abs(stated - df) < 1e-9, remark=remark)]
+
+
+def _decimals(df: float) -> int:
+    """Return to how many a table states a Df: as printed, at least to a thousandth."""
+    exponent = Decimal(repr(df)).as_tuple().exponent
+    return max(-exponent, 3) if isinstance(exponent, int) else 3
 
 
 def _dk(ply: DielectricPly) -> float | None:

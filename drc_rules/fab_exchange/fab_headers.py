@@ -23,8 +23,8 @@ _COLUMNS = {
     r"|dielectric material|dielectric|brand|laminate type|supplier description|basismaterial|材料|板材)",
     "glass": r"(construction|glass( style| type)?|style|pp( type)?|prepreg( type)?|glass ?cloth|fabric|weave)",
     "resin": r"((resin( content)?|rc|r/c) ?%?)",
-    "dk": r"((dk|er|εr|ɛr|e r|epsilon ?r|dielectric const(ant)?|permittivity|介电常数)( value)?|dk ?/ ?er)",
-    "df": r"((df|tan ?[dδ]|loss tangent|dissipation factor|loss tan|tan delta)( value)?)",
+    "dk": r"((dk|er|εr|ɛr|e r|epsilon ?r|dielectric const(ant)?|permittivity|介电常数)( value| stated)?|dk ?/ ?er)",
+    "df": r"((df|tan ?[dδ]|loss tangent|dissipation factor|loss tan|tan delta)( value| stated)?)",
     "tg": r"(tg)",
     "oz": r"((copper|cu|foil)? ?(oz|weight|wt|weight oz)|copper ?oz|oz cu|copper|cu)",
     "w/s": rf"({_WIDTH} ?[/&+-] ?{_GAP}|lw ?/ ?(ls|s)|l ?/ ?s|(line|trace) ?[/&] ?(space|gap|spacing)|线宽 ?/ ?线距)",
@@ -83,21 +83,32 @@ def find_head(row: Sequence[str]) -> Head | None:
         key, unit = _column(cell)
         if key is None:
             continue
-        if key in columns:
+        at = _frequency_ghz(cell) if key in ("dk", "df") else None
+        if key in columns and at is not None and key not in at_ghz:
+            pass  # at a stated frequency a number says more than one without
+        elif key in columns:
+            if at is None and key in at_ghz:
+                continue
             if key not in ("number", "description", "kind") and units.get(key) == unit:
                 doubts.append(f'"{cell}" and "{names[key]}" may both be the {key}: "{names[key]}" is read')
             continue
         columns[key], names[key] = index, cell
         if unit:
             units[key] = unit
-        if key in ("dk", "df") and (at := _GHZ.search(cell)):
-            at_ghz[key] = float(at[1].replace(",", ".")) / (1000 if at[2].lower() == "mhz" else 1)
+        if at is not None:
+            at_ghz[key] = at
     has_values = any(key.endswith(("thickness", "width", "w/s", "oz", "ohm")) for key in columns)
     numbers = sum(bool(re.fullmatch(r"[-+]?[\d.,]+", cell)) for cell in row)
     is_head = len(columns) >= 3 or (len(columns) == 2 and has_values and not numbers)
     if not (is_head and has_values and numbers < 2):
         return None
     return Head(columns=columns, units=units, names=names, at_ghz=at_ghz, doubts=tuple(doubts))
+
+
+def _frequency_ghz(cell: str) -> float | None:
+    """The frequency that the header of a Dk or Df names."""
+    found = _GHZ.search(cell)
+    return float(found[1].replace(",", ".")) / (1000 if found[2].lower() == "mhz" else 1) if found else None
 
 
 def _column(cell: str) -> tuple[str | None, str | None]:

@@ -43,12 +43,18 @@ class FabVerdict(Frozen):
     together: tuple[str, ...] = ()
 
 
-def fab_verdict(path: Path, content: bytes, matched: Matched, config: Config, overrides: Overrides) -> FabVerdict:
+def fab_verdict(
+    path: Path, content: bytes, matched: Matched, config: Config, overrides: Overrides
+) -> FabVerdict | None:
     """Check the board twice, and row by row where the fab's stackup makes a clause worse.
+
+    None where the fab does not state the board's whole stackup: `matched.not_judged` says what is missing.
 
     Raises:
         StackwrightError: board or settings cannot be read.
     """
+    if matched.not_judged:
+        return None
     before = check_board(path, config=config, overrides=overrides, text=content, tables=False)
     same_facts = matched.config.declared.dielectric == config.declared.dielectric
     if matched.content == content and same_facts:

@@ -82,7 +82,7 @@ def rail_notes(board: Board, rows: Sequence[RailDeclaration]) -> Iterator[str]:
         where, named = f"[[rail]] {number} ({row.net})", abs(volts_of_name(row.net) or 0.0)
         if row.net and board.net_named(row.net) is None:
             yield f"{where}: the board has no such net; {did_you_mean(row.net, filter(None, board.nets))}"
-        if named and abs(row.voltage_v - named) > USUAL_SWING * named:
+        if named and row.voltage_v is not None and abs(row.voltage_v - named) > USUAL_SWING * named:
             stated = f"states {row.voltage_v:g} V, the name of the net {named:g} V"
             yield f"{where} {stated}: drop and current follow voltage_v"
         if row.net in before:

@@ -176,7 +176,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     if apart:
         pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
     roles = _with_pins(pins, roles, loose | apart, expected)
-    notes += [*_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
+    notes += [*config.not_counted, *_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
     named_roles = _name_groups(roles, board.nets)
     return Assignment(named_roles, links, tuple(notes), _idle(board) - declared.keys())

@@ -59,7 +59,7 @@ class RailRow(Frozen):
     """
 
     net: str
-    voltage_v: float
+    voltage_v: float | None
     current_a: float | None = None
     core: bool = False
     source: str = ""
@@ -89,4 +89,4 @@ class RailRow(Frozen):
     @property
     def drop_pct(self) -> float | None:
         """Nominal drop in percent of the voltage."""
-        return self.drop_mv.nominal / self.voltage_v / 10 if self.drop_mv else None
+        return self.drop_mv.nominal / self.voltage_v / 10 if self.drop_mv and self.voltage_v else None

@@ -164,6 +164,8 @@ def _no_choice(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
     choices = re.findall(r"'([^']*)'", complaint["msg"])
     given = complaint["input"]
     what = f'"{key}" cannot be {_given(given)}' if not isinstance(given, str) else f'"{key}" cannot be "{given}"'
+    if not choices:  # numbers
+        return ConfigError(where, what, f"known: {complaint.get('ctx', {}).get('expected', 'other values')}")
     return ConfigError(where, what, did_you_mean(_given(given)[:MOST_WORD].strip("'"), choices))
 
 

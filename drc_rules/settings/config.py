@@ -1,9 +1,10 @@
 """`stackwright.toml`: what the user declares, because KiCad has no field for it."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 
 from drc_rules.requirements.data_files import parse_model, read_text
 from drc_rules.settings import FILE_NAME
@@ -13,7 +14,7 @@ from drc_rules.settings.config_parts import PartModelDeclaration
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.settings.config_thermal import HotPart
-from drc_rules.settings.declaration import PLACEHOLDER, Declaration
+from drc_rules.settings.declaration import PLACEHOLDER, Declaration, is_open
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.settings.suppression import Suppression
 
@@ -78,6 +79,32 @@ class NetChoice(Declaration):
     net_classes: tuple[str, ...] = ()
     nets: tuple[str, ...] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_placeholders(cls, data: object) -> object:
+        """The placeholder among others chooses no net; the others still do."""
+        if not isinstance(data, dict):
+            return data
+        filled = {key: _named(value) if key in _CHOOSE_NETS else value for key, value in data.items()}
+        return {key: value for key, value in filled.items() if not is_open(value)}
+
+    @classmethod
+    def open_keys(cls, table: Mapping[str, object]) -> tuple[str, ...]:
+        """Return the keys without which a table declares nothing, and that are open: its nets too, if none is named."""
+        open_nets = [key for key in _CHOOSE_NETS if is_open(table.get(key))]
+        none_named = not any(_named(table.get(key)) for key in _CHOOSE_NETS if key in table)
+        return (*super().open_keys(table), *(open_nets if none_named else ()))
+
+
+_CHOOSE_NETS = ("net_classes", "nets")
+
+
+def _named(names: object) -> object:
+    """Return a list without the placeholder; the placeholder itself names nothing."""
+    if isinstance(names, list):
+        return [name for name in names if name != PLACEHOLDER]
+    return [] if names == PLACEHOLDER else names
+
 
 Role = Literal[
     "add_in_card",
@@ -100,7 +127,7 @@ Role = Literal[
 
 
 OF_A_LINK = ("role", "board_loss_db", "package_loss_db", "connector_loss_db")
-"""Keys of an `[[interface]]` that may stay open: the nets are declared without them."""
+"""Keys of an `[[interface]]` that may follow once its nets are declared."""
 
 
 class InterfaceDeclaration(NetChoice):
@@ -196,6 +223,7 @@ class Config(Declaration):
 
     _text: str = PrivateAttr(default="")
     _path: Path | None = PrivateAttr(default=None)
+    _not_counted: tuple[str, ...] = PrivateAttr(default=())
 
     @property
     def text(self) -> str:
@@ -207,20 +235,43 @@ class Config(Declaration):
         """The file that was read, as the user would type it; None where there is none."""
         return self._path
 
-    @field_validator("interface", "impedance", "backdrill", "rail", "part_model", mode="before")
+    @property
+    def not_counted(self) -> tuple[str, ...]:
+        """Tables that declare nothing because a key that they cannot do without is open, as notes."""
+        return self._not_counted
+
+    @model_validator(mode="wrap")
     @classmethod
-    def _drop_unfilled(cls, rows: object) -> object:
-        """A table of an array that still holds a placeholder declares nothing, but for a key that it can do without."""
-        return [row for row in rows if not _is_unfilled(row)] if isinstance(rows, list) else rows
+    def _drop_unfilled(cls, data: Any, handler: ModelWrapValidatorHandler["Config"]) -> "Config":  # noqa: ANN401
+        """Leave out the tables that cannot do without a key that is open, and keep a note of each."""
+        if not isinstance(data, dict):
+            return handler(data)
+        kept = dict(data)
+        notes: list[str] = []
+        for name, table in _ARRAYS.items():
+            if isinstance(rows := data.get(name), list):
+                notes += _open_notes(name, table, rows)
+                kept[name] = [row for row in rows if not (isinstance(row, dict) and table.open_keys(row))]
+        config = handler(kept)
+        config._not_counted = tuple(notes)
+        return config
 
 
-def _is_unfilled(row: object) -> bool:
-    items = row.items() if isinstance(row, dict) else ()
-    return any(PLACEHOLDER in _within(value) for key, value in items if key not in OF_A_LINK)
+_ARRAYS: Mapping[str, type[Declaration]] = {
+    "interface": InterfaceDeclaration,
+    "impedance": ImpedanceDeclaration,
+    "backdrill": BackdrillDeclaration,
+    "rail": RailDeclaration,
+    "part_model": PartModelDeclaration,
+}
+"""Arrays of which a table may declare nothing: one that is not filled in yet."""
 
 
-def _within(value: object) -> list[object]:
-    return value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
+def _open_notes(name: str, table: type[Declaration], rows: list[object]) -> Iterator[str]:
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict) and (keys := table.open_keys(row)):
+            said = ", ".join(f'{key} = "{PLACEHOLDER}"' for key in keys)
+            yield f"[[{name}]] {number} is not counted: {said}"
 
 
 def load_config(path: Path) -> Config:

@@ -1,11 +1,12 @@
 """The `[[part_model]]` tables of `stackwright.toml`: files of measured or simulated parts."""
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, model_validator
 
-from drc_rules.settings.declaration import Declaration
+from drc_rules.settings.declaration import Declaration, is_open
 from drc_rules.settings.net_selection import matches
 
 
@@ -29,6 +30,12 @@ class PartModelDeclaration(Declaration):
     subcircuit: str = ""
     mounted: Literal["series", "shunt"] = "series"
     bias_v: float = Field(default=0.0, ge=0, le=10_000)
+
+    @classmethod
+    def open_keys(cls, table: Mapping[str, object]) -> tuple[str, ...]:
+        """Return the keys that are open and needed: without one that narrows, the file would hold for other parts."""
+        narrow = ("parts", "values", "libraries")
+        return (*super().open_keys(table), *(key for key in narrow if is_open(table.get(key))))
 
     @property
     def is_network(self) -> bool:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from drc_rules.settings.declaration import PLACEHOLDER, Declaration
+from drc_rules.settings.declaration import Declaration, is_open
 
 
 class CapacitorDeclaration(Declaration):
@@ -53,13 +53,23 @@ class PdnDeclaration(Declaration):
     up_to_mhz: float | None = Field(default=None, gt=0, le=1000)
     capacitor: tuple[CapacitorDeclaration, ...] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_placeholders(cls, data: object) -> object:
+        """A key that is open is as good as absent, and so is what says nothing without it."""
+        if not isinstance(data, dict):
+            return data
+        rests = {"regulator_mohm": ("regulator_khz",), "package_ph": ("package_mohm", "die_nf")}
+        without = {one for key, others in rests.items() if is_open(data.get(key)) for one in others}
+        return {key: value for key, value in data.items() if key not in without and not is_open(value)}
+
     @field_validator("capacitor", mode="before")
     @classmethod
     def _filled_in(cls, rows: object) -> object:
-        """Leave out rows that still hold a placeholder."""
+        """Leave out rows of which a number or a part is open: the parts then count as without the maker's data."""
         if not isinstance(rows, list | tuple):
             return rows
-        return [row for row in rows if not (isinstance(row, dict) and PLACEHOLDER in row.values())]
+        return [row for row in rows if not (isinstance(row, dict) and _is_without_data(row))]
 
     @model_validator(mode="after")
     def _said_once(self) -> "PdnDeclaration":
@@ -70,3 +80,7 @@ class PdnDeclaration(Declaration):
         if self.package_ph is None and (self.package_mohm is not None or self.die_nf is not None):
             raise ValueError("package_mohm and die_nf need package_ph")
         return self
+
+
+def _is_without_data(row: dict[str, object]) -> bool:
+    return any(is_open(value) for key, value in row.items() if key != "source")

@@ -1,14 +1,17 @@
 """The `[[rail]]` tables of `stackwright.toml`: what a rail carries, from where to where, and what it may lose."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from drc_rules.settings.config_pdn import PdnDeclaration
-from stackup_lib.core.frozen import Frozen
+from drc_rules.settings.declaration import Declaration, is_open, without_open_entries
+from stackup_lib.core.facts import MissingFact
 
 
-class RailDeclaration(Frozen):
+class RailDeclaration(Declaration):
     """One power net and its worst continuous load.
 
     `from` and `to` name parts (`U7`: its pads on the net) or single pads (`U7.3`). `to` is a list, whose pads draw
@@ -16,7 +19,7 @@ class RailDeclaration(Frozen):
 
     Attributes:
         net: its whole name.
-        voltage_v: its voltage; read as its size, a negative one sets `negative`.
+        voltage_v: its voltage; read as its size, a negative one sets `negative`. None where it is still open.
         negative: its voltage is below ground.
         current_a: all of its loads together; or `tdp_w`, then it is the power over the voltage; or the sum of `to`.
         duty_pct: share of `tdp_w` that lasts. Training always counts as 100 %.
@@ -40,7 +43,7 @@ class RailDeclaration(Frozen):
     model_config = ConfigDict(populate_by_name=True)
 
     net: str = Field(min_length=1)
-    voltage_v: float = Field(gt=0, le=2000)
+    voltage_v: Annotated[float, Field(gt=0, le=2000)] | SkipJsonSchema[None]
     negative: bool = False
     current_a: float | None = Field(default=None, gt=0, le=20_000)
     tdp_w: float | None = Field(default=None, gt=0, le=20_000)
@@ -67,6 +70,25 @@ class RailDeclaration(Frozen):
 
     @model_validator(mode="before")
     @classmethod
+    def _drop_placeholders(cls, data: object) -> object:
+        """A key that is open is as good as absent, but for the voltage: the rail is there, and has one."""
+        if not isinstance(data, dict):
+            return data
+        given = {key: without_open_entries(value) if key == "copper_um" else value for key, value in data.items()}
+        shares = given.get("to")
+        if isinstance(shares, dict) and any(map(is_open, shares.values())):
+            del given["to"]  # the loads share their currents: with one of them open none is known
+        if is_open(given.get("voltage_v")):
+            given["voltage_v"] = None
+        return {key: value for key, value in given.items() if not is_open(value)}
+
+    @classmethod
+    def open_keys(cls, table: Mapping[str, object]) -> tuple[str, ...]:
+        """Return `net` where it is open: a rail without a voltage is one that cannot be judged yet."""
+        return tuple(key for key in super().open_keys(table) if key != "voltage_v")
+
+    @model_validator(mode="before")
+    @classmethod
     def _below_ground(cls, given: object) -> object:
         """Read `voltage_v = -12` as 12 V below ground: drop, current and impedance have no sign."""
         volts = given.get("voltage_v") if isinstance(given, dict) else None
@@ -86,19 +108,38 @@ class RailDeclaration(Frozen):
         return self
 
     @property
+    def volts(self) -> float:
+        """Its voltage; raises `MissingFact` where it is still open."""
+        if self.voltage_v is None:
+            raise MissingFact(f"the voltage of {self.net}", f'in the [[rail]] of {self.net}: voltage_v = "?"')
+        return self.voltage_v
+
+    @property
+    def limits_drop(self) -> bool:
+        """True where a limit of the drop is declared."""
+        return self.max_drop_pct is not None or self.max_drop_mv is not None
+
+    @property
+    def states_target(self) -> bool:
+        """True where ripple and step are declared, which give a target impedance."""
+        return self.ripple_pct is not None and self.step_a is not None
+
+    @property
     def max_drop_v(self) -> float | None:
-        """The declared limit of the drop in volts, None where none is declared."""
+        """The declared limit of the drop in volts, None where none is declared; raises as `volts` does."""
         if self.max_drop_pct is not None:
-            return self.voltage_v * self.max_drop_pct / 100
+            return self.volts * self.max_drop_pct / 100
         return self.max_drop_mv / 1000 if self.max_drop_mv is not None else None
 
     @property
     def target_ohm(self) -> float | None:
         """V ripple / step, None where either is not declared: there a step just uses up the allowed ripple.
 
+        Raises as `volts` does.
+
         L. D. Smith, R. E. Anderson, D. W. Forehand, T. J. Pelc, T. Roy, "Power distribution system design methodology
         and capacitor selection for modern CMOS technology", IEEE Trans. Adv. Packag. 22 (1999) 284-291.
         """
         if self.ripple_pct is None or self.step_a is None:
             return None
-        return self.voltage_v * self.ripple_pct / 100 / self.step_a
+        return self.volts * self.ripple_pct / 100 / self.step_a

@@ -182,7 +182,7 @@ def pair_pitch_mm(work: GoalWork) -> float | None:
 def power_gap_mm(work: GoalWork) -> float | None:
     """Return the thinnest dielectric next to a power plane: for supplies of 48 V and 54 V."""
     form, project = work.selection.form, work.project
-    rails = [rail.voltage_v for rail in project.config.rail] if project else []
+    rails = [rail.voltage_v or 0.0 for rail in project.config.rail] if project else []
     highest = max([*rails, (form.supply_v or 0.0) if form else 0.0], default=0.0)
     if highest < BUS_V:
         return None

@@ -209,6 +209,14 @@ def test_autosaves_and_untracked_boards_are_left_alone(repository: Repository) -
 
 
 @needs_git
+def test_one_error_of_all_boards_is_told_once(repository: Repository, capfd: pytest.CaptureFixture[str]) -> None:
+    """A baseline that is not there: three boards ask for it."""
+    settings = repository.settings(STACKWRIGHT_CHANGED_ONLY="false", STACKWRIGHT_BASELINE="none.json")
+    assert job.run_job(settings) == 2
+    assert capfd.readouterr().err.count("none.json") == 1
+
+
+@needs_git
 @pytest.mark.parametrize("base", ["0" * 40, "", "no commit", "--output=x", "1234567"])
 def test_without_a_base_every_board_is_checked_and_the_log_says_so(repository: Repository, base: str) -> None:
     repository.base = base

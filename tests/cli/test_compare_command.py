@@ -384,6 +384,56 @@ def test_a_table_that_ends_early_lacks_the_rest(compared: Callable[[str], tuple[
     assert (code, len(missing), missing[0], missing[-1]) == (1, 12, "dielectric 10", "B.Cu")
     assert {m.outcome.value for m in found.layers if m.layer not in missing and m.figures} == {"accept"}
     assert "matched by the layers' numbers" in " ".join(found.notes)
+    assert "not judged: 6 copper rows are missing" in found.notes
+    assert [effect.layer for effect in found.lines] == ["In2.Cu"], "In13.Cu is not in the table"
+
+
+def test_a_table_with_a_part_of_the_stackup_has_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Text, JSON and reply; what differs in the part is told, and neither accepted nor refused."""
+    rows = rows_of_card()[:20]
+    rows[4]["Thickness (mm)"] = "0.1000"
+    path = tmp_path / "fab.csv"
+    path.write_text(table(rows), encoding="utf-8")
+
+    assert run(["compare", str(CARD), str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "verdict  not judged, 6 copper rows are missing" in out
+    assert "->  fit" not in out and "-> fit" not in out
+    run(["compare", str(CARD), str(path), "--json"])
+    assert json.loads(capsys.readouterr().out)["verdict"] is None
+    run(["compare", str(CARD), str(path), "--reply"])
+    out = capsys.readouterr().out
+    assert "not judged until you state every row:\n- dielectric 2: thickness 0.075 mm, you state 0.1 mm" in out
+    assert "We accept" not in out
+
+
+def test_our_own_table_of_a_board_is_the_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `stackup --format csv` writes it: every row, Dk and Df among them."""
+    path = tmp_path / "full.csv"
+    run(["stackup", str(CARD), "--format", "csv", "-o", str(path)])
+    assert run(["compare", str(CARD), str(path), "--json"]) == 0
+    layers = json.loads(capsys.readouterr().out.partition("\n{")[2].join(("{", "")))["layers"]
+    assert {figure["what"] for one in layers for figure in one["figures"]} >= {"Dk", "Df", "thickness", "material"}
+
+
+@pytest.mark.parametrize("title", ["Df @10GHz", "Df at 10 GHz", "Df (10 GHz)", "DF@10GHz"])
+@pytest.mark.parametrize(("df", "outcome"), [("0.0039", "accept"), ("0.006", "differs")])
+def test_a_df_is_held_against_the_boards_at_the_frequency_of_its_title(
+    title: str, df: str, outcome: str, compared: Callable[[str], tuple[int, ComparisonDocument]]
+) -> None:
+    """Megtron 6(N) has 0.00385 at 10 GHz: the maker's 0.003 at 1 and 0.004 at 12 GHz, on a line over log f."""
+    rows = rows_of_card((*HEAD, title))
+    rows[2][title] = df
+    _, found = compared(table(rows))
+    figure = next(one for one in found.layers[2].figures if one.what == "Df")
+    assert (figure.outcome.value, figure.remark) == (outcome, "at 10 GHz")
+
+
+def test_a_df_without_a_frequency_says_so(compared: Callable[[str], tuple[int, ComparisonDocument]]) -> None:
+    rows = rows_of_card((*HEAD, "Df"))
+    rows[2]["Df"] = "0.006"
+    _, found = compared(table(rows))
+    assert next(one for one in found.layers[2].figures if one.what == "Df").remark == "neither states its frequency"
 
 
 @pytest.mark.parametrize("left_out", [2, 3])

@@ -481,3 +481,18 @@ def test_the_numbers_of_each_tier_are_shown_where_it_is_decided(code: str, tmp_p
                 assert any(pair == pytest.approx(stated, abs=SMALL) for pair in pairs), (finding.title, pairs)
                 measures.append(finding.measured.value)
     assert len(set(measures)) == len(measures) >= 2
+
+
+def test_the_numbers_of_an_unplated_hole_say_where_fills_are_left_out(tmp_path: Path) -> None:
+    """Against the best fabs only what the drill surely meets counts; against the others the zones do too."""
+    rule = next(rule for rule in RULES if rule.code == "FAB017")
+    board = MiniBoard.model_validate({"size_mm": [60, 40], "copper_layers": 4, **TIERED["FAB017"]})
+    path = write(board, tmp_path, "board")
+
+    found = trace_clauses(
+        read_board(path), find_config(path, None), Overrides(), lambda clause: clause.kind in rule.kinds
+    )
+
+    said = [step.what for answer in found.answers for one in answer.objects for step in one.steps]
+    assert sum(one.endswith(", zone fills left out") for one in said) == 1
+    assert any(one.startswith("unplated holes") and not one.endswith("left out") for one in said)

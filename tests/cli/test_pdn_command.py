@@ -49,7 +49,19 @@ def test_a_net_without_declaration(tmp_path: Path, capsys: pytest.CaptureFixture
     out = capsys.readouterr().out
     assert "1000 mOhm, as given" in out
     assert 'pdn.regulator_mohm = "?"' in out
+    assert 'from = ["?"]  # where it is fed' in out
+    assert 'current_a = "?"  # or tdp_w, all loads together' in out
     assert "0.8 V from the name of the net" in out
+
+
+def test_a_line_of_the_block_that_stays_open_drops_that_line_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table is there without it; a bandwidth alone says nothing of the inductance."""
+    run(["pdn", board(tmp_path, config=RAIL + 'pdn.regulator_mohm = "?"\npdn.regulator_khz = 50\n' + TARGET)])
+    out = capsys.readouterr().out
+    assert "4 mOhm, 5 % of 0.8 V over a step of 10 A, as declared" in out
+    assert 'pdn.regulator_mohm = "?"' in out
 
 
 def test_verbose_lists_every_capacitor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -152,6 +152,14 @@ def test_a_link_that_a_declared_half_brings_is_written_and_not_denied(tmp_path: 
     assert (denied.code, "generation of PCI Express is not known" in " ".join(denied.out.split())) == (1, True)
 
 
+def test_an_interface_that_becomes_no_file_is_told_as_such(tmp_path: Path) -> None:
+    """USB 2.0 is routed on many boards, and no loss of it is worked out."""
+    ran = run_here("touchstone", CARD, "--interface", "usb2", "--output", "links", cwd=tmp_path)
+
+    assert ran.code == 2
+    assert "USB 2.0 high speed is none of the interfaces that become files" in " ".join(ran.err.split())
+
+
 def test_wrong_questions_get_one_line(tmp_path: Path) -> None:
     """An interface that is none, a net that is not there, a folder that is a file, a frequency of nothing."""
     (tmp_path / "taken").write_text("", encoding="utf-8")

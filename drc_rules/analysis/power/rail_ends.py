@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from drc_rules.analysis.power.rail_inputs import ENDS, need_fitted, part_pads
+from drc_rules.analysis.power.rail_inputs import ENDS, need_fitted, pads_of_all, part_pads
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board
@@ -53,8 +53,11 @@ def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> Ret
     name. An inductor or shunt has none: then those of the parts on its other net count, which is inferred.
 
     Raises:
-        MissingFact: an end has no ground pad or is not fitted, or there is not one ground that all ends have in common.
+        MissingFact: an end is not declared, has no ground pad or is not fitted, or there is not one ground that all
+            ends have in common.
     """
+    if not row.ground_from:
+        pads_of_all(board, row, row.from_, "from", "where it is fed")
     grounds = _grounds(board, row)
     for name in row.from_:
         need_fitted(board, row.net, name, "from", _pads(board, name, frozenset(range(len(board.nets)))))

@@ -49,8 +49,8 @@ def current_of(ctx: Context, row: RailDeclaration) -> tuple[float, str]:
             f"the current of {row.net}", in_table(row.net, 'current_a = "?"  # or tdp_w, all loads together')
         )
     duty = 100.0 if ctx.workload == CONTINUOUS else row.duty_pct
-    amperes = row.tdp_w * duty / 100 / row.voltage_v
-    return amperes, f"{amperes:.4g} A is {row.tdp_w:g} W at {row.voltage_v:g} V and {duty:g} % duty"
+    amperes = row.tdp_w * duty / 100 / row.volts
+    return amperes, f"{amperes:.4g} A is {row.tdp_w:g} W at {row.volts:g} V and {duty:g} % duty"
 
 
 def loads_of(board: Board, row: RailDeclaration, current_a: float) -> tuple[list[Load], str]:

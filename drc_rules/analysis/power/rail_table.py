@@ -22,8 +22,9 @@ def rail_rows(ctx: Context) -> tuple[RailRow, ...]:
 
 
 def _row(ctx: Context, row: RailDeclaration) -> RailRow:
-    limit = row.max_drop_v
-    target = row.target_ohm
+    has_volts = row.voltage_v is not None
+    limit = row.max_drop_v if has_volts or row.max_drop_pct is None else None
+    target = row.target_ohm if has_volts else None
     known = RailRow(
         net=row.net,
         voltage_v=row.voltage_v,

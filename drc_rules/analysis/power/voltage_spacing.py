@@ -94,7 +94,7 @@ def net_volts(ctx: Context) -> Mapping[int, NetVolts]:
     found = {net: NetVolts(volts, declared=False) for net, volts in named if volts is not None}
     for rail in ctx.declarations.config.rail:
         net = board.net_index.get(rail.net)
-        if net is not None:
+        if net is not None and rail.voltage_v is not None:
             is_below = rail.negative or (volts_of_name(rail.net) or 0.0) < 0
             found[net] = NetVolts(-rail.voltage_v if is_below else rail.voltage_v, declared=True)
     return found

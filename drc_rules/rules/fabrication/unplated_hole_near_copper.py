@@ -76,7 +76,8 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
     found = _gaps(ctx, least, are_old=are_old)
     near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
     if len(found.gap_mm):
-        ctx.shows(f"unplated holes, {least.who}", g=float(np.min(found.gap_mm)), g_min=least.value)
+        fills = "" if _with_fills(least, are_old=are_old) else ", zone fills left out"
+        ctx.shows(f"unplated holes, {least.who}{fills}", g=float(np.min(found.gap_mm)), g_min=least.value)
     if not len(near):
         _need_fills(ctx, least, are_old=are_old)
         return
@@ -94,7 +95,11 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
 
 def _gaps(ctx: Context, least: Bar, *, are_old: bool) -> CutGaps:
     """What a limit is held against: fills as long as they are true, but never where the drill may meet no copper."""
-    return at_holes(ctx, with_fills=not are_old and least.tier is not Tier.BEST)
+    return at_holes(ctx, with_fills=_with_fills(least, are_old=are_old))
+
+
+def _with_fills(least: Bar, *, are_old: bool) -> bool:
+    return not are_old and least.tier is not Tier.BEST
 
 
 def _need_fills(ctx: Context, least: Bar, *, are_old: bool) -> None:

@@ -63,7 +63,7 @@ pi: 3.14159
 def _with_target(ctx: Context, _clause: Clause) -> Iterator[int]:
     """Numbers of the rails that declare what their impedance may be, and not what it is."""
     for number, row in enumerate(ctx.declarations.config.rail):
-        if row.target_ohm is not None and row.impedance_mohm is None:
+        if row.states_target and row.impedance_mohm is None:
             yield number
 
 

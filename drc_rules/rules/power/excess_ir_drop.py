@@ -64,7 +64,7 @@ USUAL = "rail_ir_drop_usual"
 def _rails(ctx: Context, clause: Clause) -> Iterator[RailDeclaration]:
     """The rails with a declared limit, or those without."""
     for row in PowerRails(ctx).declared:
-        if (row.max_drop_v is None) == (clause.kind == USUAL):
+        if row.limits_drop != (clause.kind == USUAL):
             yield row
 
 
@@ -89,7 +89,7 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
     """Yield one finding per rail whose drop exceeds its limit, or may exceed it with the thinnest copper."""
     limit_v = row.max_drop_v
     if limit_v is None:
-        limit_v = row.voltage_v * (clause.limit.max or 100.0) / 100
+        limit_v = row.volts * (clause.limit.max or 100.0) / 100
     whole = PowerRails(ctx).whole(row)
     load = _deciding(whole, limit_v)
     _show(ctx, whole, load, limit_v)
@@ -140,7 +140,7 @@ def _show(ctx: Context, whole: WholeDrop, load: int, limit_v: float) -> None:
         U_there=there.drop_of(load).times(1000),
         U_back=back.of(load).times(1000) if back else 0.0,
         U_max=1000 * limit_v,
-        V=row.voltage_v,
+        V=row.volts,
         I=there.current_a,
         n=len(back.counted) if back else 0,
     )
@@ -155,7 +155,7 @@ def _title(whole: WholeDrop, number: int, limit_v: float) -> str:
     """What the copper takes, how much of it on which side, and of what."""
     there, back, row = whole.there, whole.back, whole.there.row
     load, drop = there.drop.loads[number], whole.of(number)
-    title = f"IR drop {_range_mv(drop)}, {figure(100 * drop.nominal / row.voltage_v, 2)} % of {row.voltage_v:g} V, "
+    title = f"IR drop {_range_mv(drop)}, {figure(100 * drop.nominal / row.volts, 2)} % of {row.volts:g} V, "
     title += f"maximum {figure(1000 * limit_v)} mV"
     if drop.nominal <= limit_v:
         title += " exceeded with the thinnest and hottest copper"

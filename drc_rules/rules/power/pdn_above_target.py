@@ -62,7 +62,7 @@ OWN_TARGET = "rail_impedance"
 def _rails(ctx: Context, clause: Clause) -> tuple[RailDeclaration, ...]:
     declared = PowerRails(ctx).declared
     if clause.kind == OWN_TARGET:
-        return tuple(row for row in declared if not row.core and row.target_ohm is not None)
+        return tuple(row for row in declared if not row.core and row.states_target)
     rails = tuple(row for row in declared if row.core)
     if not rails and ctx.declarations.config.core_on_module:
         return ()

@@ -21,11 +21,13 @@ from drc_rules.analysis.power.over_frequency.pdn_network import RailNetwork
 from drc_rules.analysis.power.over_frequency.plane_copper import plane_copper
 from drc_rules.analysis.power.over_frequency.rail_named import NamedRail, rail_named, target_of, up_to_hz
 from drc_rules.analysis.power.over_frequency.supply import supply_of
+from drc_rules.analysis.power.rail_inputs import parts_on
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.facts.part_models import part_models
 from drc_rules.report.pdn_rows import PdnCapacitor, PdnGroup, PdnMissing, PdnPair, PdnPoint, PdnRow, PdnTarget
 from drc_rules.settings.config_pdn import PdnDeclaration
 from drc_rules.settings.net_selection import toml_value
+from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.words import count, some
@@ -168,7 +170,7 @@ def _row(  # noqa: PLR0917 - the parts of a network, each once
         left_out=_by_reason(decoupling.left_out),
         lacks_parts=any(reason != NOT_FITTED for reason in decoupling.left_out.values()),
         assumed=tuple(_assumed(rail, network)),
-        missing=tuple(_missing(rail, board.nets[rail.net], network, decoupling)),
+        missing=tuple(_missing(rail, board, network, decoupling)),
     )
 
 
@@ -251,14 +253,17 @@ def _assumed(rail: NamedRail, network: RailNetwork) -> Iterator[str]:
         yield "copper that does not face ground may carry all of the current at low frequencies: lowest without its R"
 
 
-def _missing(rail: NamedRail, net: str, network: RailNetwork, decoupling: Decoupling) -> Iterator[PdnMissing]:
+def _missing(rail: NamedRail, board: Board, network: RailNetwork, decoupling: Decoupling) -> Iterator[PdnMissing]:
     """Yield what a verdict needs and is not declared, with the lines of the rail's table that declare it."""
-    load = network.load
+    load, net = network.load, board.nets[rail.net]
     if rail.row is None:
         volts = '"?"' if rail.volts is None else f"{rail.volts:g}"
         ripple = ('ripple_pct = "?"  # allowed ripple', 'step_a = "?"  # largest step of current')
         head = ("[[rail]]", f"net = {toml_value(net)}")
         yield PdnMissing(what="voltage, ripple and step", lines=(*head, f"voltage_v = {volts}", *ripple))
+        offered = ", ".join(parts_on(board, net)) or "none"
+        source = f'from = ["?"]  # where it is fed: parts or pads; parts on it: {offered}'
+        yield PdnMissing(what="source and current", lines=(source, 'current_a = "?"  # or tdp_w, all loads together'))
     if not network.supply.is_declared:
         own = 'pdn.regulator_mohm = "?"  # output resistance or load line'
         yield PdnMissing(

@@ -65,9 +65,10 @@ def rail_named(ctx: Context, name: str, parts: TwoTerminalParts) -> NamedRail:
     row = next((one for one in ctx.declarations.config.rail if one.net == name), None)
     if row is None and is_ground(name):
         raise MissingFact(f"a rail: {name} is the return of others", "name a supply net")
-    stated = row.voltage_v if row is not None else volts_of_name(name)
+    declared = row.voltage_v if row is not None else None
+    stated = volts_of_name(name) if declared is None else declared
     volts = abs(stated) if stated else None
-    words = "declared" if row is not None else "from the name of the net" if volts is not None else ""
+    words = "declared" if declared is not None else "from the name of the net" if volts is not None else ""
     return NamedRail(net, _ground(board, parts, net, row), row, volts, words)
 
 
@@ -97,7 +98,7 @@ def target_of(ctx: Context, rail: NamedRail) -> tuple[float, str] | None:
     row = rail.row
     if row is None:
         return None
-    own = row.target_ohm
+    own = row.target_ohm if row.voltage_v is not None else None
     if own is not None:
         words = f"{row.ripple_pct:g} % of {row.voltage_v:g} V over a step of {row.step_a:g} A, as declared"
         return own, words

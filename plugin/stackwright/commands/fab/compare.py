@@ -11,7 +11,7 @@ from rich.text import Text
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.fab_compare import Compared, CompareOutcome, LayerMatch, Matched, match_stackups
+from drc_rules.fab_exchange.fab_compare import BARE_DF, Compared, CompareOutcome, LayerMatch, Matched, match_stackups
 from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged, judge_totals, judge_widths
 from drc_rules.fab_exchange.fab_text import read_fab_file
 from drc_rules.fab_exchange.fab_verdict import ClauseChange, FabVerdict, fab_verdict
@@ -72,7 +72,7 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bo
             str(board_path), f"{missing.name} is not known, so there is nothing to compare", step
         ) from None
     theirs, _, _ = prepare(matched.board, matched.config, request.overrides)
-    effects = line_effects(context, theirs)
+    effects = tuple(one for one in line_effects(context, theirs) if one.layer not in matched.unstated_layers)
     widths = judge_widths(theirs, fab.widths, where)
     totals = judge_totals(fab)
     verdict = fab_verdict(board_path, content, matched, request.config_of(board_path), request.overrides)
@@ -83,7 +83,7 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bo
             lines=effects,
             widths=widths,
             totals=totals,
-            notes=matched.notes,
+            notes=(*matched.notes, *([f"not judged: {matched.not_judged}"] if matched.not_judged else [])),
             verdict=verdict,
         )
         text = document_text(document)
@@ -91,7 +91,7 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bo
         text = reply_text(board_path.stem, matched.layers, widths, totals, verdict)
     else:
         page = _page(board_path.name, where, matched, effects, widths)
-        _judgement(page, totals, verdict)
+        _judgement(page, totals, verdict, matched.not_judged)
         text = request.laid_out(page)
     request.deliver(text, "comparison")
     said = {match.outcome for match in matched.layers if match.lines or match.figures}
@@ -101,11 +101,15 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bo
     return CLEAN if said == {CompareOutcome.ACCEPT} else FOUND
 
 
-def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict) -> None:
+def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict | None, not_judged: str) -> None:
     for total in totals:
         if total.outcome is not CompareOutcome.ACCEPT:
             sums = f"states {total.stated_mm:.4g} mm, the rows add up to {total.sum_mm:.4g} mm"
             page.line(styled(f"line {total.line}: {sums}", "yellow"), indent=2)
+    if verdict is None:
+        page.heading("verdict", f"not judged, {not_judged}")
+        page.line("--reply prints the answer to the fab", indent=2)
+        return
     page.heading("verdict", f"{verdict.before.value} -> {verdict.after.value} with the fab's stackup")
     if not verdict.changes:
         page.line("no verdict of a requirement changes", indent=2)
@@ -150,7 +154,7 @@ def _page(
     if silent:
         page.line(styled(f"not compared, for the table says nothing of it: {', '.join(silent)}", "yellow"), indent=2)
     effects_block(page, effects, ("board", "fab"))
-    if any(one.what == "Df" and one.outcome is CompareOutcome.DIFFERS for m in matched.layers for one in m.figures):
+    if any(one.remark == BARE_DF for m in matched.layers for one in m.figures):
         page.line("loss is from the laminates' own data: a bare Df states no frequency", indent=2)
     if widths:
         _widths(page, widths)

@@ -18,21 +18,24 @@ def reply_text(
     layers: Sequence[LayerMatch],
     widths: Sequence[WidthJudged],
     totals: Sequence[TotalJudged],
-    verdict: FabVerdict,
+    verdict: FabVerdict | None,
 ) -> str:
     """Return the reply; a part without a line is left out, and nothing is accepted that was not compared."""
-    refused = {*verdict.refuse, *verdict.together}
-    accepted = list(_rows([m for m in layers if m.layer in verdict.accept], "{what} {fab} in place of {board}"))
+    refused = {*verdict.refuse, *verdict.together} if verdict else set()
+    taken = verdict.accept if verdict else ()
+    accepted = list(_rows([m for m in layers if m.layer in taken], "{what} {fab} in place of {board}"))
     wrong = list(_rows([m for m in layers if m.layer in refused], "{what} {board}, you state {fab}"))
+    unjudged = [] if verdict else list(_rows(layers, "{what} {board}, you state {fab}"))
     changes = [
         f"{change.title}: {change.findings[0] if change.findings else change.after.value}"
-        for change in verdict.changes
+        for change in (verdict.changes if verdict else ())
         if change.is_worse
     ]
     parts = (
         ("We accept:", accepted),
         ("Please change:", wrong + list(_wrong_widths(widths))),
         ("Why: with your stackup", changes),
+        ("Differs, and not judged until you state every row:", unjudged),
         ("Please answer:", [*_questions(layers), *_totals(totals), *_open_widths(widths)]),
     )
     found = [f"Your stackup for {name}, compared with the board's.", ""]

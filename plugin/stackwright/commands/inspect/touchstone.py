@@ -16,7 +16,7 @@ from drc_rules.analysis.loss.sparameters.link_network import LinkNetwork, link_n
 from drc_rules.analysis.nets.board_links import board_links, is_declared_as
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
-from drc_rules.requirements.interfaces import interface
+from drc_rules.requirements.interfaces import family, interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.kicad_text import as_kicad_shows
@@ -74,8 +74,11 @@ def write_touchstone(typed: Path, folder: Path, request: TouchstoneRequest) -> i
     board_path = find_board(typed)
     if request.max_ghz is not None and not 0 < request.max_ghz <= MOST_GHZ:
         raise StackwrightError("--max-ghz", f"{request.max_ghz:g} GHz", f"give up to {MOST_GHZ:g} GHz")
-    for name in request.interfaces:
-        interface(name)  # refuses what is none
+    asked = [interface(name) for name in request.interfaces]  # refuses what is none
+    slow = [one.title for one in asked if not family(one.family).fast]
+    if slow and len(slow) == len(asked):
+        what = f"{' and '.join(slow)} {'is' if len(slow) == 1 else 'are'} none of the interfaces that become files"
+        raise StackwrightError(str(board_path), what, f"see what there is: {command_line('nets', str(board_path))}")
     with watched(board_path.name):
         ctx = request.context_of(board_path)
         links, missing = _asked_for(ctx, request)

@@ -33,7 +33,9 @@ def rail_questions(context: Context, waiting: Waiting) -> Iterator[FormQuestion]
                 part="Rails",
                 title=f"Rail {row.net}",
                 fields=tuple(fields),
-                now=f"The rail is declared with {row.voltage_v:g} V, without this.",
+                now="The rail is declared, without this."
+                if row.voltage_v is None
+                else f"The rail is declared with {row.voltage_v:g} V, without this.",
                 decides=waiting.words(*facts),
                 clauses=waiting.clauses(*facts),
                 is_idle=not waiting.clauses(*facts),

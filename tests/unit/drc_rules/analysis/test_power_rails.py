@@ -72,10 +72,19 @@ def test_settings_that_contradict_themselves_are_refused(lines: str, says: str) 
         parse_config(RAIL + lines)
 
 
-def test_a_table_with_a_placeholder_declares_nothing() -> None:
-    """As `init` and the report write it."""
-    assert parse_config(RAIL + 'current_a = 1\nfrom = ["?"]\nto = ["U1"]').rail == ()
-    assert parse_config(RAIL + 'current_a = 1\ncopper_um = { "F.Cu" = "?" }').rail == ()
+def test_an_open_key_leaves_the_rail_and_is_not_known(tmp_path: Path) -> None:
+    """As `init` and the report write it: a rail that is there and cannot be solved, not a rail less."""
+    assert parse_config(RAIL + 'current_a = 1\ncopper_um = { "F.Cu" = "?" }').rail[0].copper_um == {}
+    for number, (lines, lacks) in enumerate(
+        (
+            ('current_a = 1\nfrom = ["?"]\nto = ["U1"]', "where it is fed"),
+            ('current_a = "?"\nfrom = ["J1"]\nto = ["U1"]', "the current"),
+            ('current_a = 1\nfrom = ["J1"]\nto = "?"', "what draws from it"),
+            ('from = ["J1"]\nto = { U1 = "?" }', "the current"),
+        )
+    ):
+        with pytest.raises(MissingFact, match=lacks):
+            solved(tmp_path / str(number), RAIL + lines)
     assert parse_config(RAIL + 'current_a = 1\ncopper_um = { "F.Cu" = 40 }').rail[0].copper_um == {"F.Cu": 40.0}
 
 

@@ -71,6 +71,20 @@ def test_both_ways_of_a_rail_add_up(tmp_path: Path) -> None:
     assert (row.ground, row.not_counted) == ("GND", "")
 
 
+@pytest.mark.parametrize("source", ["", "from = []", 'from = ["?"]'])
+def test_a_rail_without_a_source_has_no_known_return(tmp_path: Path, source: str) -> None:
+    """Nobody said where the current leaves ground; with `ground_from` it is known."""
+    lines = f'current_a = 1\nto = ["U1"]\n{source}'
+    open_, told = (
+        context_of(tmp_path / name, rail(lines + more))
+        for name, more in (("open", ""), ("told", '\nground_from = ["J1"]'))
+    )
+
+    with pytest.raises(MissingFact, match="where it is fed"):
+        PowerRails(open_).returned(PowerRails(open_).declared[0])
+    assert PowerRails(told).returned(PowerRails(told).declared[0]).net == "GND"
+
+
 def test_an_unknown_ground_return_is_reported_and_does_not_count_as_zero(tmp_path: Path) -> None:
     """U2 has no ground pad: the drop is that of the supply path, and the table says what is missing."""
     context = context_of(

@@ -515,6 +515,12 @@ def test_what_to_do_is_never_pasted_as_a_setting() -> None:
     assert paste_lines(hints) == ("# refill", "# press B = refill", 'form = "?"')
 
 
+def test_an_action_of_several_facts_is_told_once() -> None:
+    """What else each asks for stays."""
+    first, second = (f'drill the stubs\n[declared]\n{key} = "?"' for key in ("foil", "tg_c"))
+    assert paste_lines([first, second]) == ("# drill the stubs", "[declared]", 'foil = "?"', 'tg_c = "?"')
+
+
 def test_what_would_prove_a_board_is_asked_where_only_that_is_missing(tmp_path: Path) -> None:
     """Errors come before warnings; what has failed, or has no rule yet, asks nothing; a workload is required first."""
     wanted = {"t.warning": "tg_c", "t.error": "foil", "t.failed": "material"}

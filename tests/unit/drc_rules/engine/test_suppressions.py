@@ -179,6 +179,13 @@ def test_a_rule_that_does_not_exist_is_a_mistake() -> None:
         accept(report(), [entry(code="VIAA001")], today=TODAY)
 
 
+def test_a_mistake_names_the_file_and_the_table() -> None:
+    """The second table is number 2; a code of one that is about another board is not looked at."""
+    rows = [entry(code="STK006"), entry(code="VIAA001")]
+    with pytest.raises(ConfigError, match=r'^a\.toml, \[\[suppress\]\] 2: "VIAA001" is no rule; did you mean "VIA001"'):
+        accept(report(), rows, today=TODAY, where="a.toml")
+
+
 def test_a_rule_is_named_by_its_code() -> None:
     with pytest.raises(ConfigError, match='"missing-backdrill" is not a code; write "VIA001"'):
         accept(report(), [entry(code="missing-backdrill")], today=TODAY)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from drc_rules.facts.declared import Overrides, gather, purpose_of
+from drc_rules.requirements.data_files import parse_model
 from drc_rules.settings.config import load_config, parse_config
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
-from stackup_lib.core.facts import Origin
+from stackup_lib.core.facts import MissingFact, Origin
+from stackup_lib.core.frozen import Frozen
 from tests.support.mini import mini_board
 
 STACKUP = """
@@ -19,6 +22,12 @@ F.Cu 0.035
 core 1.5 "370HR" dk=4.0
 B.Cu 0.035
 """
+
+
+class Versioned(Frozen):
+    """A file whose version is a number."""
+
+    version: Literal[1]
 
 
 def board(folder: Path, **keys: object) -> Board:
@@ -81,6 +90,12 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         load_config(binary)
 
 
+def test_a_wrong_number_names_the_one_that_is_known() -> None:
+    """As the version of a plan or a baseline."""
+    with pytest.raises(ConfigError, match=r'"version" cannot be 7; known: 1$'):
+        parse_model("version = 7", Versioned, "plan.toml")
+
+
 def test_placeholders_declare_nothing() -> None:
     """The lines that the report offers can be pasted at once and filled in later."""
     config = parse_config('profile = "?"\n[declared]\nfoil = "?"\ntg_c = "?"\n[declared.copper."In1.Cu"]\nfoil = "?"')
@@ -95,6 +110,60 @@ def test_placeholders_declare_nothing() -> None:
 def test_an_interface_that_is_not_filled_in_declares_nothing(row: str) -> None:
     """Neither without its generation nor without its nets."""
     assert parse_config(f"[[interface]]\n{row}").interface == ()
+
+
+@pytest.mark.parametrize(
+    ("table", "keys"),
+    [
+        ('[[interface]]\nis = "?"\nnets = ["/A*"]', 'is = "?"'),
+        ('[[interface]]\nis = "pcie5"\nnet_classes = ["?"]', 'net_classes = "?"'),
+        ('[[impedance]]\nohm = "?"\nkind = "?"\nnets = ["/A*"]', 'ohm = "?", kind = "?"'),
+        ('[[impedance]]\nohm = 85\nkind = "single"\nnets = "?"', 'nets = "?"'),
+        ('[[backdrill]]\nfrom = "?"\nmust_cut = "In1.Cu"\nnets = ["/A*"]', 'from = "?"'),
+        ('[[backdrill]]\nfrom = "F.Cu"\nmust_cut = "?"\nnets = ["/A*"]', 'must_cut = "?"'),
+        ('[[rail]]\nnet = "?"\nvoltage_v = "?"', 'net = "?"'),
+        ('[[part_model]]\nfile = "?"\nparts = ["C1"]', 'file = "?"'),
+        ('[[part_model]]\nfile = "c.s2p"\nparts = ["?"]\nvalues = ["1u"]', 'parts = "?"'),
+    ],
+)
+def test_a_table_that_cannot_do_without_an_open_key_is_not_counted_and_says_so(table: str, keys: str) -> None:
+    """With the table's number in the file; copies of the settings keep the note."""
+    config = parse_config(table)
+    name = table.partition("]]")[0].strip("[")
+
+    assert getattr(config, name) == ()
+    assert config.not_counted == (f"[[{name}]] 1 is not counted: {keys}",)
+    assert config.model_copy(update={"profile": "edge"}).not_counted == config.not_counted
+
+
+def test_an_open_key_that_a_table_can_do_without_drops_itself_alone() -> None:
+    """The table still counts: what it states is judged, what is open is not known."""
+    config = parse_config(
+        '[[interface]]\nis = "pcie5"\nnet_classes = ["A", "?"]\nnets = "?"\nrole = "?"\n'
+        '[[impedance]]\nohm = 100\nkind = "differential"\nnets = ["/A*"]\ntolerance_pct = "?"\n'
+        '[[backdrill]]\nfrom = "F.Cu"\nmust_cut = "In1.Cu"\nnets = ["/A*"]\nsize_mm = "?"\n'
+        '[[part_model]]\nfile = "c.s2p"\nparts = ["C1"]\nsubcircuit = "?"\n'
+        '[[rail]]\nnet = "+12V"\nvoltage_v = "?"\ncurrent_a = "?"\nfrom = ["J1", "?"]\nto = { U1 = 1, U2 = "?" }\n'
+        'copper_um = { "F.Cu" = 35, "B.Cu" = "?" }\n'
+        'pdn = { regulator_mohm = "?", regulator_khz = 50, package_ph = "?", die_nf = 3, up_to_mhz = 20 }\n'
+    )
+    rail = config.rail[0]
+
+    assert (config.interface[0].net_classes, config.interface[0].nets) == (("A",), ())
+    assert (config.impedance[0].ohm, config.impedance[0].tolerance_pct) == (100, None)
+    assert (config.backdrill[0].must_cut, config.backdrill[0].size_mm) == ("In1.Cu", None)
+    assert config.part_model[0].subcircuit == ""
+    assert (rail.voltage_v, rail.current_a, rail.from_, rail.to) == (None, None, (), ())
+    assert rail.copper_um == {"F.Cu": 35}
+    assert (rail.pdn.regulator_khz, rail.pdn.die_nf, rail.pdn.up_to_mhz) == (None, None, 20)
+    assert config.not_counted == ()
+    with pytest.raises(MissingFact, match=r"the voltage of \+12V"):
+        _ = rail.volts
+
+
+def test_a_rail_that_states_no_voltage_at_all_is_a_mistake() -> None:
+    with pytest.raises(ConfigError, match='voltage_v" is missing'):
+        parse_config('[[rail]]\nnet = "+12V"')
 
 
 def test_command_line_wins_over_toml_and_toml_over_text_variables(tmp_path: Path) -> None:
