@@ -8,6 +8,7 @@ from drc_rules.analysis.loss.hole_loss import HoleLosses, HolesOnLink
 from drc_rules.analysis.loss.link_loss import LinkLosses
 from drc_rules.analysis.nets.board_links import complete_routes
 from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs, length_of
+from drc_rules.analysis.via.stub_removal import Removal, removal_of
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.errors import StackwrightError
@@ -50,8 +51,7 @@ def interface_holes(ctx: Context, one: Interface, max_stub_mm: float | None = No
     for traces in chosen:
         name = ctx.board.nets[traces[0].nets[0]]
         try:
-            routes = [route for trace in traces for route in complete_routes(ctx, trace)]
-            holes = of_one.on(routes, 1 / len(traces))
+            holes = of_one.on([complete_routes(ctx, trace) for trace in traces])
         except MissingFact as fact:
             missing.append(fact)
         except StackwrightError as error:
@@ -62,8 +62,12 @@ def interface_holes(ctx: Context, one: Interface, max_stub_mm: float | None = No
 
 
 def _cut(ctx: Context, group: StubGroup, max_stub_mm: float) -> StubGroup:
-    """Return a group without the stubs that are to be backdrilled; as it is where their length is not known."""
-    if not group.stubs or group.drill is not None:
+    """Return a group without stubs to be backdrilled; as it is where no drill reaches them or lengths are not known."""
+    if (
+        not group.stubs
+        or group.drill is not None
+        or not all(removal_of(ctx, stub) is Removal.DRILL for stub in group.stubs)
+    ):
         return group
     try:
         is_long = length_of(ctx, group).nominal > max_stub_mm

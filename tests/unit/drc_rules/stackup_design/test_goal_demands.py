@@ -167,8 +167,8 @@ def test_stubs_that_are_to_be_backdrilled_take_nothing(tmp_path: Path) -> None:
     budget = {mm: lines_for(("pcie5",), None, ctx, GoalChoices(), mm).goals[0].loss_budget_db for mm in (None, 1, 0.5)}
 
     assert budget[1] == budget[None] == pytest.approx(6.5 - link.holes_db.nominal, abs=5e-4)
-    assert budget[0.5] == pytest.approx(6.5 - link.barrels_db.nominal, abs=5e-4)
-    assert link.barrels_db.nominal < link.holes_db.nominal
+    assert budget[0.5] == pytest.approx(6.5 - link.holes.rid_db.nominal, abs=5e-4)
+    assert link.holes.rid_db.nominal < link.holes_db.nominal
 
 
 def test_where_the_vias_alone_take_the_share_loss_only_ranks_and_says_why(tmp_path: Path) -> None:
