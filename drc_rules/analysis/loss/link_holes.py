@@ -62,7 +62,7 @@ def interface_holes(ctx: Context, one: Interface, max_stub_mm: float | None = No
 
 
 def _cut(ctx: Context, group: StubGroup, max_stub_mm: float) -> StubGroup:
-    """Return a group without stubs to be backdrilled; as it is where no drill reaches them or lengths are not known."""
+    """Return a group without stubs to be backdrilled; as it is where no drill reaches them or they are not known."""
     if (
         not group.stubs
         or group.drill is not None
