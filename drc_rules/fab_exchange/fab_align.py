@@ -34,7 +34,7 @@ class Aligned:
 
 
 def align(rows: Sequence[PlannedRow], fab: Sequence[FabRow], where: str) -> Aligned:
-    """Align by number of layers, else by the layers' numbers, else by names and thickness.
+    """Align by number of layers, else by all their names, else by their numbers, else by names and thickness.
 
     Raises:
         ConfigError: the table has no copper rows, or the board several dielectric rows between two copper layers.
@@ -86,6 +86,10 @@ def _copper_pairs(
     if len(mine) == len(theirs):
         return list(zip(mine, theirs, strict=True)), ""
     counts = f"the table has {len(theirs)} copper rows, the board {len(mine)}"
+    by_name = {rows[k].name.casefold(): k for k in mine}
+    named = [by_name.get(fab[k].name.strip().casefold(), -1) for k in theirs]
+    if named[0] >= 0 and all(a < b for a, b in pairwise(named)):
+        return list(zip(named, theirs, strict=True)), f"{counts}: matched by the layers' names"
     if is_rising and stated[0] >= 1:
         pairs = [(mine[n - 1], k) for n, k in zip(stated, theirs, strict=True) if n <= len(mine)]
         if pairs:

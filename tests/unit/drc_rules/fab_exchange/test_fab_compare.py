@@ -190,6 +190,18 @@ def test_a_row_that_the_table_lacks_is_a_finding(tmp_path: Path, left_out: int) 
     assert all("row" not in said(found, k) for k in range(7) if k != left_out)
 
 
+def test_a_table_that_is_cut_short_is_matched_by_its_names(tmp_path: Path) -> None:
+    """Both inner layers are alike; thickness alone would have the last row be either of them."""
+    named = {"top": "F.Cu", "l2": "In1.Cu", "l3": "In2.Cu", "bottom": "B.Cu"}
+    rows = fab_rows(**{old: {"name": new} for old, new in named.items()})
+
+    found = matched(tmp_path, rows[:3])
+
+    assert "matched by the layers' names" in " ".join(found.notes)
+    assert "row" not in said(found, 2)
+    assert all(said(found, k) == {"row": "differs"} for k in range(3, 7))
+
+
 def test_a_copper_row_that_the_board_lacks_is_a_finding(tmp_path: Path) -> None:
     """It stands last, by its name in the table."""
     rows = fab_rows()
