@@ -193,7 +193,8 @@ def test_a_row_that_the_table_lacks_is_a_finding(tmp_path: Path, left_out: int) 
 def test_a_table_that_is_cut_short_is_matched_by_its_names(tmp_path: Path) -> None:
     """Both inner layers are alike; thickness alone would have the last row be either of them."""
     named = {"top": "F.Cu", "l2": "In1.Cu", "l3": "In2.Cu", "bottom": "B.Cu"}
-    rows = fab_rows(**{old: {"name": new} for old, new in named.items()})
+    changes: dict[str, dict[str, object]] = {old: {"name": new} for old, new in named.items()}
+    rows = fab_rows(**changes)
 
     found = matched(tmp_path, rows[:3])
 
