@@ -63,8 +63,8 @@ def test_copper_without_anything_below_it_conducts_nothing() -> None:
     """And vias at the very edge of a pad conduct as if they were in it."""
     bare = Surroundings(10.0, 1, 70.0, 0.0, [], 20.0)
     at_edge = Surroundings(10.0, 1, 70.0, 0.0, [(0.0, 0.01), (0.0, 0.02)], 20.0)
-    beside = Surroundings(10.0, 1, 70.0, 0.0, [(0.0, 0.01), (0.0, 0.02)], 0.0)
+    adjacent = Surroundings(10.0, 1, 70.0, 0.0, [(0.0, 0.01), (0.0, 0.02)], 0.0)
 
     assert most_w_per_k(bare) == 0
     assert most_w_per_k(at_edge) == pytest.approx(0.03)
-    assert most_w_per_k(beside) == pytest.approx(0.03)
+    assert most_w_per_k(adjacent) == pytest.approx(0.03)
