@@ -8,7 +8,7 @@ from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.impedance.line_effects import line_state
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.engine.decide import Outcome, run
+from drc_rules.engine.decide import FILLS_UP_TO_DATE, Outcome, run
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.context import Context
 from drc_rules.report.model import ClauseVerdict, Finding, Verdict
@@ -68,8 +68,21 @@ class JudgedStackup:
 
 def judged(context: Context, clauses: Iterable[Clause], counts: Callable[[Clause], bool]) -> JudgedStackup:
     """Decide what a stackup decides, and every other clause that counts and that a stackup may move."""
-    todo = [c for c in clauses if c.kind in DECIDED or c.kind == ROUTED or (counts(c) and c.kind not in UNMOVED)]
-    return JudgedStackup(context, run(context, todo, all_rules(), all_rules()))
+    return _run(context, [c for c in clauses if is_of_stackup(c) or (counts(c) and c.kind not in UNMOVED)])
+
+
+def judged_at_once(context: Context, clauses: Iterable[Clause], counts: Callable[[Clause], bool]) -> JudgedStackup:
+    """Decide what a stackup decides, and whether the fills that this reads are up to date: quick, as links are not."""
+    return _run(context, [c for c in clauses if is_of_stackup(c) or (counts(c) and c.kind == FILLS_UP_TO_DATE)])
+
+
+def is_of_stackup(clause: Clause) -> bool:
+    """Tell whether the rows of a stackup decide a clause, or they and the widths of the lines routed in it."""
+    return clause.kind in DECIDED or clause.kind == ROUTED
+
+
+def _run(context: Context, clauses: Iterable[Clause]) -> JudgedStackup:
+    return JudgedStackup(context, run(context, clauses, all_rules(), all_rules()))
 
 
 def worse_clauses(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +15,14 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.clauses import Severity
-from drc_rules.stackup_design.change_effects import ROUTED, JudgedStackup, judged, lower_yields, worse_clauses
+from drc_rules.stackup_design.change_effects import (
+    JudgedStackup,
+    is_of_stackup,
+    judged,
+    judged_at_once,
+    lower_yields,
+    worse_clauses,
+)
 from drc_rules.stackup_design.goals import BoardProject, GoalsFound, Selection
 from drc_rules.stackup_design.goals_judge import DECIDED, SIZE_MM
 from drc_rules.stackup_design.other_ways import other_ways
@@ -86,7 +94,7 @@ class LeastFound:
 
 @dataclass
 class _Work:
-    """A board, its goals and verdicts, and what was found so far."""
+    """A board, its goals, what its stackup decides of it, and what was found so far."""
 
     selection: Selection
     found: GoalsFound
@@ -96,6 +104,11 @@ class _Work:
     base: Plan
     why_not: list[str] = field(default_factory=list)
     refused: list[CandidateStackup] = field(default_factory=list)
+
+    @cached_property
+    def whole(self) -> JudgedStackup:
+        """The board as it is with all that a stackup may move; slow, and needed only once a change survives."""
+        return self.judged(self.project.context)
 
     def after(self, plan: Plan) -> Context:
         """Return the board with the rows of a plan, in memory: large boards take seconds to write and read."""
@@ -134,16 +147,16 @@ class _Work:
 
         A yield may fall, and is reported, where an error is fixed; no clause may fail that did not, or by more.
         """
-        worse = worse_clauses(self.before, after, self.found.judge.counts)
+        worse = worse_clauses(self.whole, after, self.found.judge.counts)
         if worse:
             return worse[0][1]
-        fixed = _failed(self.before, Severity.ERROR) - _failed(after, Severity.ERROR)
-        return "" if fixed else next(iter(lower_yields(self.before.context, after.context)), "")
+        fixed = _failed(self.whole, Severity.ERROR) - _failed(after, Severity.ERROR)
+        return "" if fixed else next(iter(lower_yields(self.whole.context, after.context)), "")
 
 
 def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
     """Count the verdicts that a stackup decides, and that of its routed lines."""
-    shown = [one for one in stackup.outcome.verdicts if one.clause.kind in DECIDED or one.clause.kind == ROUTED]
+    shown = [one for one in stackup.outcome.verdicts if is_of_stackup(one.clause)]
 
     def ids(verdict: Verdict) -> tuple[str, ...]:
         return tuple(one.clause.id for one in shown if one.verdict is verdict)
@@ -168,7 +181,7 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
 
 def least_changes(selection: Selection, found: GoalsFound, project: BoardProject, board_path: Path) -> LeastFound:
     """Return what to change in a board's stackup: as few rows as will do, and nothing that does harm."""
-    before = judged(project.context, selection.clauses, found.judge.counts)
+    before = judged_at_once(project.context, selection.clauses, found.judge.counts)
     now = _count(before, found)
     why, current = "", None
     try:
@@ -252,7 +265,7 @@ def _nothing(work: _Work, widths: Sequence[str]) -> str:
     """Return how to say that no row changes: what else fails is another matter, and is not hidden."""
     if any(" -> " in words for words in widths):
         return ONLY_TRACKS
-    fails = [one.title for one, _ in work.before.failing() if work.found.judge.counts(one)]
+    fails = [one.title for one, _ in work.whole.failing() if work.found.judge.counts(one)]
     return f"{NOTHING_OF_STACKUP}; what fails lies elsewhere: {'; '.join(fails)}" if fails else NOTHING
 
 
@@ -318,7 +331,7 @@ def _open(work: _Work, stackup: JudgedStackup) -> list[str]:
         one.clause.id
         for one in stackup.outcome.verdicts
         if one.verdict in (Verdict.FAILED, Verdict.NOT_VERIFIABLE)
-        and (one.clause.kind in DECIDED or one.clause.kind == ROUTED)
+        and (is_of_stackup(one.clause))
         and work.found.judge.counts(one.clause)
     ]
 
