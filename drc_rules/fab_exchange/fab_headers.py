@@ -25,6 +25,7 @@ _COLUMNS = {
     "resin": r"((resin( content)?|rc|r/c) ?%?)",
     "dk": r"((dk|er|εr|ɛr|e r|epsilon ?r|dielectric const(ant)?|permittivity|介电常数)( value| stated)?|dk ?/ ?er)",
     "df": r"((df|tan ?[dδ]|loss tangent|dissipation factor|loss tan|tan delta)( value| stated)?)",
+    "frequency": r"((dk|df|dk ?/ ?df) ?)?((at|@) ?)?[gm]hz|(test |measuring )?freq(uency)?( [gm]hz)?",
     "tg": r"(tg)",
     "oz": r"((copper|cu|foil)? ?(oz|weight|wt|weight oz)|copper ?oz|oz cu|copper|cu)",
     "w/s": rf"({_WIDTH} ?[/&+-] ?{_GAP}|lw ?/ ?(ls|s)|l ?/ ?s|(line|trace) ?[/&] ?(space|gap|spacing)|线宽 ?/ ?线距)",
@@ -44,7 +45,7 @@ _BASE = (
 )
 _TARGET = r"\b(target|required|requested|spec(ified)?|nominal|customer'?s?|design)\b"
 _COMPUTED = r"\b(calc(ulated)?|computed|simulated|predicted|sim|modell?ed|actual|result|adjusted|final)\b"
-_AT = re.compile(r"@.*|\bat [0-9.]+ ?[gm]hz.*|\b[0-9.]+ ?ghz\b", re.IGNORECASE)
+_AT = re.compile(r"@(?! ?[gm]hz$).*|\bat [0-9.]+ ?[gm]hz.*|\b[0-9.]+ ?ghz\b", re.IGNORECASE)
 _GHZ = re.compile(r"(\d+(?:[.,]\d+)?)\s*(g(?:hz)?|mhz)\b", re.IGNORECASE)
 _SUB_WORD = re.compile(rf"(?:\(?\[?{UNIT}\]?\)?|oz|%|ohms?|Ω|°?c|w|s|{_PROCESSED}|{_BASE}|{_THICK})+", re.IGNORECASE)
 

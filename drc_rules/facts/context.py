@@ -13,6 +13,7 @@ import numpy as np
 
 from drc_rules.facts.board_process import BoardProcess
 from drc_rules.facts.declared import Declarations, Purpose
+from drc_rules.facts.declared_nets import without_nets
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.net_interfaces import Assignment
 from drc_rules.facts.plies import resolve_plies
@@ -307,6 +308,9 @@ class Context:
         """Return the nets of the clause's interface; raises `MissingFact` when none are known."""
         nets = self.nets_of(clause.interface or "")
         if not len(nets):
+            for row in self.declarations.config.interface:
+                if row.is_ == clause.interface:
+                    raise without_nets(row)
             how = f'[[interface]]\nis = "{clause.interface}"\nnet_classes = ["?"]  # or nets = ["/PATTERN*"]'
             raise MissingFact(f"nets of {clause.interface}", how)
         return nets

@@ -6,11 +6,19 @@ from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
-from drc_rules.settings.config import BackdrillDeclaration, Config, ImpedanceDeclaration, NetChoice
+from drc_rules.requirements.interfaces import interface
+from drc_rules.settings.config import (
+    BackdrillDeclaration,
+    Config,
+    ImpedanceDeclaration,
+    InterfaceDeclaration,
+    NetChoice,
+)
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import chosen_nets, unmatched_in
 from stackup_lib.board.board import NO_LAYER, Board
 from stackup_lib.core.errors import did_you_mean, nearest
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.core.words import count
 from stackup_lib.nets.diff_pairs import Pairs
@@ -111,6 +119,16 @@ def unmatched_notes(board: Board, where: str, row: NetChoice) -> Iterator[str]:
     said = [_unmatched_class(board, name) for name in classes] + [_unmatched_pattern(board, one) for one in patterns]
     if has_none or said:
         yield note_of(f"{where} matches no net of this board" if has_none else where, said)
+
+
+def without_nets(row: InterfaceDeclaration) -> MissingFact:
+    """Return the fact that is missing where an `[[interface]]` matches no net of the board."""
+    meant = ", ".join([*(f"net class {name}" for name in row.net_classes), *row.nets])
+    step = "assign nets to the net class" if row.net_classes else "name the nets so"
+    return MissingFact(
+        f"the nets of {interface(row.is_).title}: {meant} matches none",
+        f"in KiCad, {step}, or correct the [[interface]]",
+    )
 
 
 def note_of(where: str, said: Sequence[str]) -> str:

@@ -135,6 +135,20 @@ def test_nets_that_a_table_asks_about_are_not_offered_a_second_time(tmp_path: Pa
     assert '# nets = ["/USB_D_*"]' in text
 
 
+def test_a_table_that_waits_for_its_nets_gets_no_second_one(tmp_path: Path) -> None:
+    """As `new` writes it: no net has the class yet. Without the table one is to be filled in."""
+    path = mini_file(tmp_path, {**NAMED, "net_classes": [{"name": "PCIE"}], "pairs": [], "stackup": FOUR_LAYERS})
+    target, mine = path.with_name("stackwright.toml"), '[[interface]]\nis = "pcie5"\nnet_classes = ["PCIE"]\n'
+    target.write_text(mine)
+
+    assert run("init", path, "--profile", "inference-pcie").code == 0
+    assert target.read_text().count("\n[[interface]]\n") == 1
+    assert "# in KiCad, assign nets to the net class, or correct the [[interface]]\n" in target.read_text()
+    target.write_text("")
+    assert run("init", path, "--profile", "inference-pcie").code == 0
+    assert '[[interface]]\nis = "pcie5"\nnet_classes = ["?"]' in target.read_text()
+
+
 def test_lines_that_are_there_are_not_asked_for_again() -> None:
     needed = ('foil = "?"', "# in KiCad: fill the zones", "[[rail]]", 'net = "?"')
     settings = 'profile = "edge"\n\n[[rail]]\nnet = "?"\n'

@@ -54,16 +54,6 @@ def unmatched_links(ctx: Context) -> Iterator[tuple[JudgedLinks, str]]:
                 yield found, kind
 
 
-def unmatched(found: JudgedLinks) -> MissingFact:
-    """Return the fact that is missing where a declaration matches no net."""
-    classes, names = (found.row.net_classes, found.row.nets) if found.row else ((), ())
-    meant = ", ".join([*(f"net class {name}" for name in classes), *names])
-    step = "assign nets to the net class" if classes else "name the nets so"
-    return MissingFact(
-        f"the nets of {found.interface.title}: {meant} matches none", f"in KiCad, {step}, or correct the [[interface]]"
-    )
-
-
 def _by_row(
     ctx: Context, interface_id: str, nets: tuple[int, ...], *, declared: bool
 ) -> Iterator[tuple[InterfaceDeclaration | None, frozenset[int]]]:

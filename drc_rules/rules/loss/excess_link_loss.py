@@ -65,7 +65,6 @@ from drc_rules.analysis.loss.judged_links import (
     JudgedLinks,
     judged_links,
     share_missing,
-    unmatched,
     unmatched_links,
 )
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
@@ -75,6 +74,7 @@ from drc_rules.analysis.loss.open_inputs import OpenInput, df_lines, open_inputs
 from drc_rules.analysis.targets.configured_geometries import leading_somewhere
 from drc_rules.analysis.via.stub_removal import Removal
 from drc_rules.facts.context import Context
+from drc_rules.facts.declared_nets import without_nets
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
@@ -127,8 +127,8 @@ f_N: Nyquist frequency [GHz]
 def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[DraftFinding]:
     """Yield one finding per interface with links that surely exceed the share; an open one is no pass either."""
     one = found.interface
-    if not found.nets:
-        raise unmatched(found)
+    if found.row and not found.nets:
+        raise without_nets(found.row)
     share = share_of(ctx, one, found.row)
     losses = LinkLosses(ctx).of(one.id, declared=found.declared)
     if not found.declared:

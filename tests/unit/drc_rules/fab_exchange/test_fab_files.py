@@ -48,6 +48,29 @@ def test_a_prototype_fabs_csv_with_units_in_the_cells() -> None:
     assert judge_totals(found)[0].outcome.value == "accept"
 
 
+@pytest.mark.parametrize(
+    ("header", "cell", "at_ghz"),
+    [
+        ("Df at GHz", "10", 10),
+        ("Df @ GHz", "10", 10),
+        ("Frequency (GHz)", "2.5", 2.5),
+        ("Test freq", "500 MHz", 0.5),
+        ("Freq [MHz]", "1000", 1),
+        ("Frequency", "", None),
+        ("Figure", "10", None),
+    ],
+)
+def test_a_column_states_the_frequency_of_each_row(header: str, cell: str, at_ghz: float | None) -> None:
+    """Where the header of Df names one too, the row's own counts."""
+    rows = f"F.Cu,copper,0.035,,,\nD1,core,0.2,4.2,0.02,{cell}\nB.Cu,copper,0.035,,,\n"
+
+    plain = read_fab_table(f"layer,type,thickness mm,Dk,Df,{header}\n{rows}", "fab.csv").rows[1]
+    both = read_fab_table(f"layer,type,thickness mm,Dk,Df at 1 GHz,{header}\n{rows}", "fab.csv").rows[1]
+
+    assert (plain.df, plain.at_ghz) == (0.02, at_ghz)
+    assert both.at_ghz == (at_ghz or 1)
+
+
 def test_a_mil_table_with_base_and_processed_thickness() -> None:
     """Processed counts; units under the header; SIG, PLN, P-P; construction and resin belong to the material."""
     found = stackup("lakeshore_circuits_mil.tsv")
