@@ -88,7 +88,10 @@ def rail_notes(board: Board, rows: Sequence[RailDeclaration]) -> Iterator[str]:
     before: set[str] = set()
     for number, row in enumerate(rows, start=1):
         where, named = f"[[rail]] {number} ({row.net})", abs(volts_of_name(row.net) or 0.0)
-        if row.net and board.net_named(row.net) is None:
+        if not row.has_net:
+            yield f"[[rail]] {number} names no net yet"
+            continue
+        if board.net_named(row.net) is None:
             yield f"{where}: the board has no such net; {did_you_mean(row.net, filter(None, board.nets))}"
         if named and row.voltage_v is not None and abs(row.voltage_v - named) > USUAL_SWING * named:
             stated = f"states {row.voltage_v:g} V, the name of the net {named:g} V"

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from drc_rules.settings.config_pdn import PdnDeclaration
-from drc_rules.settings.declaration import Declaration, is_open, without_open_entries
+from drc_rules.settings.declaration import PLACEHOLDER, Declaration, is_open, without_open_entries
 from stackup_lib.core.facts import MissingFact
 
 
@@ -71,7 +71,7 @@ class RailDeclaration(Declaration):
     @model_validator(mode="before")
     @classmethod
     def _drop_placeholders(cls, data: object) -> object:
-        """A key that is open is as good as absent, but for the voltage: the rail is there, and has one."""
+        """A key that is open is as good as absent, but for voltage and net: the rail is there, and has both."""
         if not isinstance(data, dict):
             return data
         given = {key: without_open_entries(value) if key == "copper_um" else value for key, value in data.items()}
@@ -80,12 +80,13 @@ class RailDeclaration(Declaration):
             del given["to"]  # the loads share their currents: with one of them open none is known
         if is_open(given.get("voltage_v")):
             given["voltage_v"] = None
-        return {key: value for key, value in given.items() if not is_open(value)}
+        return {key: value for key, value in given.items() if key == "net" or not is_open(value)}
 
     @classmethod
     def open_keys(cls, table: Mapping[str, object]) -> tuple[str, ...]:
-        """Return `net` where it is open: a rail without a voltage is one that cannot be judged yet."""
-        return tuple(key for key in super().open_keys(table) if key != "voltage_v")
+        """Return `net` where it is open and nothing else is stated: else the rail is one that cannot be judged yet."""
+        says_more = any(key not in ("net", "core") and not is_open(value) for key, value in table.items())
+        return () if says_more else tuple(key for key in super().open_keys(table) if key != "voltage_v")
 
     @model_validator(mode="before")
     @classmethod
@@ -106,6 +107,11 @@ class RailDeclaration(Declaration):
         if self.max_drop_mv is not None and self.max_drop_pct is not None:
             raise ValueError(f"{self.net}: state max_drop_mv or max_drop_pct, not both")
         return self
+
+    @property
+    def has_net(self) -> bool:
+        """False where its net is still open."""
+        return self.net != PLACEHOLDER
 
     @property
     def volts(self) -> float:

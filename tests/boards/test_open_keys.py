@@ -35,9 +35,10 @@ def applying(report: Report) -> set[str]:
         ('from = ["J2"]', 'from = ["?"]'),
         ('to = ["U1"]', 'to = ["?"]'),
         ("voltage_v = 12", 'voltage_v = "?"'),
+        ('net = "+12V"', 'net = "?"'),
     ],
 )
-def test_a_rail_with_an_open_end_current_or_voltage_is_not_proven(change: tuple[str, str]) -> None:
+def test_a_rail_with_an_open_end_current_voltage_or_net_is_not_proven(change: tuple[str, str]) -> None:
     """Never a requirement less, and no rule comes to grief."""
     whole, open_ = judged(), judged(change)
 
@@ -66,9 +67,17 @@ def test_what_a_table_states_counts_with_an_optional_key_open(
 
 
 def test_a_table_that_is_not_counted_is_told() -> None:
-    """A rail of no net, with its number; without an open key nothing is said."""
-    note = '[[rail]] 1 is not counted: net = "?"'
+    """A rail of which nothing is stated, with its number; without an open key nothing is said."""
+    report, quiet = judged(more='\n[[rail]]\nnet = "?"\nvoltage_v = "?"\ncore = true\n'), judged()
+
+    assert '[[rail]] 2 is not counted: net = "?"' in report.notes
+    assert report.headline is Headline.FIT
+    assert not any("not counted" in one for one in quiet.notes)
+
+
+def test_a_rail_that_names_no_net_yet_is_told() -> None:
+    """What it states shows that it is there."""
     report, quiet = judged(('net = "+12V"', 'net = "?"')), judged()
 
-    assert note in report.notes
-    assert not any("not counted" in one for one in quiet.notes)
+    assert "[[rail]] 1 names no net yet" in report.notes
+    assert not any("names no net" in one for one in quiet.notes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from drc_rules.facts.context import Context
 from drc_rules.facts.row_faults import is_plated, may_become
 from drc_rules.settings.config_power import RailDeclaration
+from drc_rules.settings.declaration import PLACEHOLDER
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
@@ -42,8 +43,15 @@ def in_table(net: str, line: str) -> str:
     return f"in the [[rail]] of {net}: {line}"
 
 
+def net_is_open() -> MissingFact:
+    """Return the fact that is missing where the net of a `[[rail]]` is not filled in."""
+    return MissingFact("the net of a rail", f'in its [[rail]]: net = "{PLACEHOLDER}"')
+
+
 def need_net(board: Board, row: RailDeclaration) -> int:
-    """Return the net of a rail; raises `MissingFact` where the board has none of that name."""
+    """Return the net of a rail; raises `MissingFact` where it is open, or the board has none of that name."""
+    if not row.has_net:
+        raise net_is_open()
     if row.net not in board.net_index:
         cure = did_you_mean(row.net, filter(None, board.nets))
         raise MissingFact(f"a net called {row.net}", in_table(row.net, f"name a net of the board; {cure}"))

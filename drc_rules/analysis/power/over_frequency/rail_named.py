@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from drc_rules.analysis.power.power_rails import largest_power_nets
-from drc_rules.analysis.power.rail_copper import in_table
+from drc_rules.analysis.power.rail_copper import in_table, net_is_open
 from drc_rules.facts.context import Context
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings.config_power import RailDeclaration
+from drc_rules.settings.declaration import PLACEHOLDER
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.errors import did_you_mean
@@ -53,8 +54,10 @@ def rail_named(ctx: Context, name: str, parts: TwoTerminalParts) -> NamedRail:
     """Return the rail of a name.
 
     Raises:
-        MissingFact: the board has no such net, or no ground is known.
+        MissingFact: the net is open, the board has no such net, or no ground is known.
     """
+    if name == PLACEHOLDER:
+        raise net_is_open()
     board = ctx.board
     net = board.net_named(name)
     if not net:
