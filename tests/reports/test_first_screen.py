@@ -7,7 +7,7 @@ import re
 import pytest
 
 from drc_rules.engine.decide import headline_of
-from drc_rules.report.model import ClauseVerdict, Finding, Headline, Missing, Report, TakenAs, Verdict
+from drc_rules.report.model import ClauseVerdict, Finding, Headline, Missing, Report, StaleSuppression, TakenAs, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.facts import Confidence
 from stackwright.reporters import text
@@ -61,6 +61,18 @@ def test_the_first_screen_has_forty_lines_at_most(width: int) -> None:
     assert len(lines) <= text.MOST_LINES
     assert max(len(line) for line in lines if not line.startswith("next: ")) <= width
     assert sum(bool(re.match(r"  error +VIA\d", line)) for line in lines) >= text.FEWEST_FINDINGS
+
+
+def test_a_suppression_that_does_nothing_is_named_and_others_are_counted() -> None:
+    expired, second = (
+        StaleSuppression(entry=entry, problem="expired on 2026-11-01", reason="agreed", owner="rk", line=7)
+        for entry in ("CUP002, layer F.Cu", "FAB006, object *")
+    )
+    said = "suppression of CUP002, layer F.Cu expired on 2026-11-01, line 7 of stackwright.toml"
+
+    assert f"  warning   {said}" in lines_of(report(stale_suppressions=(expired,)), 120)
+    assert f"  warning   {said} (and 1 more: -v)" in lines_of(report(stale_suppressions=(expired, second)), 120)
+    assert not any("suppression" in line for line in lines_of(report(), 120))
 
 
 def test_what_is_left_out_is_counted() -> None:

@@ -12,6 +12,7 @@ from rich.text import Text
 from drc_rules.report.model import Headline, Report, TakenAs
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.interfaces import family, interface, interface_ids
+from drc_rules.settings import FILE_NAME
 from stackwright.reporters.next_step import next_step
 from stackwright.tables.counts import LABELS, SEVERITY_STYLE, sectionless, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
@@ -193,9 +194,11 @@ def _others(report: Report, width: int) -> Iterator[Text]:
     parts += [f"{len(report.fixed)} fixed since the baseline"] if report.fixed else []
     if parts:
         yield from _labelled("accepted", ", ".join(parts), width, style="dim")
-    if stale := len(report.stale_suppressions):
-        words = count(stale, "suppression matches nothing or has expired", "suppressions match nothing or have expired")
-        yield from _labelled("warning", f"{words}: -v", width, style="yellow")
+    if stale := report.stale_suppressions:
+        line = f", line {stale[0].line} of {FILE_NAME}" if stale[0].line else ""
+        more = f" (and {len(stale) - 1} more: -v)" if stale[1:] else ""
+        words = f"suppression of {stale[0].entry} {stale[0].problem}{line}{more}"
+        yield from _labelled("warning", words, width, most=2, style="yellow")
     for crash in report.crashes[:2]:
         words = f"internal error in rule {crash.code} ({crash.error}): please report it with this board"
         yield from _labelled("error", words, width, most=2, style="bold red")
