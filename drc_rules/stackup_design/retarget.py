@@ -199,12 +199,19 @@ def _rules(
             continue
         target = most.target.target
         title = classes[target.ohm, target.kind][name]
+        kept = [copper for row in there for copper in row.routed if _may_stay(row, copper, allowed)]
+        widths = [copper.width_mm for copper in kept]
+        gaps = [copper.gap_mm for copper in kept if copper.gap_mm is not None]
+        width, gap = most.width_mm, most.gap_mm or 0.0
         yield PlannedRule(
             net_class=name,
             layer=layer,
             width_mm=round(most.width_mm, DIGITS),
             gap_mm=None if most.gap_mm is None else round(most.gap_mm, DIGITS),
-            tolerance_mm=round(max([0.0, *_kept_off_mm(most, there, allowed)]) + HALF_DIGIT_MM, DIGITS),
+            tolerance_mm=HALF_DIGIT_MM,
+            min_width_mm=min((one for one in widths if one < width), default=None),
+            max_width_mm=max((one for one in widths if one > width), default=None),
+            min_gap_mm=min((one for one in gaps if one < gap), default=None),
             neck_mm=_neck_mm(ctx, layer),
             requirement=f"{target} for {title}; solved: {most.impedance_ohm:.1f} ohm",
         )
@@ -212,17 +219,6 @@ def _rules(
 
 def _routed_mm(row: ImpedanceRow) -> float:
     return sum(copper.length_mm for copper in row.routed)
-
-
-def _kept_off_mm(solved: ImpedanceRow, rows: Iterable[ImpedanceRow], allowed: _Tolerances) -> Iterator[float]:
-    """Yield how far widths that stay, of any of the rows, are from the solved one, and how much smaller gaps are."""
-    for row in rows:
-        for copper in row.routed:
-            if not _may_stay(row, copper, allowed):
-                continue
-            yield abs(copper.width_mm - (solved.width_mm or copper.width_mm))
-            if copper.gap_mm is not None and solved.gap_mm is not None:
-                yield solved.gap_mm - copper.gap_mm
 
 
 def _neck_mm(ctx: Context, layer: str) -> float | None:

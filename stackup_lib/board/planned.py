@@ -149,6 +149,8 @@ class PlannedRule(Frozen):
     Attributes:
         requirement: why, with its source; it goes into a comment.
         tolerance_mm: how far the width, and a smaller gap, may lie from the given ones before KiCad reports them.
+        min_width_mm, max_width_mm, min_gap_mm: sizes beyond the given ones that KiCad accepts too, such as those that
+            are routed already and may stay.
         neck_mm: the least width and gap of a neck-down, e.g. in a BGA field; None allows none.
     """
 
@@ -157,19 +159,23 @@ class PlannedRule(Frozen):
     width_mm: float = Field(gt=0)
     gap_mm: float | None = Field(default=None, gt=0)
     tolerance_mm: float = Field(default=0.0, ge=0)
+    min_width_mm: float | None = Field(default=None, gt=0)
+    max_width_mm: float | None = Field(default=None, gt=0)
+    min_gap_mm: float | None = Field(default=None, gt=0)
     neck_mm: float | None = Field(default=None, gt=0)
     requirement: str = Field(min_length=1)
 
     @property
     def width_range_mm(self) -> tuple[float, float]:
         """Minimum and maximum width that KiCad's design rule check accepts."""
-        return self._least_mm(self.width_mm), self.width_mm + self.tolerance_mm
+        most = max(self.width_mm, self.max_width_mm or 0.0)
+        return self._least_mm(self.width_mm, self.min_width_mm), most + self.tolerance_mm
 
     @property
     def least_gap_mm(self) -> float | None:
         """Minimum gap that KiCad's design rule check accepts; there is no maximum: every pair spreads at its pads."""
-        return None if self.gap_mm is None else self._least_mm(self.gap_mm)
+        return None if self.gap_mm is None else self._least_mm(self.gap_mm, self.min_gap_mm)
 
-    def _least_mm(self, value_mm: float) -> float:
-        least = max(value_mm - self.tolerance_mm, 0.0)
+    def _least_mm(self, value_mm: float, accepted_mm: float | None) -> float:
+        least = max(min(value_mm, accepted_mm or value_mm) - self.tolerance_mm, 0.0)
         return least if self.neck_mm is None else min(least, self.neck_mm)

@@ -15,6 +15,8 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from tests.support.boards import BOARDS
+from tests.support.mini import mini_file
+from tests.support.stackups import FOUR_LAYERS
 
 pytestmark = pytest.mark.slow
 
@@ -155,6 +157,27 @@ def test_retarget_writes_all_or_shows_all(tmp_path: Path, capsys: pytest.Capture
 
     assert run(["match", str(path)]) == 0
     assert f"is {STACKUP}" in capsys.readouterr().out
+
+
+def test_routed_pairs_that_may_stay_widen_a_rule_on_their_side_alone(tmp_path: Path) -> None:
+    """PCIe at 85 ohm, routed 0.17/0.1 mm and within 10 % of it, solved wider: nothing wider than that passes."""
+    sizes = {"path_mm": [[5, 9], [50, 9]], "width_mm": 0.17, "gap_mm": 0.1}
+    given = {
+        "size_mm": [60, 40],
+        "pairs": [{"nets": ["/PCIE_TX0_P", "/PCIE_TX0_N"], "layer": "F.Cu", **sizes}],
+        "net_classes": [{"name": "PCIE", "patterns": ["/PCIE_*"]}],
+        "stackup": FOUR_LAYERS,
+        "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+    }
+    path, plan = mini_file(tmp_path, given), tmp_path / "a.toml"
+    path.with_name("stackwright.toml").write_text('[[interface]]\nis = "pcie3"\nnet_classes = ["PCIE"]\n')
+
+    assert run(["retarget", str(path), "--to", "JLC04161H-7628", "--plan", str(plan)]) == 0
+
+    (rule,) = (one for one in read_plan(plan).rule if one.layer == "F.Cu")
+    assert rule.width_mm > 0.18
+    assert (rule.min_width_mm, rule.max_width_mm) == (0.17, None)
+    assert rule.width_range_mm[1] == pytest.approx(rule.width_mm, abs=1e-4)
 
 
 def test_the_plan_of_retarget_does_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,15 @@ USB = PlannedRule(net_class="USB", layer="F.Cu", width_mm=0.15, requirement="90 
 OWN = '(version 1)\n\n# mine (really\n(rule "a ) b # c"\n\t(constraint clearance (min 0.1mm)))\n'
 
 
+def test_routed_sizes_that_may_stay_widen_the_range_on_their_side_alone() -> None:
+    """Thinner pairs stay: nothing wider than solved passes, and no smaller gap."""
+    thin = PCIE.model_copy(update={"width_mm": 0.1686, "gap_mm": 0.1, "tolerance_mm": 0.0, "min_width_mm": 0.14})
+    wide = thin.model_copy(update={"min_width_mm": None, "max_width_mm": 0.19, "min_gap_mm": 0.09})
+
+    assert (thin.width_range_mm, thin.least_gap_mm) == ((0.14, 0.1686), 0.1)
+    assert (wide.width_range_mm, wide.least_gap_mm) == ((0.1686, 0.19), 0.09)
+
+
 def test_the_rules_of_a_new_file() -> None:
     """Width and gap with their limits in whole nanometres, the requirement in a comment above them.
 
