@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -378,12 +379,38 @@ def test_a_terminal_of_windows_shows_what_it_can(monkeypatch: pytest.MonkeyPatch
     assert raw.getvalue() == b"85 \\u03a9, Ger\xe4t"
 
 
-def test_a_program_without_any_streams_can_be_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As pythonw.exe, with which KiCad starts plugins on Windows."""
-    monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr(sys, "stderr", None)
+def test_a_program_without_any_streams_can_write_and_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As pythonw.exe, with which KiCad starts plugins on Windows: writing goes nowhere, there is nothing to read."""
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
     streams.prepare()
-    assert (sys.stdout, sys.stderr) == (None, None)
+    sys.stdout.write("85 Ω")
+    sys.stderr.write("85 Ω")
+    assert sys.stdin.read() == ""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        stream.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell closes the streams")
+@pytest.mark.parametrize(
+    ("board", "closed", "code"),
+    [
+        ("edge_jetson_carrier_fit", ">&-", 0),
+        ("edge_jetson_carrier_fit", "<&- >&- 2>&-", 0),
+        ("training_b200_lossy_prepreg", ">&-", 1),
+        ("missing", "<&- >&- 2>&-", 2),
+    ],
+)
+def test_with_closed_streams_the_report_is_written_and_the_code_is_the_verdict(
+    board: str, closed: str, code: int, tmp_path: Path
+) -> None:
+    """A crash would end with 1: findings."""
+    target, given = tmp_path / "report.json", ROOT / "fixtures" / "boards" / board
+    command = shlex.join(
+        [sys.executable, "-m", "stackwright", "check", str(given), "--format", "json", "-o", str(target)]
+    )
+    ran = subprocess.run(["sh", "-c", f"{command} {closed}"], check=False, capture_output=True)
+    assert (ran.returncode, target.exists()) == (code, code < 2)
 
 
 def test_the_button_needs_no_error_stream(tmp_path: Path) -> None:

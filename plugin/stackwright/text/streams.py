@@ -6,14 +6,19 @@ import contextlib
 import errno
 import os
 import sys
+from pathlib import Path
 from typing import TextIO
 
 
 def prepare() -> None:
     r"""Let every text be written: what goes into a file or a pipe is UTF-8 on every system, as XML and HTML say of it.
 
-    A terminal, and who sets PYTHONIOENCODING, keeps the encoding; what it lacks is written out as `\u2126`.
+    A terminal, and who sets PYTHONIOENCODING, keeps the encoding; what it lacks is written out as `\u2126`. A closed
+    stream, or a missing one as in a Windows program without a console, is replaced by one that swallows all.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - to the end
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
