@@ -96,7 +96,7 @@ def _judged(
                     for change in clause_changes(before, after)
                     if change.is_worse and change.after is not change.before and change.clause not in OF_THE_FILE
                 ]
-                said = "; ".join(f"{change.title}: {change.after.value}" for change in worse)
+                said = "; ".join(f"{change.title}: {change.after_words}" for change in worse)
                 yield family, other.family, f"{WORSE}{said}" if worse else NO_WORSE
 
 

@@ -16,12 +16,18 @@ _RANK = {Verdict.PASSED: 0, Verdict.NOT_APPLICABLE: 0, Verdict.NOT_VERIFIABLE: 1
 
 
 class ClauseChange(Frozen):
-    """A clause that the fab's stackup decides otherwise; `findings` are those that the board has not."""
+    """A clause that the fab's stackup decides otherwise; `findings` are those that the board has not.
+
+    Attributes:
+        before_words, after_words: the verdicts as reports say them: `met`, `failed`, `not met`, `remark`.
+    """
 
     clause: str
     title: str
     before: Verdict
     after: Verdict
+    before_words: str
+    after_words: str
     is_worse: bool
     findings: tuple[str, ...] = ()
 
@@ -107,6 +113,8 @@ def _change(before: ClauseVerdict, after: ClauseVerdict, more: tuple[str, ...]) 
         title=clause.title,
         before=before.verdict,
         after=after.verdict,
+        before_words=before.words,
+        after_words=after.words,
         is_worse=is_worse,
         findings=more,
     )

@@ -487,6 +487,8 @@ def test_the_verdict_names_what_to_refuse_and_the_reply_says_why(
     assert found["refuse"] == ["dielectric 1", "dielectric 2"]
     worse = [change for change in found["changes"] if change["is_worse"]]
     assert any("impedance" in change["title"] and change["after"] == "failed" for change in worse)
+    said = {one["after_words"] for one in worse if one["after"] == "failed"}
+    assert {"failed", "not met"} <= said <= {"failed", "not met", "remark"}, "as a report says it, by severity"
 
     assert run(["compare", str(CARD), str(path), "--reply"]) == 1
     out = capsys.readouterr().out

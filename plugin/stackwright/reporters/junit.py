@@ -111,7 +111,7 @@ def _clause(verdict: ClauseVerdict, checked: Checked, suite: str) -> ET.Element:
     elif findings:
         _skipped(case, f"{findings[0].severity.value}, below what fails the check: {_summary(findings)}")
     elif verdict.verdict is Verdict.FAILED:
-        _skipped(case, "failed, and accepted")
+        _skipped(case, f"{verdict.words}, and accepted")
     elif verdict.verdict is Verdict.NOT_VERIFIABLE:
         _skipped(case, f"not verifiable. {what_it_needs(verdict)}")
     elif verdict.verdict is Verdict.NOT_APPLICABLE:

@@ -15,7 +15,6 @@ from drc_rules.fab_exchange.fab_compare import BARE_DF, Compared, CompareOutcome
 from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged, judge_totals, judge_widths
 from drc_rules.fab_exchange.fab_text import read_fab_file
 from drc_rules.fab_exchange.fab_verdict import ClauseChange, FabVerdict, fab_verdict
-from drc_rules.report.model import Verdict
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.files.plain_file import MOST_BYTES
@@ -122,13 +121,9 @@ def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict 
     page.line("--reply prints the answer to the fab", indent=2)
 
 
-def _word(verdict: Verdict) -> str:
-    return "met" if verdict is Verdict.PASSED else verdict.value
-
-
 def _change(change: ClauseChange) -> tuple[str | Text, ...]:
-    now = _word(change.after)
-    moved = now if change.after is change.before else f"{_word(change.before)} -> {now}"
+    now = change.after_words
+    moved = now if now == change.before_words else f"{change.before_words} -> {now}"
     more = f" (and {len(change.findings) - 1} more)" if len(change.findings) > 1 else ""
     told = f"{change.findings[0]}{more}" if change.findings else ""
     return styled(moved, "bold yellow" if change.is_worse else ""), change.title, told

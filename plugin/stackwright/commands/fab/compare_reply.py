@@ -27,7 +27,7 @@ def reply_text(
     wrong = list(_rows([m for m in layers if m.layer in refused], "{what} {board}, you state {fab}"))
     unjudged = [] if verdict else list(_rows(layers, "{what} {board}, you state {fab}"))
     changes = [
-        f"{change.title}: {change.findings[0] if change.findings else change.after.value}"
+        f"{change.title}: {change.findings[0] if change.findings else change.after_words}"
         for change in (verdict.changes if verdict else ())
         if change.is_worse
     ]
