@@ -67,20 +67,39 @@ class BoardDiff(Frozen):
         rows: of the stackup, top to bottom.
         lines: what the old board's routed geometries have in both stackups.
         links: those whose mean impedance moved.
+        workloads: that each state was checked for, "" without one.
         new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed, what became more
             severe, or is about more pairs of nets, pins, holes or nets, is new.
+        not_required: findings of requirements that no longer apply, as those of another workload: they are not fixed.
+        newly_accepted: findings that are accepted now, and were not before; they are not new.
     """
 
     before: str
     after: str
     headlines: tuple[str, str]
+    workloads: tuple[str, str]
     rows: tuple[RowChange, ...]
     lines: tuple[LineEffect, ...]
     links: tuple[LinkChange, ...]
     verdicts: tuple[VerdictChange, ...]
     new: tuple[Finding, ...]
     fixed: tuple[KnownFinding, ...]
+    not_required: tuple[KnownFinding, ...]
     unchanged: int
+    newly_accepted: int
+
+    @property
+    def counts(self) -> str:
+        """How many findings came, went and stayed, as one phrase."""
+        parts = [f"{len(self.new)} new", f"{len(self.fixed)} fixed", f"{self.unchanged} unchanged"]
+        parts += [f"{len(self.not_required)} no longer required"] if self.not_required else []
+        return ", ".join([*parts, *([f"{self.newly_accepted} newly accepted"] if self.newly_accepted else [])])
+
+    @property
+    def changed_workload(self) -> str:
+        """The workloads as one phrase where they differ, else ""."""
+        was, now = (one or "none" for one in self.workloads)
+        return "" if was == now else f"{was} -> {now}"
 
 
 def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
@@ -88,18 +107,24 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
     old, new = before.report, after.report
     rank = {finding.key: finding.severity.rank for finding in _all(old)}
     known = {one.key: one for one in known_findings(old)}
+    gone = tuple(_gone(old, new))
+    required = {verdict.clause.id for verdict in new.verdicts}
+    accepted = {one.finding.key for one in old.accepted}
     came = tuple(f for f in new.findings if f.severity.rank > rank.get(f.key, -1) or not known[f.key].covers(f))
     return BoardDiff(
         before=old.board.path,
         after=new.board.path,
         headlines=(old.headline.value, new.headline.value),
+        workloads=(old.profile or "", new.profile or ""),
         rows=tuple(row_changes(stackup_view(before.context), stackup_view(after.context))),
         lines=line_effects(before.context, after.context),
         links=tuple(_links(before.context.get(link_impedances), after.context.get(link_impedances))),
         verdicts=tuple(_verdicts(old, new)),
         new=came,
-        fixed=tuple(_fixed(old, new)),
+        fixed=tuple(one for one in gone if one.clause in required),
+        not_required=tuple(one for one in gone if one.clause not in required),
         unchanged=len(new.findings) - len(came),
+        newly_accepted=sum(one.finding.key not in accepted for one in new.accepted),
     )
 
 
@@ -113,7 +138,7 @@ def _all(report: Report) -> Iterator[Finding]:
     yield from (one.finding for one in report.accepted)
 
 
-def _fixed(old: Report, new: Report) -> Iterator[KnownFinding]:
+def _gone(old: Report, new: Report) -> Iterator[KnownFinding]:
     present = {finding.key for finding in _all(new)}
     undecided = {v.clause.id for v in new.verdicts if v.undecided}
     for one in known_findings(old):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,6 +142,30 @@ def test_a_board_that_a_commit_does_not_have_is_judged_as_a_whole(
     assert run(["check", "hardware/second.kicad_pcb", "--against", "HEAD"]) == 1
     with pytest.raises(GitError, match="not in that commit"), board_at("HEAD", Path("hardware/second.kicad_pcb")):
         pass
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
+def test_what_another_workload_does_not_require_is_not_fixed(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is what was accepted in between: both are named. With the settings as they were nothing is."""
+    settings = repository / "hardware" / "stackwright.toml"
+    text = settings.read_text(encoding="utf-8")
+    assert run(["diff", "HEAD", CARD]) == 0
+    assert "workload" not in (plain := capsys.readouterr().out)
+    assert "0 new, 0 fixed, 3 unchanged\n" in plain
+
+    settings.write_text(text.replace("training-b200", "edge"), encoding="utf-8")
+    run(["diff", "HEAD", CARD])
+    said = capsys.readouterr().out
+    assert "  workload training-b200 -> edge\n" in said
+    assert re.search(r"0 fixed, \d+ unchanged, 2 no longer required", said)
+
+    accepted = '\n[[suppress]]\ncode = "MAT001"\nobject = "*"\nreason = "agreed"\nowner = "rk"\n'
+    settings.write_text(text + accepted, encoding="utf-8")
+    run(["diff", "HEAD", CARD])
+    assert "0 new, 0 fixed, 1 unchanged, 2 newly accepted\n" in capsys.readouterr().out
 
 
 def test_the_settings_are_those_of_the_commit(repository: Path) -> None:

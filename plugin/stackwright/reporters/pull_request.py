@@ -28,7 +28,10 @@ def _parts(diff: BoardDiff, after: Report) -> Iterator[str]:
     said = f"{now.capitalize()}, as before" if was == now else f"{was.capitalize()} → {now}"
     yield f"## {MARKS[Headline(now)]} {said}: {escape(diff.after)}"
     yield ""
-    yield f"Against {escape(diff.before)}: {len(diff.new)} new, {len(diff.fixed)} fixed, {diff.unchanged} unchanged."
+    yield f"Against {escape(diff.before)}: {diff.counts}."
+    if diff.changed_workload:
+        yield ""
+        yield f"Workload {escape(diff.changed_workload)}."
     yield from _findings(diff)
     yield from _rows(diff.rows)
     yield from _lines(changed(diff.lines))

@@ -23,6 +23,8 @@ def page(diff: BoardDiff) -> Page:
     out.verbatim([diff.before, f"-> {diff.after}"])
     was, now = (word.upper() for word in diff.headlines)
     out.line(styled(f"{was} -> {now}" if was != now else f"{now}, as before", "bold"), indent=2)
+    if diff.changed_workload:
+        out.line(f"workload {diff.changed_workload}", indent=2)
     out.heading("Stackup", "" if diff.rows else "unchanged")
     columns = [Column(max_width=24), Column(), Column(max_width=30), Column(), Column(wraps=True)]
     out.rows(columns, [cells for row in diff.rows for cells in _row(row)])
@@ -70,7 +72,7 @@ def _verdicts(out: Page, diff: BoardDiff) -> None:
 
 
 def _findings(out: Page, diff: BoardDiff) -> None:
-    out.heading("Findings", f"{len(diff.new)} new, {len(diff.fixed)} fixed, {diff.unchanged} unchanged")
+    out.heading("Findings", diff.counts)
     new: list[tuple[str | Text, ...]] = []
     for group in groups(diff.new)[:SHOWN]:
         first = group.first
