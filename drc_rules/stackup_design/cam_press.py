@@ -94,6 +94,9 @@ def _core(row: CandidateRow, upper: CandidateRow, lower: CandidateRow, rules: Bu
     if rules.equal_cladding and upper.copper_oz != lower.copper_oz:
         source = source_of(rules.source, "equal copper on both sides of a core")
         yield CamItem(topic="core cladding", where=where, figure=weights, limit="equal", asks=True, source=source)
+    if upper.foil and lower.foil and upper.foil != lower.foil:
+        foils = f"{upper.foil} on {upper.name}, {lower.foil} on {lower.name}"
+        yield CamItem(topic="core foil", where=where, figure=foils, limit="one foil on both faces", asks=True)
 
 
 def _unlisted(row: CandidateRow) -> Iterator[CamItem]:

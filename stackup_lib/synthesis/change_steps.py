@@ -104,17 +104,36 @@ def _product(text: str) -> tuple[object, ...]:
 
 
 def in_foil(candidate: CandidateStackup, names: Collection[str], grade: FoilGrade) -> ChangeStep:
-    """Give copper layers a foil grade where theirs is rougher or not declared."""
+    """Give copper layers a foil grade where theirs is rougher or not declared.
+
+    A core comes with one foil on both faces: a layer gets that of the other face where it is smoother than the grade,
+    and a rougher one there is replaced as well.
+    """
+    copper = candidate.copper
+    rough = {k for k, row in enumerate(copper) if row.name in names and _rank(row.foil) < grade.rank}
+    foils: dict[str, str] = {}
+    for k in rough:
+        face = candidate.order.opposite_face(k)
+        other = "" if face is None else copper[face].foil
+        foil = max(grade, FoilGrade(other), key=lambda one: one.rank) if other else grade
+        foils[copper[k].name] = foil.value
+        if face is not None and other and _rank(other) < foil.rank:
+            foils.setdefault(copper[face].name, foil.value)
 
     def better(row: CandidateRow) -> CandidateRow | None:
-        if row.kind is not LayerKind.COPPER or row.name not in names:
-            return None
-        if row.foil and FoilGrade(row.foil).rank >= grade.rank:
-            return None
-        return row.model_copy(update={"foil": grade.value})
+        foil = foils.get(row.name)
+        return None if foil is None else row.model_copy(update={"foil": foil})
 
     changed, layers = replaced(candidate, better)
-    return ChangeStep(words=f"{grade.value} on {listed(layers)}" if layers else "", candidate=changed)
+    by_foil: dict[str, list[str]] = {}
+    for name in layers:
+        by_foil.setdefault(foils[name], []).append(name)
+    return ChangeStep(words="; ".join(f"{foil} on {listed(on)}" for foil, on in by_foil.items()), candidate=changed)
+
+
+def _rank(foil: str) -> int:
+    """Return the rank of a grade, -1 of one that is not declared."""
+    return FoilGrade(foil).rank if foil else -1
 
 
 def in_weight(candidate: CandidateStackup, wanted_oz: Mapping[str, float], rules: BuildRules) -> Iterator[ChangeStep]:

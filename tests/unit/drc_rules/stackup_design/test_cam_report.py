@@ -167,6 +167,22 @@ def test_a_core_too_thin_for_its_copper_is_asked(oz: float, thickness_mm: float,
     assert ("extrapolated" in found[0].source) is (oz > 2)
 
 
+@pytest.mark.parametrize(
+    ("foils", "figures"),
+    [
+        (("HVLP", "VLP"), ["HVLP on In1.Cu, VLP on In2.Cu"]),
+        (("VLP", "VLP"), []),
+        (("VLP", ""), []),
+    ],
+)
+def test_a_core_with_two_foils_is_asked(foils: tuple[str, str], figures: list[str]) -> None:
+    """A maker clads both faces alike; a foil that is not stated contradicts none."""
+    before = stackup()
+    named = dict(zip(("In1.Cu", "In2.Cu"), foils, strict=True))
+    rows = tuple(row.model_copy(update={"foil": named.get(row.name, row.foil)}) for row in before.rows)
+    assert [one.figure for one in asked(before.model_copy(update={"rows": rows}), "core foil")] == figures
+
+
 def test_a_core_with_two_copper_weights_is_asked() -> None:
     """None of 2056 cores of the templates has two weights."""
     assert asked(stackup(planes_oz=(0.5, 0.5)), "core cladding") == []

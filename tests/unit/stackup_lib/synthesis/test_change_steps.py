@@ -161,3 +161,23 @@ def test_a_foil_goes_where_the_copper_is_rougher() -> None:
 
     assert step.words == "VLP on In4.Cu"
     assert (row_of(step, "In1.Cu").foil, row_of(step, "In4.Cu").foil) == ("HVLP", "VLP")
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ("HVLP", "HVLP on In1.Cu"),
+        ("VLP", "VLP on In1.Cu"),
+        ("RTF", "VLP on In1.Cu and In2.Cu"),
+        ("", "VLP on In1.Cu"),
+    ],
+)
+def test_both_faces_of_a_core_have_one_foil(other: str, words: str) -> None:
+    """In1 and In2 lie on one core, which a maker clads alike; what the other face has is not known without a foil."""
+    before = stackup("OGPPGO", "pcpcp")
+    rows = [row.model_copy(update={"foil": other}) if row.name == "In2.Cu" else row for row in before.rows]
+
+    step = in_foil(before.model_copy(update={"rows": tuple(rows)}), ["In1.Cu"], FoilGrade.VLP)
+
+    assert step.words == words
+    assert not other or row_of(step, "In1.Cu").foil == row_of(step, "In2.Cu").foil
