@@ -16,6 +16,7 @@ from stackup_lib.board.layer_roles import LayerRole, LayerUse
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.synthesis import Goals
 from stackup_lib.synthesis.arrange import least_layers
+from stackup_lib.synthesis.candidates import SIGNAL_OZ
 from stackup_lib.vias.build_ups import bgas, build_ups
 
 LEAST_LAYERS = 4
@@ -75,7 +76,8 @@ def copper_goals(work: GoalWork, *, has_power: bool) -> dict[str, float]:
     power = _power_oz(work)
     ground = min(power, Goals().ground_copper_oz) if has_power else power
     words = "no requirement states one" if has_power else "as the power copper: no plane is for supplies alone"
-    work.say("ground copper", f"{ground:g} oz or more", From.ASSUMPTION, words)
+    shared = f", {SIGNAL_OZ:g} oz on a core with signals or where plated" if ground > SIGNAL_OZ else ""
+    work.say("ground copper", f"{ground:g} oz or more{shared}", From.ASSUMPTION, words)
     return {"power_copper_oz": power, "ground_copper_oz": ground}
 
 
