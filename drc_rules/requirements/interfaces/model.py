@@ -152,6 +152,7 @@ class Interface(Frozen):
         nyquist_ghz: Nyquist frequency, None where there is none.
         fabric: joins accelerators, so as many lanes leave each of them as of NVLink.
         impedance_diff_ohm, impedance_single_ohm: nominal impedance; the ranges hold what makers also use.
+        impedance_diff_limit_ohm: least and most that a document allows; then no tolerance decides.
         impedance_tolerance_pct: usual tolerance.
         channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
         board_loss_db: the board's share of it by topology, e.g. `add_in_card`.
@@ -185,6 +186,7 @@ class Interface(Frozen):
     fabric: bool = False
     impedance_diff_ohm: float | None = None
     impedance_diff_range_ohm: tuple[float, float] | None = None
+    impedance_diff_limit_ohm: tuple[float, float] | None = None
     impedance_single_ohm: float | None = None
     impedance_single_range_ohm: tuple[float, float] | None = None
     impedance_tolerance_pct: float | None = None
