@@ -32,7 +32,7 @@ h_near: dielectric up to the nearer plane [mm]
 h_far: dielectric up to the plane on the other side; infinite without one [mm]
 Z_0: target; where a document accepts a range, what is nearest to Z [ohm]
 p: deviation [%]
-p_tol: tolerance of the target; where a document allows so many ohm, how far that is from Z_0 on the side of Z [%]
+p_tol: tolerance of the target; where a document states least and most, the one on the side of Z, from Z_0 [%]
 u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
 """
 

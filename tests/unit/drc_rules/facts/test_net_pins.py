@@ -436,6 +436,25 @@ def test_parts_are_known_by_their_footprints(text: str, title: str) -> None:
     assert (found.title if found else "") == title
 
 
+@pytest.mark.parametrize(
+    ("value", "is_slot"),
+    [
+        ("PCIE-064-02-F-D-EMS2", True),
+        ("Bus_PCI_Express_x16", True),
+        ("PCIEX1", True),
+        ("OCuLink PCIe x4", False),
+        ("MCIO_74P", False),
+        ("MPCIE-Socket", False),
+        ("Bus_M.2_Socket_Key_M", False),
+        ("PCIE_CONN", False),  # of which size it does not say: it may be any
+    ],
+)
+def test_slots_for_cards_are_told_from_cables_and_modules(value: str, is_slot: bool) -> None:
+    found = known_part("", value)
+    assert found is not None
+    assert found.for_cards is is_slot
+
+
 @pytest.mark.parametrize("value", ["USB4085", "TUSB4041", "USB41055", "USB4604"])
 def test_a_socket_s_number_is_a_whole_word_of_its_series(tmp_path: Path, value: str) -> None:
     """USB4085 is a socket; a hub, a longer number and one of another series are none."""
