@@ -11,8 +11,8 @@ outer layers, thickness and Dk of the solder mask, each computed for that line. 
 and the report names the causes, the largest first, with the lines of `[process]` and `[declared]` that settle it.
 Declared values add no uncertainty. Where a document accepts a range, the nearest value counts; where it states a least
 and a most impedance, as for PCIe Gen1 and Gen2, these decide in place of a tolerance; where not every generation has
-either and the generation is not known, it is not verifiable. A miss is a warning where no document states
-the interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and
+either and the generation is not known, it is not verifiable. A miss is a warning where no document states the
+interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and
 breakouts shorter than a tenth of a wavelength at Nyquist at either end are ignored. Nets with a target that join pads
 without a track, nets declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document
 states an impedance, are not verifiable.
