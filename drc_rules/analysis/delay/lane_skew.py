@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from drc_rules.analysis.delay.card_ends import are_at_card_edge, are_at_slot
 from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, skew_between
@@ -91,7 +92,7 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
     roles: dict[tuple[str, str, str | None, bool, frozenset[str]], NetRole] = {}
     found: dict[tuple[str, str, str | None, bool, frozenset[str]], list[tuple[str, Link]]] = {}
     for net, role in enumerate(ctx.assignment.roles):
-        if role is None or not any(_limit(role, field) for field in FIELDS):
+        if role is None or not _has_limit(role.family, role.interface):
             continue
         for link in links.of_nets([net]):
             complement = links.complement_of(link)
@@ -110,6 +111,12 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
     ports = [port for key, lanes in found.items() if (port := _port(ctx, key[0], roles[key], lanes))]
     prepare_traces(ctx, [trace for port in ports for trace in port.traces])
     return tuple(sorted(ports, key=lambda one: (one.name, one.title)))
+
+
+@cache
+def _has_limit(family_id: str, interface_id: str | None) -> bool:
+    choices = (interface(interface_id),) if interface_id else family(family_id).interfaces
+    return any(getattr(one, field) for one in choices for field in FIELDS)
 
 
 def _limit(role: NetRole, field: str) -> Interface | None:
