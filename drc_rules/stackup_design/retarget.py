@@ -127,7 +127,7 @@ def retargeted_lines(after: Context, layers: Iterable[int]) -> RetargetedLines:
     targets = board_targets(after)
     rows = tuple(ImpedanceTable(lines).rows(where, targets))
     classes, loose = _classes_of(after)
-    allowed = _tolerances(after)
+    allowed = _allowed_ohm(after)
     rules = tuple(_rules(after, rows, classes, allowed))
     return RetargetedLines(
         rows=rows,
@@ -162,27 +162,33 @@ def _words(target: NetTarget) -> str:
     return f"{target.title}, {Target(ohm=target.ohm, kind=target.kind)}"
 
 
-_Tolerances = dict[tuple[float, str], float]
-"""By impedance and kind: allowed deviation in percent, the least of several targets."""
+_Allowed = dict[tuple[float, str], tuple[float, float]]
+"""By impedance and kind: least and most ohm that all of several targets allow."""
 
 
-def _tolerances(ctx: Context) -> _Tolerances:
-    found: _Tolerances = {}
+def _allowed_pct(asked: Target, ohm: float | None, allowed: _Allowed) -> float:
+    low, high = allowed[asked.ohm, asked.kind]
+    is_above = ohm is not None and ohm > asked.ohm
+    return round(100 * (high / asked.ohm - 1 if is_above else 1 - low / asked.ohm), 6)
+
+
+def _allowed_ohm(ctx: Context) -> _Allowed:
+    found: _Allowed = {}
     for target in ctx.get(nets_by_target):
-        key = (target.ohm, target.kind)
-        found[key] = min(found.get(key, target.tolerance_pct), target.tolerance_pct)
+        key, (low, high) = (target.ohm, target.kind), target.allowed_ohm
+        least, most = found.get(key, (low, high))
+        found[key] = max(least, low), min(most, high)
     return found
 
 
-def _may_stay(row: ImpedanceRow, copper: Routed, allowed: _Tolerances) -> bool:
-    """Tell whether routed copper is within its tolerance."""
+def _may_stay(row: ImpedanceRow, copper: Routed, allowed: _Allowed) -> bool:
+    """Tell whether routed copper has what its target allows."""
     target, ohm = row.target.target, copper.impedance_ohm
-    return ohm is not None and 100 * abs(ohm / target.ohm - 1) <= allowed[target.ohm, target.kind]
+    low, high = allowed[target.ohm, target.kind]
+    return ohm is not None and low <= ohm <= high
 
 
-def _rules(
-    ctx: Context, rows: Iterable[ImpedanceRow], classes: _Classes, allowed: _Tolerances
-) -> Iterator[PlannedRule]:
+def _rules(ctx: Context, rows: Iterable[ImpedanceRow], classes: _Classes, allowed: _Allowed) -> Iterator[PlannedRule]:
     """Yield one rule per class, kind and layer: of several targets the one with most copper on that layer.
 
     A rule also lets pass what is routed for any of these targets and stays within its tolerance.
@@ -260,7 +266,7 @@ def right_profiles(lines: Lines, profiles: Iterable[TuningProfile]) -> Iterator[
             )
 
 
-def _reroutes(rows: Iterable[ImpedanceRow], allowed: _Tolerances) -> Iterator[Reroute]:
+def _reroutes(rows: Iterable[ImpedanceRow], allowed: _Allowed) -> Iterator[Reroute]:
     for row in rows:
         asked = row.target.target
         for copper in row.routed:
@@ -274,7 +280,7 @@ def _reroutes(rows: Iterable[ImpedanceRow], allowed: _Tolerances) -> Iterator[Re
                 width_mm=copper.width_mm,
                 gap_mm=copper.gap_mm,
                 impedance_ohm=copper.impedance_ohm,
-                tolerance_pct=allowed[asked.ohm, asked.kind],
+                tolerance_pct=_allowed_pct(asked, copper.impedance_ohm, allowed),
                 new_width_mm=row.width_mm,
                 new_gap_mm=row.gap_mm,
                 problem=row.problem,

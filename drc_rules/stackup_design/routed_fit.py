@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines
 from drc_rules.facts.context import Context
-from drc_rules.requirements.interfaces import interface
+from drc_rules.requirements.interfaces import Interface, interface
 from stackup_lib.core.record import record
 from stackup_lib.core.words import listed
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solver import solve
 from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals
+from stackup_lib.transmission_lines.width_request import Target
 
 USUAL_TOLERANCE_PCT = 10.0
 COARSE = 1e-3
@@ -79,14 +80,11 @@ def unsought_words(candidate: CandidateStackup, sizes: Sequence[UnsoughtSize]) -
             ohm = _ohm(candidate, one.layer, one.size, one.target.kind)
         except GeometryError:  # no plane, or no room between its planes
             continue
-        target, slack = one.target, one.target.tolerance_pct / 100
-        low, high = target.range_ohm or (target.ohm, target.ohm)
-        fits = low * (1 - slack) <= ohm <= high * (1 + slack)
         size = f"{_text(one.size)} makes {ohm:.1f} ohm"
-        asked = f"{low:g} ohm" if low == high else f"{low:g} to {high:g} ohm"
-        layers, titles = found.setdefault((fits, size, f"{asked} +-{target.tolerance_pct:g} %"), ({}, {}))
+        fits, asked = _asked(one.target, ohm)
+        layers, titles = found.setdefault((fits, size, asked), ({}, {}))
         layers[names[one.layer]] = None
-        titles[target.title] = None
+        titles[one.target.title] = None
     return tuple(
         (f"{size} on {listed(list(layers))}: {asked} for {listed(list(titles))}", fits)
         for (fits, size, asked), (layers, titles) in sorted(found.items(), key=lambda item: item[0][0])
@@ -106,10 +104,9 @@ def width_words(
             continue
         goal = by_name[line.goal]
         ohm = _ohm(result.candidate, index[line.layer], size, goal.target.kind)
-        off_pct = 100 * abs(ohm / goal.target.ohm - 1)
-        allowed = interface(interfaces[line.goal]).impedance_tolerance_pct or USUAL_TOLERANCE_PCT
-        if off_pct <= allowed:
-            text = f"{goal.target} widths stay ({_text(size)} makes {ohm:.1f} ohm, {allowed:g} % allowed)"
+        fits, allowed = _allowed(interface(interfaces[line.goal]), goal.target, ohm)
+        if fits:
+            text = f"{goal.target} widths stay ({_text(size)} makes {ohm:.1f} ohm, {allowed} allowed)"
         else:
             text = f"{goal.target} {_text(size)} ({ohm:.1f} ohm) -> {_text((line.width_mm, line.gap_mm))} mm"
         texts = found.setdefault((f"{goal.target} {_text(size)}", line.layer), {})
@@ -120,6 +117,27 @@ def width_words(
             whose = f" for {listed(list(titles))}" if len(texts) > 1 else ""
             words.setdefault(f"{text}{whose}", {})[layer] = None
     return tuple(f"{text} on {listed(list(layers))}" for text, layers in words.items())
+
+
+def _asked(target: NetTarget, ohm: float) -> tuple[bool, str]:
+    """Tell whether an impedance meets a target, in whichever generation accepts it, and what that is."""
+    if target.limit_ohm:
+        low, high = target.limit_ohm
+        of = f" as {target.range_of}" if target.range_of else ""
+        return low <= ohm <= high, f"{low:g} to {high:g} ohm{of}"
+    low, high = target.range_ohm or (target.ohm, target.ohm)
+    slack = target.tolerance_pct / 100
+    text = f"{low:g} ohm" if low == high else f"{low:g} to {high:g} ohm"
+    return low * (1 - slack) <= ohm <= high * (1 + slack), f"{text} +-{target.tolerance_pct:g} %"
+
+
+def _allowed(one: Interface, target: Target, ohm: float) -> tuple[bool, str]:
+    """Tell whether an impedance is what an interface allows around a goal's target, and what it allows."""
+    limit = one.impedance_diff_limit_ohm
+    if limit and (target.kind, target.ohm) == ("differential", one.impedance_diff_ohm):
+        return limit[0] <= ohm <= limit[1], f"{limit[0]:g} to {limit[1]:g} ohm"
+    tolerance = one.impedance_tolerance_pct or USUAL_TOLERANCE_PCT
+    return 100 * abs(ohm / target.ohm - 1) <= tolerance, f"{tolerance:g} %"
 
 
 def _ohm(candidate: CandidateStackup, index: int, size: Size, kind: str) -> float:

@@ -56,11 +56,19 @@ def in_no_class(case: Case, *nets: str) -> Case:
     return case.with_board(project=replace(project, net_classes_of=kept))
 
 
-def with_mute_pins(case: Case, *nets: str) -> Case:
+def without_pin_names(case: Case, *nets: str) -> Case:
     """Take the names of the pins off the pads of nets."""
     board = case.board
     mine = np.isin(board.pads.net, [board.net_index[net] for net in nets])
     return case.with_board(pads=replace(board.pads, function=np.where(mine, "", board.pads.function)))
+
+
+def with_mute_pins(case: Case, *nets: str) -> Case:
+    """Take the names of the pins and the numbers of the pads off: those of an M.2 socket tell its lanes, too."""
+    board = case.board
+    mine = np.isin(board.pads.net, [board.net_index[net] for net in nets])
+    nameless = without_pin_names(case, *nets)
+    return nameless.with_board(pads=replace(nameless.board.pads, number=np.where(mine, "", board.pads.number)))
 
 
 def with_design_rule(case: Case, folder: Path, constraint: str) -> Case:
@@ -134,6 +142,12 @@ SEEDS = {
         EDGE,
         lambda c, _: renamed(c, "PCIE_PI.nRST", "NVLINK_nRST"),
         {},
+    ),
+    "no net has the name of PCI Express, nor a pin, on a socket of M.2": Seed(
+        "the numbers of its pads, lane 0 of key M, tell as well: harmless, but for a remark that rests on the pins",
+        CARD,
+        lambda c, _: renamed(without_pin_names(c, *PCIE), "PCIE", "LANE"),
+        NO_SWAP,
     ),
     "no net has the name of PCI Express, and no pin": Seed(
         "a card of the data centre has it: it is missing until its nets are declared, and nothing asked of it is "

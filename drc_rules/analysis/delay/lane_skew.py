@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
+from drc_rules.analysis.delay.card_ends import are_at_card_edge, are_at_slot
 from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, skew_between
 from drc_rules.analysis.delay.trace_delay import prepare_traces
-from drc_rules.analysis.loss.loss_shares import CARD_EDGE, form_of
 from drc_rules.analysis.nets.board_links import board_links, is_declared_as, title_of
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import Interface, family, interface
-from stackup_lib.board.board import PadKind
 from stackup_lib.core.facts import Origin
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
@@ -26,6 +26,13 @@ _LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,4}\d*)")
 _WAY = re.compile(r"(?P<port>.*?(?:[._\-/]|PE)[TR]X?)[._\-]?(?P<lane>\d+)", re.IGNORECASE)
 """Of families whose directions are ports of their own."""
 _BY_WAY = ("pcie",)
+FIELDS = TO_CLOCK, OF_PATH, OF_SYSTEM, OF_CARD = (
+    "clock_skew_ps",
+    "lane_skew_ps",
+    "lane_skew_system_ps",
+    "lane_skew_card_ps",
+)
+"""Fields of `Interface` that are a limit of lanes."""
 _CAPACITOR = r"(?<=[._\-/])([A-Za-z]{1,4}\d+)_C\d?$"
 _CLOCK = re.compile(r"(?:C|CK|CLK|TXC|CLOCK)\d?", re.IGNORECASE)
 
@@ -38,8 +45,7 @@ class LanePort:
         name: what the names of its pairs have in common.
         title: of the interface.
         limit: the generation with the widest limit of those that it may be.
-        to_clock: the limit is that between a lane and the clock, else that between any two lanes.
-        on_card: the limit is the share of an add-in card.
+        field: which of its limits counts, a field of `Interface`.
         declared: the user has said which interface it is.
         clock: positive trace of the clock, None where none was found.
         lanes: positive traces of the others.
@@ -48,8 +54,7 @@ class LanePort:
     name: str
     title: str
     limit: Interface
-    to_clock: bool
-    on_card: bool
+    field: str
     declared: bool
     clock: Link | None
     lanes: tuple[Link, ...]
@@ -57,24 +62,23 @@ class LanePort:
     @property
     def limit_ps(self) -> float:
         """The limit."""
-        return float(getattr(self.limit, self._field) or 0.0)
+        return float(getattr(self.limit, self.field))
 
     @property
-    def _field(self) -> str:
-        if self.to_clock:
-            return "clock_skew_ps"
-        return "lane_skew_card_ps" if self.on_card else "lane_skew_ps"
+    def to_clock(self) -> bool:
+        """The limit is that between a lane and the clock, else that between any two lanes."""
+        return self.field == TO_CLOCK
 
     @property
     def document(self) -> str:
         """Key of the document that states it."""
-        return self.limit.document_of(self._field)
+        return self.limit.document_of(self.field)
 
     @property
     def any_rate(self) -> bool:
         """Some generation that it may be has no limit at all: then one beyond it is information."""
         choices = family(self.limit.family).interfaces
-        return self.limit.family in _BY_WAY and not self.declared and any(not one.lane_skew_ps for one in choices)
+        return self.limit.family in _BY_WAY and not self.declared and any(not getattr(i, self.field) for i in choices)
 
     @property
     def traces(self) -> tuple[Link, ...]:
@@ -88,7 +92,7 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
     roles: dict[tuple[str, str, str | None, bool, frozenset[str]], NetRole] = {}
     found: dict[tuple[str, str, str | None, bool, frozenset[str]], list[tuple[str, Link]]] = {}
     for net, role in enumerate(ctx.assignment.roles):
-        if role is None or _limit(role) is None:
+        if role is None or not _has_limit(role.family, role.interface):
             continue
         for link in links.of_nets([net]):
             complement = links.complement_of(link)
@@ -109,34 +113,45 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
     return tuple(sorted(ports, key=lambda one: (one.name, one.title)))
 
 
-def _limit(role: NetRole) -> Interface | None:
-    """Return the generation with the widest published limit, None where none has one."""
+@cache
+def _has_limit(family_id: str, interface_id: str | None) -> bool:
+    choices = (interface(interface_id),) if interface_id else family(family_id).interfaces
+    return any(getattr(one, field) for one in choices for field in FIELDS)
+
+
+def _limit(role: NetRole, field: str) -> Interface | None:
+    """Return the generation with the widest published limit of a kind, None where none has one."""
     choices = (interface(role.interface),) if role.interface else family(role.family).interfaces
-    known = [one for one in choices if one.lane_skew_ps or one.clock_skew_ps]
-    return max(known, key=lambda one: one.lane_skew_ps or one.clock_skew_ps or 0.0, default=None)
+    return max(
+        (one for one in choices if getattr(one, field)), key=lambda one: float(getattr(one, field)), default=None
+    )
 
 
 def _port(ctx: Context, name: str, role: NetRole, lanes: Sequence[tuple[str, Link]]) -> LanePort | None:
     """Return a port that can be judged: with two pairs, and with one clock where the limit is against the clock."""
-    limit = _limit(role)
     clocks = [link for lane, link in lanes if _CLOCK.fullmatch(lane)]
     others = tuple(link for lane, link in lanes if not _CLOCK.fullmatch(lane))
-    if limit is None or len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):
+    if len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):
         return None  # names repeat: several ports, or one on both sides of a chip
-    to_clock = limit.clock_skew_ps is not None
-    if not others or len(lanes) < 2 or (to_clock and not clocks):
+    if not others or len(lanes) < 2:
+        return None
+    field = _field(ctx, role, others)
+    limit = _limit(role, field)
+    if limit is None or (field == TO_CLOCK and not clocks):
         return None
     is_declared = role.origin is Origin.DECLARED
-    on_card = limit.lane_skew_card_ps is not None and _is_on_card(ctx, others)
-    return LanePort(name, title_of(role), limit, to_clock, on_card, is_declared, clocks[0] if clocks else None, others)
+    return LanePort(name, title_of(role), limit, field, is_declared, clocks[0] if clocks else None, others)
 
 
-def _is_on_card(ctx: Context, lanes: Sequence[Link]) -> bool:
-    """Tell whether lanes end on the contacts of a card edge."""
-    form = form_of(ctx)
-    kinds = ctx.board.pads.kind
-    at_edge = all(any(kinds[pad.row] == PadKind.CONNECTOR for pad in lane.ends) for lane in lanes)
-    return form is not None and form.connector == CARD_EDGE and at_edge
+def _field(ctx: Context, role: NetRole, lanes: Sequence[Link]) -> str:
+    """Return which limit counts for lanes: that to the clock, of their side of a slot, or of the whole path."""
+    if _limit(role, TO_CLOCK):
+        return TO_CLOCK
+    if _limit(role, OF_CARD) and are_at_card_edge(ctx, lanes):
+        return OF_CARD
+    if _limit(role, OF_SYSTEM) and are_at_slot(ctx, lanes):
+        return OF_SYSTEM
+    return OF_PATH
 
 
 def worst_lane_skew(ctx: Context, port: LanePort) -> PairSkew:

@@ -44,7 +44,8 @@ class NetTarget:
         inferred: it is not declared: never an error.
         error_pct: a miss by less is no error: fabs hold 10 % as a rule, and what no document states makes no error.
         range_ohm: what a document accepts in place of `ohm`, least and most.
-        range_of: the generation that alone accepts it, where the generation is not known.
+        limit_ohm: least and most that a document allows, in place of a tolerance.
+        range_of: where the generation is not known, and not all accept these, one that does.
         rules: where design rules ask, the one that does on each copper layer, "" where none does; else empty. They
             divide no nets that have one target.
     """
@@ -61,6 +62,7 @@ class NetTarget:
     error_pct: float = USUAL_TOLERANCE_PCT
     confidence: Confidence = Confidence.LOW
     range_ohm: tuple[float, float] | None = None
+    limit_ohm: tuple[float, float] | None = None
     range_of: str = ""
     rules: tuple[str, ...] = field(default=(), compare=False)
 
@@ -75,9 +77,28 @@ class NetTarget:
         return f'design rule "{self.rules[layer]}"' if self.rules[layer] else f"{self.source} of other layers"
 
     def nearest_to(self, ohm: float) -> NetTarget:
-        """Return the target with the accepted impedance that is nearest to one."""
+        """Return the target with the accepted impedance that is nearest to one, of a generation that accepts it."""
         least, most = self.range_ohm or (self.ohm, self.ohm)
-        return replace(self, ohm=min(max(ohm, least), most))
+        return replace(self, ohm=min(max(ohm, least), most), range_of="")
+
+    @property
+    def allowed_ohm(self) -> tuple[float, float]:
+        """Least and most nominal impedance that every generation it may be of allows, around `ohm`."""
+        if self.limit_ohm and not self.range_of:
+            return self.limit_ohm
+        return self.ohm * (1 - self.tolerance_pct / 100), self.ohm * (1 + self.tolerance_pct / 100)
+
+    def allowed_pct(self, ohm: float) -> float:
+        """Return by how many percent of the target an impedance may be off on its own side of it."""
+        low, high = self.allowed_ohm
+        return 100 * (high / self.ohm - 1 if ohm > self.ohm else 1 - low / self.ohm)
+
+    @property
+    def allowed_words(self) -> str:
+        """`tolerance 10 %`, or `allowed 68 to 105 ohm`."""
+        if self.limit_ohm and not self.range_of:
+            return f"allowed {self.limit_ohm[0]:g} to {self.limit_ohm[1]:g} ohm"
+        return f"tolerance {self.tolerance_pct:g} %"
 
 
 @record
@@ -235,6 +256,8 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
     tolerance = asked.tolerance_pct or (one.impedance_tolerance_pct if one else None) or USUAL_TOLERANCE_PCT
     is_own = asked.tolerance_pct is not None and not asked.document
     error_pct = math.inf if asked.document == ENGINEERING else max(tolerance, 0 if is_own else USUAL_TOLERANCE_PCT)
+    if asked.limit_ohm and not asked.range_of:
+        error_pct = 0.0
     return NetTarget(
         title=f"{title} of {asked.serves}" if asked.serves else title,
         ohm=asked.ohm,
@@ -248,6 +271,7 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
         error_pct=error_pct,
         confidence=asked.confidence,
         range_ohm=asked.range_ohm,
+        limit_ohm=asked.limit_ohm,
         range_of=asked.range_of,
         rules=() if asked.serves else asked.rules,
     )

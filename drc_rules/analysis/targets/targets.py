@@ -67,7 +67,8 @@ class ImpedanceTarget:
         document: key of the interface's document, empty where no document asks.
         serves: of a clock, the link whose target it takes, e.g. `PCIe Gen5`.
         range_ohm: what a document accepts in place of `ohm`, least and most.
-        range_of: where only one generation accepts it, and the generation is not known: its title.
+        limit_ohm: least and most that a document allows, in place of a tolerance.
+        range_of: where not all generations accept these, and the generation is not known: the title of one that does.
         rules: of what a design rule requires, the rule that says so on each copper layer, "" where none does.
     """
 
@@ -80,6 +81,7 @@ class ImpedanceTarget:
     document: str = ""
     serves: str = ""
     range_ohm: tuple[float, float] | None = None
+    limit_ohm: tuple[float, float] | None = None
     range_of: str = ""
     rules: tuple[str, ...] = ()
 
@@ -183,7 +185,8 @@ class Targets:
             return None
         least, most = interface(role.interface).impedance_diff_range_ohm or (required.ohm, required.ohm)
         share = (required.tolerance_pct or USUAL_TOLERANCE_PCT) / 100
-        return None if least * (1 - share) <= asked.ohm <= most * (1 + share) else (asked, required)
+        low, high = required.limit_ohm or (least * (1 - share), most * (1 + share))
+        return None if low <= asked.ohm <= high else (asked, required)
 
     def _is_aside(self, net: int) -> bool:
         """Tell whether a net's name is that of a control or clock net."""
@@ -253,6 +256,8 @@ class Targets:
         if ohm is None:
             return None
         field = "impedance_diff_ohm" if is_pair else "impedance_single_ohm"
+        if is_pair and one and one.impedance_diff_limit_ohm:
+            field = "impedance_diff_limit_ohm"  # what decides is to be cited
         return ImpedanceTarget(
             ohm=ohm,
             kind="differential" if is_pair else "single",
@@ -332,24 +337,27 @@ def _agreed(of: Family, one: Interface | None, *, is_pair: bool) -> float | None
 
 
 class _Range(TypedDict, total=False):
-    range_ohm: tuple[float, float]
+    range_ohm: tuple[float, float] | None
+    limit_ohm: tuple[float, float] | None
     range_of: str
 
 
 def _range(of: Family, one: Interface | None, *, is_pair: bool) -> _Range:
-    """Return the range that is accepted, with its generation where that is not known.
+    """Return the range that is accepted and the limit, with the generation that has the widest where it is not known.
 
-    A document must state it, unless none states the impedance itself: then one is as good as the other.
+    A document must state them, unless none states the impedance itself: then one is as good as the other.
     """
     kind = "diff" if is_pair else "single"
     field, nominal = f"impedance_{kind}_range_ohm", f"impedance_{kind}_ohm"
-    stated = [i for i in ([one] if one else of.interfaces) if field in i.sources or nominal not in i.sources]
-    accepted = [(i.impedance_diff_range_ohm if is_pair else i.impedance_single_range_ohm, i.title) for i in stated]
-    ranges = [(ohm, title) for ohm, title in accepted if ohm is not None]
-    if not ranges:
-        return {}
-    widest, title = max(ranges, key=lambda found: found[0][1] - found[0][0])
-    return {"range_ohm": widest, "range_of": "" if one else title}
+    found: list[tuple[float, _Range]] = []
+    for each in [one] if one else of.interfaces:
+        limit = each.impedance_diff_limit_ohm if is_pair else None
+        accepted = each.impedance_diff_range_ohm if is_pair else each.impedance_single_range_ohm
+        accepted = accepted if field in each.sources or nominal not in each.sources else None
+        if widest := limit or accepted:
+            title = "" if one else each.title
+            found.append((widest[1] - widest[0], {"range_ohm": accepted, "limit_ohm": limit, "range_of": title}))
+    return max(found, key=lambda of_one: of_one[0])[1] if found else {}
 
 
 def _inferred(named: NamedImpedance, source: str) -> ImpedanceTarget:

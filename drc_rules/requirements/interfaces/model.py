@@ -152,6 +152,7 @@ class Interface(Frozen):
         nyquist_ghz: Nyquist frequency, None where there is none.
         fabric: joins accelerators, so as many lanes leave each of them as of NVLink.
         impedance_diff_ohm, impedance_single_ohm: nominal impedance; the ranges hold what makers also use.
+        impedance_diff_limit_ohm: least and most that a document allows; then no tolerance decides.
         impedance_tolerance_pct: usual tolerance.
         channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
         board_loss_db: the board's share of it by topology, e.g. `add_in_card`.
@@ -160,8 +161,9 @@ class Interface(Frozen):
         reference_channel: what the standard refers a channel to, for its operating margin; only where all is published.
         stub_limit_mm: stated or computed limit of a via stub.
         skew_ps, skew_mm: allowed difference within a pair.
+        skew_card_mm: the same between device and edge of an add-in card.
         lane_skew_ps: allowed difference between any two pairs of a port.
-        lane_skew_card_ps: of that, the share of an add-in card.
+        lane_skew_system_ps, lane_skew_card_ps: of that, the shares of a board with a slot and of an add-in card.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
         group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
         coupling_nf: least and largest coupling capacitor, at the transmitter where they differ.
@@ -185,6 +187,7 @@ class Interface(Frozen):
     fabric: bool = False
     impedance_diff_ohm: float | None = None
     impedance_diff_range_ohm: tuple[float, float] | None = None
+    impedance_diff_limit_ohm: tuple[float, float] | None = None
     impedance_single_ohm: float | None = None
     impedance_single_range_ohm: tuple[float, float] | None = None
     impedance_tolerance_pct: float | None = None
@@ -196,7 +199,9 @@ class Interface(Frozen):
     stub_limit_mm: float | None = None
     skew_ps: float | None = None
     skew_mm: float | None = None
+    skew_card_mm: float | None = None
     lane_skew_ps: float | None = None
+    lane_skew_system_ps: float | None = None
     lane_skew_card_ps: float | None = None
     clock_skew_ps: float | None = None
     group_skew_ps: float | None = None

@@ -40,6 +40,7 @@ class KnownPart(Frozen):
         match: expression for its footprint's name or its value, in capitals.
         source: where pin names and numbers stand.
         pins: its pins, family by family.
+        for_cards: a slot for add-in cards of PCI Express, or the edge of one.
         tied: pads that such a part joins two by two, which tell it where neither footprint nor value does.
     """
 
@@ -47,6 +48,7 @@ class KnownPart(Frozen):
     match: str
     source: str
     pins: tuple[PinGroup, ...]
+    for_cards: bool = False
     tied: tuple[tuple[str, str], ...] = ()
 
     def group_of(self, function: str, number: str) -> PinGroup | None:

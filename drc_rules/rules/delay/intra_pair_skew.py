@@ -6,9 +6,10 @@ Every routed pair of a high-speed interface or of MIPI D-PHY, from end to end th
 patterns as drawn; one of which only a part is declared is of the declared interface. Each section counts with the delay
 of its own cross section from the field solver, each via with the height that the signal climbs, a plated pin with that
 from its part's side to its trace, each package with the pad-to-die length or delay stored at the pads. The difference
-between the two traces is compared with the limit that a document states for the interface; where none does, with 15 %
-of the unit interval. Where the generation is not known, the widest limit of the family holds. A difference below 2 % of
-the unit interval is information; so is one of D-PHY lanes that are not declared: their limit is that of 2.5 Gb/s.
+between the two traces is compared with the limit that a document states for the interface, between device and edge of
+a PCIe card with that of a card; where none does, with 15 % of the unit interval. Where the generation is not known, the
+widest limit of the family holds. A difference below 2 % of the unit interval is information; so is one of D-PHY lanes
+that are not declared: their limit is that of 2.5 Gb/s.
 
 Why it matters
 --------------
@@ -34,7 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.analysis.delay.card_ends import are_at_card_edge
 from drc_rules.analysis.delay.pair_skew import HARMLESS_SHARE, PairSkew, skew_groups, skews_of, unit_interval_ps
+from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
@@ -84,7 +87,7 @@ def intra_pair_skew(ctx: Context, clause: Clause, group: HighSpeedGroup) -> Iter
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
     found = skews_of(ctx, group)
     share = (clause.limit.max or 0.0) / 100
-    limits = {one: _limit(group, one, share) for one in found.known}
+    limits = {one: _limit(ctx, group, one, share) for one in found.known}
     if found.known:
         worst = max(found.known, key=lambda one: one.size_ps.nominal / limits[one].ps)
         ctx.shows(
@@ -111,16 +114,24 @@ def _is_open(one: PairSkew, limit: SkewLimit) -> bool:
     return (one.size_ps.high if one.unsure else one.size_ps.nominal) > limit.ps
 
 
-def _limit(group: HighSpeedGroup, one: PairSkew, share: float) -> SkewLimit:
+def _limit(ctx: Context, group: HighSpeedGroup, one: PairSkew, share: float) -> SkewLimit:
     """Return the widest limit of the generations that a pair may be of; of a slow family only documents have one."""
-    stated = [limit for choice in group.choices if (limit := _stated_limit(choice, one))]
-    of_share = [_share_limit(choice, share) for choice in group.choices if _stated_limit(choice, one) is None]
+    on_card = any(choice.skew_card_mm for choice in group.choices) and _is_at_card_edge(ctx, one)
+    found = [(choice, _stated_limit(choice, one, on_card=on_card)) for choice in group.choices]
+    stated = [limit for _, limit in found if limit is not None]
+    of_share = [_share_limit(choice, share) for choice, limit in found if limit is None]
     return max(stated + (of_share if family(group.family).fast else []), key=lambda limit: limit.ps)
 
 
-def _stated_limit(choice: Interface, one: PairSkew) -> SkewLimit | None:
+def _is_at_card_edge(ctx: Context, one: PairSkew) -> bool:
+    links = ctx.get(board_links)
+    return are_at_card_edge(ctx, (link for net in one.nets for link in links.of(net)))
+
+
+def _stated_limit(choice: Interface, one: PairSkew, *, on_card: bool) -> SkewLimit | None:
     """Return the limit that a document states for a generation."""
     for field, value, factor, unit in (
+        ("skew_card_mm", choice.skew_card_mm if on_card else None, one.ps_per_mm, "mm on an add-in card"),
         ("skew_ps", choice.skew_ps, 1.0, "ps"),
         ("skew_mm", choice.skew_mm, one.ps_per_mm, "mm"),
     ):

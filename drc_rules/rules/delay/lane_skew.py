@@ -2,12 +2,14 @@
 
 What it checks
 --------------
-Ports of HDMI, MIPI D-PHY and PCIe Gen1 to Gen3, of which documents state a limit: the lanes and the clock whose names
+Ports of HDMI, MIPI D-PHY and PCIe Gen1 to Gen5, of which documents state a limit: the lanes and the clock whose names
 begin alike. Every pair is followed from end to end, each section with the field solver's delay of its cross section,
 vias by the height climbed, packages by the pad-to-die length at the pads. D-PHY lanes are compared with their clock,
-HDMI channels with one another, PCIe lanes with those of the same direction between the same parts. Where the generation
-is not known, the widest limit of the family holds. The D-PHY limit is that of 2.5 Gb/s, and PCIe has none from Gen4:
-where the interface is not declared, a lane beyond it is information.
+HDMI channels with one another, PCIe lanes with those of the same direction between the same parts. A slot for cards
+makes it the limit of a system board, the edge of an add-in card that of a card; between two chips it is that of the
+whole path. Where the generation is not known, the widest limit of the family holds. The D-PHY limit is that of
+2.5 Gb/s, and no document states one for PCIe Gen6, or from Gen4 between two chips: where the interface is not declared,
+a lane beyond it is information.
 
 Why it matters
 --------------
@@ -27,14 +29,14 @@ names do not begin alike, ports without a clock.
 Sources
 -------
 HDMI: 0.2 of a character, TMDS1204 data sheet. MIPI D-PHY: 0.1 of the unit interval, SPRACP4A, table 3-12. PCIe:
-350 ps on an add-in card, 1600 ps in all, CEM specification 3.0.
+350 ps on an add-in card, 1250 ps on a system board, 1600 ps in all, CEM specification 3.0; the shares also in 4.0, 5.0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.delay.lane_skew import LanePort, lane_ports, worst_lane_skew
+from drc_rules.analysis.delay.lane_skew import OF_CARD, OF_SYSTEM, LanePort, lane_ports, worst_lane_skew
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
@@ -115,12 +117,14 @@ def _draft(ctx: Context, port: LanePort, worst: PairSkew) -> DraftFinding:
 def _between(port: LanePort) -> str:
     if port.to_clock:
         return "to the clock"
-    return "between lanes of an add-in card" if port.on_card else "between channels"
+    return {OF_CARD: "between lanes of an add-in card", OF_SYSTEM: "between lanes of a system board"}.get(
+        port.field, "between channels"
+    )
 
 
 def _rate(port: LanePort) -> str:
     if port.any_rate:
-        return "Faster generations have no limit. "
+        return "Of faster generations none is stated. "
     if not port.to_clock or port.declared:
         return ""
     return SLOWER

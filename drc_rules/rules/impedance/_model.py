@@ -32,7 +32,7 @@ h_near: dielectric up to the nearer plane [mm]
 h_far: dielectric up to the plane on the other side; infinite without one [mm]
 Z_0: target; where a document accepts a range, what is nearest to Z [ohm]
 p: deviation [%]
-p_tol: tolerance of the target [%]
+p_tol: tolerance of the target; where a document states least and most, the one on the side of Z, from Z_0 [%]
 u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
 """
 
@@ -67,14 +67,20 @@ class Judged:
     @property
     def standing(self) -> Standing:
         """Within the tolerance, beyond it by more than is not known, or neither."""
-        share = self.target.tolerance_pct / 100
-        return self.ohm.against(minimum=self.target.ohm * (1 - share), maximum=self.target.ohm * (1 + share))
+        low, high = self.target.allowed_ohm
+        return self.ohm.against(minimum=low, maximum=high)
+
+    @property
+    def allowed_pct(self) -> float:
+        """How far the impedance may be off on its side of the target, in percent of it."""
+        return self.target.allowed_pct(self.ohm.nominal)
 
     def open_question(self, what: str) -> MissingFact:
         """Return what would settle an impedance that is neither within nor beyond: the causes, the largest first."""
         ohm, target, causes = self.ohm, self.target, self.uncertainty.open_causes
+        within = target.allowed_words.removeprefix("tolerance ").removeprefix("allowed ")
         name = (
-            f"impedance of {what} within {target.tolerance_pct:g} %: {ohm.nominal:.1f} ohm, {self.off_pct:+.1f} % from "
+            f"impedance of {what} within {within}: {ohm.nominal:.1f} ohm, {self.off_pct:+.1f} % from "
             f"{target.ohm:g} ohm, {ohm.low:.1f} to {ohm.high:.1f} ohm"
         )
         if not causes:
@@ -119,11 +125,11 @@ def declared_target(ctx: Context, target: NetTarget) -> MissingFact:
 
 
 def _of_one_generation(ctx: Context, target: NetTarget, ohm: float) -> MissingFact:
-    """Return that an impedance meets what one generation accepts, and not the others."""
-    least, most = target.range_ohm or (target.ohm, target.ohm)
+    """Return that an impedance meets what one generation accepts, and not all others."""
+    least, most = target.limit_ohm or target.range_ohm or (target.ohm, target.ohm)
     what = (
-        f"whether {target.title} is {target.range_of}: {ohm:.0f} ohm is off {target.ohm:g} ohm, and that alone accepts "
-        f"{least:g} to {most:g} ohm"
+        f"whether {target.title} is {target.range_of}: {ohm:.0f} ohm is off {target.ohm:g} ohm, and not every "
+        f"generation accepts {least:g} to {most:g} ohm"
     )
     return MissingFact(what, declared_target(ctx, target).how_to_give)
 

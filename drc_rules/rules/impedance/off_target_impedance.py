@@ -9,9 +9,10 @@ verifiable there where the two widths differ by more than etching changes one (2
 stays outside over the whole range of unknown inputs: a Dk without its frequency, the etch taper, the finished copper of
 outer layers, thickness and Dk of the solder mask, each computed for that line. Between the two it is not verifiable,
 and the report names the causes, the largest first, with the lines of `[process]` and `[declared]` that settle it.
-Declared values add no uncertainty. Where a document accepts a range, the nearest value counts; where only one
-generation has it and the generation is not known, it is not verifiable. A miss is a warning where no document states
-the interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and
+Declared values add no uncertainty. Where a document accepts a range, the nearest value counts; where it states a least
+and a most impedance, as for PCIe Gen1 and Gen2, these decide in place of a tolerance; where not every generation has
+either and the generation is not known, it is not verifiable. A miss is a warning where no document states the
+interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and
 breakouts shorter than a tenth of a wavelength at Nyquist at either end are ignored. Nets with a target that join pads
 without a track, nets declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document
 states an impedance, are not verifiable.
@@ -119,7 +120,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         w=line.width_mm,
         s=line.gap_mm or math.inf,
         Z_0=near.ohm,
-        p_tol=target.tolerance_pct,
+        p_tol=held.allowed_pct,
         u=held.toward_pct,
     )
     if held.standing is Standing.WITHIN:
@@ -135,8 +136,8 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
     yield DraftFinding(
         title=(
-            f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, tolerance "
-            f"{target.tolerance_pct:g} %: {where}, {shown}{apart}"
+            f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, {near.allowed_words}: "
+            f"{where}, {shown}{apart}"
         ),
         why=(
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "

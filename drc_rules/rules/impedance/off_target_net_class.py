@@ -81,7 +81,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
         w=geometry.width_mm or 0.0,
         s=gap or math.inf,
         Z_0=near.ohm,
-        p_tol=target.tolerance_pct,
+        p_tol=held.allowed_pct,
         u=held.toward_pct,
     )
     if held.standing is Standing.WITHIN:
@@ -93,7 +93,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     where = "The routed copper follows it" if found.is_followed else "KiCad checks the copper against it"
     names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
     yield DraftFinding(
-        title=(f"{said}, tolerance {target.tolerance_pct:g} %: {geometry.source}, {size} mm for {title} on {layer}"),
+        title=f"{said}, {near.allowed_words}: {geometry.source}, {size} mm for {title} on {layer}",
         why=f"KiCad's own data contradict the target ({target.source}). {where}",
         fix=f"Change it there: {width_command(ctx, near, found.index, found.references)} gives the width for "
         f"{near.ohm:g} ohm",

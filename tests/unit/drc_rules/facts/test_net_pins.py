@@ -331,6 +331,48 @@ def test_a_sata_connector_decides_what_lane_0_of_m_2_carries(tmp_path: Path) -> 
     assert families_of(tmp_path, part("U2", "NGFF_M", *lane), sata) == {"B+": "sata", "B-": "sata"}
 
 
+M2_M = ("5", "7"), ("11", "13"), ("17", "19"), ("23", "25"), ("29", "31"), ("35", "37"), ("41", "43"), ("47", "49")
+M2_E = ("35", "37"), ("41", "43"), ("59", "61"), ("65", "67")
+
+
+@pytest.mark.parametrize(
+    ("value", "pads"),
+    [*(("Bus_M.2_Socket_Key_M", pads) for pads in M2_M), *(("Bus_M.2_Socket_Key_E", pads) for pads in M2_E)],
+)
+def test_pads_of_all_lanes_of_m_2_are_known(tmp_path: Path, value: str, pads: tuple[str, str]) -> None:
+    """Four lanes of key M and two of key E, on boards without pin names; their rows in the M.2 specification 3.0."""
+    assert set(families_of(tmp_path, part("J1", value, *pair("/X", *((pad, "") for pad in pads)))).values()) == {"pcie"}
+
+
+@pytest.mark.parametrize(
+    ("value", "pads"),
+    [("Bus_M.2_Socket_Key_M", ("53", "55")), ("Bus_M.2_Socket_Key_E", ("47", "49"))],
+)
+def test_the_clock_of_m_2_is_no_lane(tmp_path: Path, value: str, pads: tuple[str, str]) -> None:
+    found = families_of(tmp_path, part("J1", value, *pair("/X", *((pad, "") for pad in pads))))
+    assert set(found.values()) == {"reference-clock"}
+
+
+def test_a_sata_controller_decides_what_unnamed_pads_of_lane_0_carry(tmp_path: Path) -> None:
+    """Pads 41 and 43 of key M are SATA B as well; a name that says SATA is no conflict with them."""
+    socket = part("J1", "Bus_M.2_Socket_Key_M", *pair("/X", ("41", ""), ("43", "")))
+    source = part("U1", "Hub", *pair("/X", ("1", "SATA_RX_P"), ("2", "SATA_RX_N")), y_mm=30)
+    assert set(families_of(tmp_path, socket, source).values()) == {"sata"}
+
+    _, found = assigned(
+        tmp_path, part("J1", "Bus_M.2_Socket_Key_M", ("41", "", "/SATA_RX_P"), ("43", "", "/SATA_RX_N"))
+    )
+    assert found.notes == ()
+
+
+def test_cnvi_on_the_pads_of_lane_1_of_key_e_is_no_conflict(tmp_path: Path) -> None:
+    """They have that other use: a class that says another family stays without a note."""
+    _, found = assigned(
+        tmp_path, part("J1", "Bus_M.2_Socket_Key_E", ("59", "", "/HDMI_D0_P"), ("61", "", "/HDMI_D0_N"))
+    )
+    assert found.notes == ()
+
+
 def test_a_chip_decides_between_what_a_connector_may_carry(tmp_path: Path) -> None:
     socket = part("J1", "USB_C_Receptacle", *pair("/X", ("A2", "TX1+"), ("A3", "TX1-")))
     source = part("U1", "GPU", *pair("/X", ("1", "DP_ML0_P"), ("2", "DP_ML0_N")), y_mm=30)
@@ -392,6 +434,25 @@ def test_parts_are_known_by_their_footprints(text: str, title: str) -> None:
     found = known_part(text, "")
 
     assert (found.title if found else "") == title
+
+
+@pytest.mark.parametrize(
+    ("value", "is_slot"),
+    [
+        ("PCIE-064-02-F-D-EMS2", True),
+        ("Bus_PCI_Express_x16", True),
+        ("PCIEX1", True),
+        ("OCuLink PCIe x4", False),
+        ("MCIO_74P", False),
+        ("MPCIE-Socket", False),
+        ("Bus_M.2_Socket_Key_M", False),
+        ("PCIE_CONN", False),  # of which size it does not say: it may be any
+    ],
+)
+def test_slots_for_cards_are_told_from_cables_and_modules(value: str, is_slot: bool) -> None:
+    found = known_part("", value)
+    assert found is not None
+    assert found.for_cards is is_slot
 
 
 @pytest.mark.parametrize("value", ["USB4085", "TUSB4041", "USB41055", "USB4604"])

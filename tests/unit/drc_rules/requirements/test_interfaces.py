@@ -127,6 +127,22 @@ def test_published_numbers_of_pcie_gen5() -> None:
     assert interface("pcie4").document_of("board_loss_db.add_in_card") == "engineering"
 
 
+@each(one=("pcie1", "pcie2", "pcie3"))
+def test_the_card_specification_divides_the_skew_between_card_and_system_board(one: str) -> None:
+    """CEM 3.0: 5 mil within a pair of a card, 10 of a board; lanes 0.35 and 1.25 ns, 1.6 ns together."""
+    found = interface(one)
+    assert (found.skew_card_mm, found.skew_mm) == (5 * 0.0254, 10 * 0.0254)
+    assert (found.lane_skew_card_ps, found.lane_skew_system_ps, found.lane_skew_ps) == (350, 1250, 350 + 1250)
+
+
+@each(one=("pcie4", "pcie5"))
+def test_from_gen4_only_the_shares_of_the_card_specification_are_known(one: str) -> None:
+    """CEM 4.0, 4.7.5, and 5.0, table 4-8; between two chips TI SLAAE45 has no limit."""
+    found = interface(one)
+    assert (found.lane_skew_card_ps, found.lane_skew_system_ps, found.lane_skew_ps) == (350, 1250, None)
+    assert found.document_of("lane_skew_system_ps") == "pcisig-cem-5"
+
+
 def test_published_numbers_of_112g_and_what_has_no_source() -> None:
     """CEI-112G-VSR: 16 dB over host, connector, module; 30 dB ball to ball (AMD). 32 dB of Gen6: trade press."""
     host = interface("eth112g")

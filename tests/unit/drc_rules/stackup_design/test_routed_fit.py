@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.facts.context import Context
+from drc_rules.stackup_design.retarget import retargeted_lines
 from drc_rules.stackup_design.routed_fit import unsought_sizes, unsought_words
 from drc_rules.stackup_design.stackup_candidate import candidate_of
 from stackup_lib.synthesis import CandidateStackup
@@ -50,12 +51,12 @@ def with_prepreg(candidate: CandidateStackup, thickness_mm: float) -> CandidateS
 def test_pairs_of_unknown_generation_are_held_against_their_target(
     thickness_mm: float, ohm: float, fits: bool, tmp_path: Path
 ) -> None:
-    """PCI Express is 85 ohm, 100 ohm in its first generation, within 10 %; values of a finite-difference solution."""
+    """The card specification allows its first generation 68 to 105 ohm; values of a finite-difference solution."""
     ctx = context(tmp_path, [pair()])
     ((words, found),) = unsought_words(with_prepreg(candidate_of(ctx), thickness_mm), unsought_sizes(ctx, {}))
 
     assert words.startswith("0.174/0.150 makes ") and words.endswith("for PCI Express")
-    assert " on F.Cu: 85 to 100 ohm +-10 % for" in words
+    assert " on F.Cu: 68 to 105 ohm as PCIe Gen1 for" in words
     assert float(words.split(" makes ")[1].split(" ohm")[0]) == pytest.approx(ohm, rel=0.02)
     assert found is fits
 
@@ -71,3 +72,30 @@ def test_what_is_sought_is_not_said_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pairs", [[], [pair(5.5)], [pair(nets=("/LED1", "/LED2"))]], ids=["none", "short", "no link"])
 def test_lines_without_a_target_or_a_length_are_left_out(pairs: list[dict[str, object]], tmp_path: Path) -> None:
     assert unsought_sizes(context(tmp_path, pairs), {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "sizes", "ohm", "off"),
+    [
+        ("pcie2", (0.125, 0.2), 103, None),
+        ("pcie2", (0.08, 0.3), 128.6, 100 * 20 / 85),
+        ("pcie5", (0.125, 0.2), 103, 5),
+    ],
+)
+def test_what_the_card_specification_allows_of_gen2_is_not_rerouted_and_passes_the_written_rule(
+    one: str, sizes: tuple[float, float], ohm: float, off: float | None, tmp_path: Path
+) -> None:
+    """68 to 105 ohm, 23.5 % over the 85 ohm that the rules are solved for.
+
+    By a finite-difference solution without the mask 107.8 and 135.1 ohm; the mask takes 4 to 5 %.
+    """
+    routed = {**pair(), "width_mm": sizes[0], "gap_mm": sizes[1]}
+    classes = {"net_classes": [{"name": "FAST", "patterns": ["/PCIE_*"]}]}
+    declared = f'[[interface]]\nis = "{one}"\nnets = ["/PCIE_*"]\n'
+    lines = retargeted_lines(mini_context(tmp_path, {**BOARD, **classes, "pairs": [routed]}, declared), [0])
+
+    (rule,) = lines.rule
+    assert "85 ohm differential" in rule.requirement
+    assert [one.impedance_ohm for one in lines.reroute] == ([] if off is None else [pytest.approx(ohm, rel=0.02)])
+    assert [one.tolerance_pct for one in lines.reroute] == ([] if off is None else [pytest.approx(off, abs=1e-4)])
+    assert (rule.width_mm - rule.tolerance_mm <= sizes[0]) is (off is None)
