@@ -152,7 +152,7 @@ WHICH_COUNTS = """[[impedance]]
 ohm = "?"  # or correct the name in KiCad
 kind = "differential"
 nets = ["?"]"""
-NAME_PAIRS = "name both nets of a pair alike but for P and N, or + and -; or declare them as single lines"
+NAME_PAIRS = "name both nets of a pair alike but for P and N, T and C, or + and -; or declare them as single lines"
 
 
 def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:

@@ -233,6 +233,7 @@ class Family(Frozen):
         swap: the document by which every receiver corrects a pair whose traces are swapped, "forbidden" where none
             does, "" where it hangs on the parts.
         never: words of sideband nets, which are not of the family whatever else their name says.
+        paired: expression within names of nets that are halves of pairs in every generation, of a family of both kinds.
         interfaces: its generations, slowest first.
     """
 
@@ -244,6 +245,7 @@ class Family(Frozen):
     class_words: tuple[str, ...] = ()
     class_holds: tuple[str, ...] = ()
     never: str = ""
+    paired: str = ""
     pattern: tuple[Pattern, ...] = ()
     bus: Bus | None = None
     swap: str = ""
@@ -256,6 +258,14 @@ class Family(Frozen):
     def excludes(self, normalised: str) -> bool:
         """Return True for a normalised net name that is a sideband of the family."""
         return self._never is not None and self._never.search(normalised) is not None
+
+    @cached_property
+    def _paired(self) -> re.Pattern[str] | None:
+        return re.compile(self.paired) if self.paired else None
+
+    def is_half(self, normalised: str) -> bool:
+        """Return True for a normalised name of a net that is half of a pair, be its complement found or not."""
+        return not self.single_ended or (self._paired is not None and self._paired.search(normalised) is not None)
 
     def claims(self, normalised: str) -> bool:
         """Return True for a normalised net name that reads as one of the family's."""
