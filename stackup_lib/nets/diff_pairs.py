@@ -87,8 +87,8 @@ def find_pairs(board: Board) -> Pairs:
     Nets that KiCad's rule leaves over are paired by spelling: small letters, `DP` with `DM`, KiCad's own markup
     (`TX_{P}`), and a letter or one of `FAR_SIDES` behind the polarity for the far side of a series part or connector
     (`TX_P_C`, `D+_HUB`). Strobes and clocks of memories are paired as JEDEC and makers of chips write them: `DQS0_T`
-    with `DQS0_C`, `DQS0` with `DQS0#`, `~{DQS0}`, `DQS0N` or `DQS0_B`. Nets of unused pins, and names that are nothing but a polarity and digits (`+12`, `/-5`), are
-    no pairs.
+    with `DQS0_C`, `DQS0` with `DQS0#`, `~{DQS0}`, `DQS0N` or `DQS0_B`. Nets of unused pins, and names that are nothing
+    but a polarity and digits (`+12`, `/-5`), are no pairs.
     """
     free = {name: i for i, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED)}
     rows = _by_kicad(free)
