@@ -163,6 +163,7 @@ class Interface(Frozen):
         lane_skew_ps: allowed difference between any two pairs of a port.
         lane_skew_card_ps: of that, the share of an add-in card.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
+        return_paths: of a family that is not fast, the return paths of its data lines count as those of one that is.
         group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
         coupling_nf: least and largest coupling capacitor, at the transmitter where they differ.
         coupling_receiver_nf: of one that is fitted at the receiver as well.
@@ -199,6 +200,7 @@ class Interface(Frozen):
     lane_skew_ps: float | None = None
     lane_skew_card_ps: float | None = None
     clock_skew_ps: float | None = None
+    return_paths: bool = False
     group_skew_ps: float | None = None
     coupling_nf: tuple[float, float] | None = None
     coupling_receiver_nf: tuple[float, float] | None = None
