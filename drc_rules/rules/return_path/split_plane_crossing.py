@@ -22,8 +22,7 @@ with capacitors next to the tracks.
 What it cannot see
 ------------------
 Slots are followed in straight lines; antipad rows below about 1.5 mm and slots under own pads pass. Pours nearer than
-the plane that most of a net has, planes without zones, coplanar ground and capacitors are not read, nor are slower
-memories, and addresses and commands of any.
+most of a net's plane, planes without zones, coplanar ground, capacitors and slower memories are not read.
 
 Sources
 -------
