@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
 from drc_rules.engine.decide import Outcome
 from drc_rules.facts.context import Context
-from drc_rules.facts.guesses import generation_of
+from drc_rules.facts.guesses import open_generations
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings import FILE_NAME
@@ -41,7 +41,7 @@ def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tupl
     if profile.value is None:
         hints.insert(0, profile.how_to_give)
     if profile.value is None or any(v.guesses for v in open_verdicts):
-        hints += [generation_of(context, one).how_to_give for one in context.assignment.families_without_generation()]
+        hints += [one.how_to_give for one in open_generations(context)]
     tables = ["\n".join(table) for hint in [*hints, *also] for table in _tables(hint)]
     return paste_lines(in_general(tables), context.declarations.config.text)
 

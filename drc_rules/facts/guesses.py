@@ -43,7 +43,7 @@ def _general(ctx: Context, clause: Clause) -> Iterable[MissingFact]:
     inferred = ctx.get(inferred_interfaces)
     if clause.interface is not None:
         return [inferred[clause.interface]] if clause.interface in inferred else ()
-    return [*inferred.values(), *(generation_of(ctx, one) for one in ctx.assignment.families_without_generation())]
+    return [*inferred.values(), *open_generations(ctx)]
 
 
 def rest_on_assignment(ctx: Context, nets: Ints) -> None:
@@ -72,6 +72,12 @@ def inferred_interfaces(ctx: Context) -> Mapping[str | None, MissingFact]:
         if role and role.interface and not ctx.assignment.is_declared(net) and family(role.family).fast:
             nets.setdefault(role.interface, []).append(net)
     return {one: _guessed(ctx, one, of, "inferred") for one, of in nets.items()}
+
+
+def open_generations(ctx: Context) -> list[MissingFact]:
+    """Return the missing generations of high-speed families and of memories."""
+    of = ctx.assignment
+    return [generation_of(ctx, one) for one in (*of.families_without_generation(), *of.memories_without_generation())]
 
 
 def generation_of(ctx: Context, family_id: str) -> MissingFact:

@@ -115,8 +115,16 @@ class Assignment:
 
     def families_without_generation(self) -> tuple[str, ...]:
         """Ids of the high-speed families on the board with nets of unknown generation, sorted."""
-        present = {role.family for net, role in self._in_use() if role.interface is None}
-        return tuple(sorted(one for one in present if family(one).fast))
+        return tuple(one for one in self._open_families if family(one).fast)
+
+    def memories_without_generation(self) -> tuple[str, ...]:
+        """Ids of the other families of memories with nets of unknown generation, sorted: each has its own impedance."""
+        return tuple(one for one in self._open_families if family(one).bus is not None and not family(one).fast)
+
+    @cached_property
+    def _open_families(self) -> tuple[str, ...]:
+        present = {role.family for _, role in self._in_use() if role.interface is None}
+        return tuple(sorted(present.difference(ASIDE)))
 
     def _in_use(self) -> Iterator[tuple[int, NetRole]]:
         return ((net, role) for net, role in enumerate(self.roles) if role and net not in self.idle)
@@ -167,7 +175,9 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     told = {(role.family, role.interface) for n in buses if (role := roles[n]) and role.interface}
     for index, of_bus in buses.items():
         generations = [one for of, one in told if of == of_bus]
-        roles[index] = _as_its_bus(roles[index], of_bus, generations) or _on_bus(family(of_bus), generations, expected)
+        roles[index] = _as_its_bus(roles[index], of_bus, generations) or _on_bus(
+            board.nets[index], family(of_bus), generations, expected
+        )
     roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
     named = {n: role.family for n, role in enumerate(roles) if role and n not in loose}
@@ -235,7 +245,7 @@ def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, st
     of = family(by_name)
     if not _is_whole(net, of, names):
         return None
-    interface_id, said = _generation(of, (*classes, normalise(net)), expected)
+    interface_id, said = _generation(of, (*classes, normalise(net), *_sheets(net, of)), expected)
     read = "sheet names" if is_told_by_sheet(net) else "net names"
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"{read} read as {of.title}{said}", "")
 
@@ -247,10 +257,11 @@ def _as_its_bus(role: NetRole | None, of_bus: str, told: Sequence[str]) -> NetRo
     return replace(role, interface=told[0], why=f"{role.why}; {interface(told[0]).title} as the rest of the bus")
 
 
-def _on_bus(of: Family, told: Sequence[str], expected: Mapping[str, str]) -> NetRole:
-    """Return the role of a net of a bus, of the only generation that its other nets tell."""
-    interface_id, said = _generation(of, (), expected)
-    if len(told) == 1:
+def _on_bus(net: str, of: Family, told: Sequence[str], expected: Mapping[str, str]) -> NetRole:
+    """Return the role of a net of a bus, of the generation that its sheet tells, or the only one of its other nets."""
+    sheets = _sheets(net, of)
+    interface_id, said = _generation(of, sheets, expected)
+    if len(told) == 1 and not any(spelled_generation(of.id, sheet) for sheet in sheets):
         interface_id, said = told[0], f"; {interface(told[0]).title} as the rest of the bus"
     why = f"net names read as a memory bus, joined to the same parts as its differential strobes: {of.title}{said}"
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "")
@@ -266,7 +277,7 @@ def _by_class(
         return None
     if not agrees and not is_generated(net) and not _is_whole(net, of, names):
         return None
-    interface_id, said = _generation(of, (net_class, normalise(net)), expected)
+    interface_id, said = _generation(of, (net_class, normalise(net), *_sheets(net, of)), expected)
     if agrees:
         why, confidence = f"class and net names read as {of.title}", Confidence.MEDIUM
     elif by_name is None:
@@ -315,7 +326,7 @@ def _with_pins(
             continue
         of = family(won)
         classes = pins.board.project.net_classes_of.get(name, ())
-        interface_id, said = _generation(of, (*classes, normalise(name)), expected)
+        interface_id, said = _generation(of, (*classes, normalise(name), *_sheets(name, of)), expected)
         why = f"{pins.why(net)} read as {of.title}{said}"
         found[net] = NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "", by_pins=True)
     return found
@@ -339,6 +350,11 @@ def _conflicts(pins: PinEvidence, roles: Sequence[NetRole | None]) -> list[str]:
 def _is_whole(net: str, of: Family, names: set[str]) -> bool:
     """True unless it should be half of a pair and the other half is missing."""
     return of.single_ended or any(complement_net in names for complement_net in complements(normalise(net)))
+
+
+def _sheets(net: str, of: Family) -> tuple[str, ...]:
+    """Return the sheets of a memory's net, the nearest first: they are named after the memory."""
+    return tuple(reversed(net.split("/")[:-1])) if of.bus is not None else ()
 
 
 def _generation(of: Family, texts: Iterable[str], expected: Mapping[str, str]) -> tuple[str | None, str]:

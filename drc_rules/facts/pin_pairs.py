@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from drc_rules.facts.net_pins import PinReading, pin_evidence
 from drc_rules.requirements.interfaces.load import family
-from drc_rules.requirements.interfaces.names import ASIDE, is_generated
+from drc_rules.requirements.interfaces.names import ASIDE, family_by_name, is_generated
 from stackup_lib.board.board import Board
 from stackup_lib.nets.diff_pairs import find_pairs, with_told
 from stackup_lib.nets.links import Links, PadRole, find_links
+from stackup_lib.nets.power_nets import begins_with_voltage
 
 _SIGNS = {"P": "NM", "+": "-"}
 
@@ -24,7 +25,8 @@ def links_without_fills(board: Board) -> Links:
     """
     pairs = find_pairs(board)
     open_nets = {net for net, name in enumerate(board.nets) if is_generated(name) and pairs.complement_of(net) is None}
-    links = find_links(board, pairs, with_fills=False)
+    signals = {net for net, name in enumerate(board.nets) if begins_with_voltage(name) and _reads_as_signal(name)}
+    links = find_links(board, pairs, with_fills=False, signals=signals)
     names: dict[tuple[int, int], str] = {}
     for first, second, name in _by_pins(board, links, open_nets):
         names.setdefault((first, second), name)
@@ -32,7 +34,13 @@ def links_without_fills(board: Board) -> Links:
     clear = [pair for pair in names if times[pair[0]] == times[pair[1]] == 1 and _are_alike(links, *pair)]
     if not clear:
         return links
-    return find_links(board, with_told(pairs, [(*pair, names[pair]) for pair in clear]), with_fills=False)
+    told = with_told(pairs, [(*pair, names[pair]) for pair in clear])
+    return find_links(board, told, with_fills=False, signals=signals)
+
+
+def _reads_as_signal(net: str) -> bool:
+    """Tell whether a net's name is that of an interface's line; `1V8_CLK` may as well feed a clock."""
+    return family_by_name(net) not in (None, *ASIDE)
 
 
 def _by_pins(board: Board, links: Links, nets: set[int]) -> Iterator[tuple[int, int, str]]:

@@ -28,6 +28,20 @@ _SPELLED = re.compile(r"(?P<head>.*[^/])(?<!_CO)(?<!_CON)(?P<sign>[PNM+-])(?P<ta
 _SPELLED_SWAP = {"P": "NM", "+": "-"}
 POSITIVE = "P+"
 
+_BAR = re.compile(r"~\{([^{}]*)\}|\{SLASH\}", re.IGNORECASE)
+_BARRED = re.compile(r"(?<![A-Z])N(?=S?[LUR]?$)")
+_OF_STROBE = re.compile(r"(?<![A-Z])S?[LUR]?$")
+_STROBE_OR_CLOCK = re.compile(
+    r"(?P<head>.*?)(?P<word>DQS[LU]?|(?<![A-Z])W?CK|(?<![A-Z])(?:SD?)?CLK|(?<![A-Z])SD?CK)(?P<early>_?[TCN]|#|)"
+    r"(?P<index>(?:_?\d+|\[\d+\])?)(?P<inner>(?:_[AB](?=_))?)(?P<late>_?[TCN]|#|)(?P<outer>(?:_[A-D])?)"
+)
+_MEMORY = re.compile(r"DDR|DRAM|(?<![A-Z])(?:FB[A-H]|MEM(?![A-Z]))")
+_TRUE_SWAP = {"T": "C", "": "#N"}
+"""Sign of a true strobe or clock -> those of its complement: JEDEC's DQS0_T and DQS0_C, `DQS0` and `DQS0#`."""
+
+_Spelled = tuple[str, str, str, str]
+"""Path of a strobe or clock, what stands before the word, the word, and what stands behind it but the sign."""
+
 
 @record
 class Pairs:
@@ -72,13 +86,16 @@ def find_pairs(board: Board) -> Pairs:
 
     Nets that KiCad's rule leaves over are paired by spelling: small letters, `DP` with `DM`, KiCad's own markup
     (`TX_{P}`), and a letter or one of `FAR_SIDES` behind the polarity for the far side of a series part or connector
-    (`TX_P_C`, `D+_HUB`). Nets of unused pins, and names that are nothing but a polarity and digits (`+12`, `/-5`), are
-    no pairs.
+    (`TX_P_C`, `D+_HUB`). Strobes and clocks of memories are paired as JEDEC and makers of chips write them: `DQS0_T`
+    with `DQS0_C`, `DQS0` with `DQS0#`, `~{DQS0}`, `DQS0N` or `DQS0_B`. Nets of unused pins, and names that are nothing
+    but a polarity and digits (`+12`, `/-5`), are no pairs.
     """
     free = {name: i for i, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED)}
     rows = _by_kicad(free)
     taken = {net for row in rows for net in row[:2]}
     rows += _by_spelling({name: net for name, net in free.items() if net not in taken})
+    taken = {net for row in rows for net in row[:2]}
+    rows += _of_memories(free, taken)
     return _pairs(rows, len(board.nets))
 
 
@@ -133,6 +150,51 @@ def _by_spelling(nets: dict[str, int]) -> list[tuple[int, int, str, bool]]:
             taken.add(other)
             rows.append((net, other, _common(name, found["head"] + found["tail"]), False))
     return rows
+
+
+def _of_memories(nets: dict[str, int], taken: set[int]) -> list[tuple[int, int, str, bool]]:
+    """Rows of true net, complement, name, False of strobes, and of clocks next to strobes or of a memory by name.
+
+    T and C alone tell a clock as well; `CLK` and `~{CLK}` of other parts may be two single lines.
+    """
+    halves: dict[_Spelled, dict[str, list[int]]] = {}
+    for name, net in nets.items():
+        if net not in taken and (found := _strobe_or_clock(name)):
+            halves.setdefault(found[0], {}).setdefault(found[1], []).append(net)
+    strobed = {_bus_of_strobe(name) for name in nets if "DQS" in name.upper()} if halves else set()
+    rows = []
+    for (path, head, word, rest), signs in halves.items():
+        of_memory = word.startswith("DQS") or (path, head) in strobed or _MEMORY.search(f"{path}{head}".upper())
+        barred = halves.get((path, head, word, f"{rest}_B"), {}).get("", [])
+        if (path, head, word, f"{rest}_A") in halves:
+            barred = []  # DQS0_B is that of a channel
+        for true, complements in _TRUE_SWAP.items():
+            others = [net for sign in complements for net in signs.get(sign, ())] + ([] if true else barred)
+            if (true or of_memory) and len(signs.get(true, ())) == len(others) == 1:
+                rows.append((signs[true][0], others[0], f"{path}{head}{word}{rest}", False))
+    return rows
+
+
+def _bus_of_strobe(name: str) -> tuple[str, str]:
+    """Return path and head that clocks of the same bus have."""
+    path, slash, last = name.rpartition("/")
+    return path + slash, _OF_STROBE.sub("", _BAR.sub(r"\1", last.upper()).partition("DQS")[0])
+
+
+def _strobe_or_clock(name: str) -> tuple[_Spelled, str] | None:
+    """Return what the two nets of a strobe or clock have in common, and the sign: T, C, #, N, or none."""
+    path, slash, last = name.rpartition("/")
+    plain = last.upper()
+    if "DQS" not in plain and "CK" not in plain and "CLK" not in plain:
+        return None
+    found = _STROBE_OR_CLOCK.fullmatch(_MARKUP.sub(r"_\1", _BAR.sub(r"\1", plain)))
+    if found is None:
+        return None
+    head, is_barred = found["head"], _BAR.search(plain) is not None
+    if found["word"].startswith("DQS") and _BARRED.search(head):
+        head, is_barred = _BARRED.sub("", head), True
+    sign = (found["early"] + found["late"]).replace("_", "") or ("N" if is_barred else "")
+    return (path + slash, head, found["word"], found["index"].strip("_[]") + found["inner"] + found["outer"]), sign
 
 
 def _common(name: str, spelled: str) -> str:

@@ -10,7 +10,7 @@ links, as it is with parts fitted one way or the other. Hence a net may be on mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
@@ -256,17 +256,20 @@ class Links:
 
 
 @timed("links")
-def find_links(board: Board, pairs: Pairs | None = None, *, with_fills: bool = True) -> Links:
+def find_links(
+    board: Board, pairs: Pairs | None = None, *, with_fills: bool = True, signals: Set[int] = frozenset()
+) -> Links:
     """Return the links of a board. Lengths in mm; costs tens of milliseconds on a board of thousands of nets.
 
     Args:
         board: the board.
         pairs: its differential pairs, where they are known already.
         with_fills: stored fills tell rails; without them nothing depends on whether they are stale.
+        signals: nets that are no rails for the voltage in front of their names alone.
     """
     pairs = pairs if pairs is not None else find_pairs(board)
     parts = find_two_pads(board)
-    rails = find_rails(board, parts, pairs, with_fills=with_fills)
+    rails = find_rails(board, parts, pairs, with_fills=with_fills, signals=signals)
     joints = find_series_joins(board, pairs, rails, parts)
     series = np.array([row for rows in joints.values() for row in rows], dtype=np.int64)
     roles = pad_roles(board, rails, parts, series)

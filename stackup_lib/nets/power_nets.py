@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from enum import IntFlag
 from functools import lru_cache
 
@@ -32,6 +32,8 @@ _SUPPLY = re.compile(
     rf"(?:^|[_.\-])[ADPEU]?V(?:{_WORDS})[A-Z]{{0,3}}\d*(?:\.\d+)?(?:$|[_.\-])|"
     r"^V(?:_?MOT(?:ORS?)?|_(?:CC|DD|BATT?|BUS|IN|SYS|CORE|IO|AUX))\d*(?:$|[_.\-])"
 )
+_VOLTAGE = re.compile(r"^P?\d+(?:V\d*|\.\d+V)[_.\-](?P<rest>.+)")
+_SUPPLY_ONLY = re.compile(rf"(?:(?:{_WORDS}|GND|V|[PNM+-])\d*(?:[_.\-]|$))*")
 _LEVEL = re.compile(r"[_.\-]\d+V\d*$")
 _EITHER = re.compile(r"^[^+-].*[_.\-](?:CTRL|CTL|I)$")
 _CONTROL = re.compile(
@@ -108,6 +110,18 @@ def may_be_supply(net: str) -> bool:
     return _reads(net, _LEVEL) or (_reads(net, _SUPPLY) and bool(_EITHER.search(_last(net))))
 
 
+@lru_cache(maxsize=65536)
+def begins_with_voltage(net: str) -> bool:
+    """Return True for a name with more behind a voltage: `1V8_AON`, or `1V8_PCIE_TX0_P`, a signal of that level."""
+    return not net.startswith(_GENERATED) and _VOLTAGE.match(_last(net)) is not None
+
+
+def _says_more(net: str) -> bool:
+    """Tell whether a net of a pair has more than supply words behind its voltage: `15V_P` and `12V_IN_N` do not."""
+    found = _VOLTAGE.match(_last(net))
+    return found is not None and _SUPPLY_ONLY.fullmatch(found["rest"]) is None
+
+
 def _reads(net: str, pattern: re.Pattern[str]) -> bool:
     last = _last(net)
     return not net.startswith(_GENERATED) and bool(pattern.search(last)) and not _CONTROL.search(last)
@@ -118,20 +132,31 @@ def _last(net: str) -> str:
     return as_kicad_shows(net.rsplit("/", 1)[-1]).upper()
 
 
-def find_rails(board: Board, parts: TwoTerminalParts, pairs: Pairs, *, with_fills: bool = True) -> Rails:
+def find_rails(
+    board: Board,
+    parts: TwoTerminalParts,
+    pairs: Pairs,
+    *,
+    with_fills: bool = True,
+    signals: Set[int] = frozenset(),
+) -> Rails:
     """Return which nets carry power. Net 0 (no net) is none, nor is half of a pair that only has filled copper.
+
+    A voltage in front of the name alone makes no rail of half of a pair, nor of one of `signals`.
 
     Args:
         board: the board.
         parts: its two-pad parts.
         pairs: its differential pairs.
         with_fills: stored fills count; where they do not, nothing depends on whether they are stale.
+        signals: nets that something else tells to be signals.
     """
     count = len(board.nets)
     ground = np.fromiter((bool(name) and is_ground(name) for name in board.nets), dtype=bool, count=count)
     bypasses = _bypasses(parts, ground, count)
     supply = np.fromiter((reads_as_supply(name) for name in board.nets), dtype=bool, count=count)
     supply |= np.fromiter((may_be_supply(name) for name in board.nets), dtype=bool, count=count) & (bypasses > 0)
+    supply[_of_that_level(board, supply & (bypasses == 0), pairs, signals)] = False
     fill_mm2 = fill_by_net_mm2(board) if with_fills else np.zeros(count)
     pads = np.bincount(board.pads.net, minlength=count)
     signs = np.zeros(count, dtype=np.int8)
@@ -146,6 +171,18 @@ def find_rails(board: Board, parts: TwoTerminalParts, pairs: Pairs, *, with_fill
     signs[0] = 0
     signs[(signs == RailSign.FILL) & (pairs.pair_of_net != NO_PAIR)] = 0
     return Rails(signs, fill_mm2)
+
+
+def _of_that_level(board: Board, supply: NDArray[np.bool_], pairs: Pairs, signals: Set[int]) -> list[int]:
+    """Return the nets without a zone that read as a supply only for the voltage in front of a signal's name."""
+    zoned = set(board.zones.net.tolist())
+    named = (net for net in np.flatnonzero(supply).tolist() if net not in zoned)
+    return [
+        net
+        for net in named
+        if begins_with_voltage(board.nets[net])
+        and (net in signals or (pairs.complement_of(net) is not None and _says_more(board.nets[net])))
+    ]
 
 
 def fill_by_net_mm2(board: Board) -> NDArray[np.float64]:

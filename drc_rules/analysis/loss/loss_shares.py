@@ -9,7 +9,7 @@ from pydantic import Field
 from drc_rules.facts.context import Context
 from drc_rules.requirements.data_files import read_model
 from drc_rules.requirements.forms import Form, load_form
-from drc_rules.requirements.interfaces import Interface, family, interface
+from drc_rules.requirements.interfaces import Interface, family, interface, interface_ids
 from drc_rules.requirements.interfaces.model import ENGINEERING
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings import FILE_NAME
@@ -140,6 +140,8 @@ def role_notes(ctx: Context) -> Iterator[str]:
     """
     form = form_of(ctx)
     for number, row in enumerate(ctx.declarations.config.interface, start=1):
+        if row.is_ not in interface_ids():
+            continue  # a family whose generation is open has no budget
         one = interface(row.is_)
         said, own, follows = row.role, one.board_loss_db.get(row.role or ""), _role_of_form(ctx, one)
         share = one.board_loss_db.get(follows or "")

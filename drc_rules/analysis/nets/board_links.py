@@ -5,14 +5,23 @@ from __future__ import annotations
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import family, interface
+from drc_rules.requirements.interfaces.names import ASIDE
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.links import Link, Links, PadRole, find_links
+from stackup_lib.nets.power_nets import begins_with_voltage
 from stackup_lib.nets.routes import Route
 
 
 def board_links(ctx: Context) -> Links:
     """Return the links of the board; get them with `Context.get`."""
-    return find_links(ctx.board, ctx.pairs)
+    of = ctx.assignment
+    signals = {
+        net
+        for net, name in enumerate(ctx.board.nets)
+        if begins_with_voltage(name)
+        and (of.is_declared(net) or ((role := of.role_of(net)) is not None and role.family not in ASIDE))
+    }
+    return find_links(ctx.board, ctx.pairs, signals=signals)
 
 
 def complete_routes(ctx: Context, link: Link) -> tuple[Route, ...]:

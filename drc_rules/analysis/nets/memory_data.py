@@ -57,6 +57,11 @@ class DataRoute:
     on_layer_mm: Mapping[int, float]
 
 
+def is_memory_data(net: str) -> bool:
+    """Tell whether a net is a data line of a memory by its name: data, mask, strobe or write clock."""
+    return _DATA.search(normalise(net)) is not None
+
+
 def memory_buses(ctx: Context) -> tuple[MemoryBus, ...]:
     """Return the memory buses of known generation of which a limit is published, by name; use `Context.get`."""
     board, found = ctx.board, dict[tuple[str, str], list[int]]()

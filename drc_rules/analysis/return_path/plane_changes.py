@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from drc_rules.analysis.return_path.return_paths import REAL_SHARE, HighSpeedGroup, ReturnPaths
 from drc_rules.analysis.via.high_speed_vias import fast_holes
 from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces import family
 from stackup_lib.nets.routes import Crossing
 from stackup_lib.return_path.layer_changes import LayerChange, layer_changes
-from stackup_lib.vias.plated_holes import PlatedHole
+from stackup_lib.vias.plated_holes import PlatedHole, plated_holes
 
 _Shares = tuple[tuple[int, float], ...]
 """Planes, each with its share of the return current."""
@@ -23,7 +24,10 @@ _Place = tuple[int, float, float]
 
 def layer_crossings(ctx: Context, group: HighSpeedGroup) -> tuple[Crossing, ...]:
     """Return the vias of a group's nets between layers on which they run for more than a lumped length."""
-    return tuple(_crossings(ctx, _routed_layers(ctx, group)))
+    routed = _routed_layers(ctx, group)
+    is_fast = family(group.family).fast
+    holes = ctx.get(fast_holes) if is_fast else plated_holes(ctx.board, np.array(group.nets, dtype=np.int64))
+    return tuple(_crossings(ctx, routed, holes))
 
 
 def plane_changes(ctx: Context, group: HighSpeedGroup) -> tuple[LayerChange, ...]:
@@ -48,7 +52,7 @@ def plane_changes(ctx: Context, group: HighSpeedGroup) -> tuple[LayerChange, ...
 def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], _Shares]:
     """Return (net, layer) -> its planes there with a real share of the current, the one with most of it first."""
     found: dict[tuple[int, int], _Shares] = {}
-    for part in ReturnPaths(ctx).referenced:
+    for part in ReturnPaths(ctx).referenced_with_memories:
         if part.group == group:
             ReturnPaths(ctx).need_fills(part)
             planes = dict.fromkeys(part.planes, 1.0) if len(part.planes) < 2 else ReturnPaths(ctx).shares(part)
@@ -59,7 +63,7 @@ def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], _Share
 
 def _routed_layers(ctx: Context, group: HighSpeedGroup) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
-    for part in ReturnPaths(ctx).referenced:
+    for part in ReturnPaths(ctx).referenced_with_memories:
         if part.group == group:
             for net, length in ReturnPaths(ctx).lengths_of(part).items():
                 if length > group.lumped_mm[-1]:
@@ -67,21 +71,21 @@ def _routed_layers(ctx: Context, group: HighSpeedGroup) -> dict[int, set[int]]:
     return found
 
 
-def _crossings(ctx: Context, routed: Mapping[int, set[int]]) -> Iterator[Crossing]:
+def _crossings(ctx: Context, routed: Mapping[int, set[int]], holes: Iterable[PlatedHole]) -> Iterator[Crossing]:
     vias = ctx.board.vias
     rows = np.flatnonzero(np.isin(vias.net, sorted(routed)))
     rows = rows[np.argsort(vias.size_mm[rows], kind="stable")]  # of a stack the widest stands for it
     places = zip(vias.net[rows].tolist(), vias.x_mm[rows].tolist(), vias.y_mm[rows].tolist(), strict=True)
     row_at = dict(zip(places, rows.tolist(), strict=True))
-    for place, layers in _stacks(ctx, routed):
+    for place, layers in _stacks(holes, routed):
         for entry, out in pairwise(layer for layer in layers if layer in routed[place[0]]):
             yield Crossing(via=row_at[place], entry_layer=entry, exit_layer=out, at_mm=0.0)
 
 
-def _stacks(ctx: Context, routed: Mapping[int, set[int]]) -> Iterator[tuple[_Place, list[int]]]:
+def _stacks(every: Iterable[PlatedHole], routed: Mapping[int, set[int]]) -> Iterator[tuple[_Place, list[int]]]:
     """Yield net and place of every via of these nets, those that stand on one another as one, and its routed layers."""
     found: dict[_Place, list[PlatedHole]] = {}
-    for hole in ctx.get(fast_holes):
+    for hole in every:
         if hole.is_via and hole.net in routed:
             found.setdefault((hole.net, hole.x_mm, hole.y_mm), []).append(hole)
     for place, holes in found.items():

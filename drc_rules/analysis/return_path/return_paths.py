@@ -7,11 +7,13 @@ for a net that has copper on neither side, the nearest layers that are planes do
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.nets.memory_data import is_memory_data
 from drc_rules.requirements.interfaces import Interface, family, interface
 from stackup_lib.board.board import Ints
 from stackup_lib.copper.coupling import pieces_of
@@ -124,6 +126,11 @@ class ReturnPaths:
         return self.ctx.get(_groups)
 
     @property
+    def with_memories(self) -> tuple[HighSpeedGroup, ...]:
+        """The same, and the data lines of memories whose generation is as fast."""
+        return (*self.groups, *self.ctx.get(_memories))
+
+    @property
     def group_of_net(self) -> Mapping[int, HighSpeedGroup]:
         """The group of every high-speed net."""
         return self.ctx.get(_group_of_net)
@@ -132,6 +139,11 @@ class ReturnPaths:
     def referenced(self) -> tuple[Referenced, ...]:
         """The tracks of high-speed nets by group, layer and planes, those without any plane among them."""
         return self.ctx.get(_referenced)
+
+    @property
+    def referenced_with_memories(self) -> tuple[Referenced, ...]:
+        """The same, and the tracks of `with_memories`."""
+        return (*self.referenced, *self.ctx.get(_memories_referenced))
 
     def height_mm(self, layer: int, plane: int) -> float:
         """Return the distance from a layer to a plane; raises `MissingFact` where the stackup does not tell it."""
@@ -212,6 +224,17 @@ def _groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
     return tuple(group for group in ctx.get(interface_groups) if family(group.family).fast)
 
 
+def _memories(ctx: Context) -> tuple[HighSpeedGroup, ...]:
+    """Return the data lines of memories of a generation whose return paths count."""
+    nets = ctx.board.nets
+    found = (
+        replace(group, nets=tuple(net for net in group.nets if is_memory_data(nets[net])))
+        for group in ctx.get(interface_groups)
+        if not family(group.family).fast and all(one.return_paths for one in group.choices)
+    )
+    return tuple(group for group in found if group.nets)
+
+
 def interface_groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
     """Return the nets of every interface, fast or slow, in the order of ids, without those of no Nyquist frequency."""
     found: dict[tuple[str, str, bool], list[int]] = {}
@@ -231,7 +254,15 @@ def _group_of_net(ctx: Context) -> Mapping[int, HighSpeedGroup]:
 
 
 def _referenced(ctx: Context) -> tuple[Referenced, ...]:
-    groups = ctx.get(_groups)
+    return _parts_of(ctx, ctx.get(_groups))
+
+
+def _memories_referenced(ctx: Context) -> tuple[Referenced, ...]:
+    groups = ctx.get(_memories)
+    return _parts_of(ctx, groups) if groups else ()
+
+
+def _parts_of(ctx: Context, groups: tuple[HighSpeedGroup, ...]) -> tuple[Referenced, ...]:
     nets = [net for group in groups for net in group.nets]
     rows = np.flatnonzero(np.isin(ctx.board.tracks.net, nets))
     ctx.copper.adjacent_planes(pieces_of(ctx.board, rows))  # in one go: the map keeps them

@@ -15,6 +15,7 @@ from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
 from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT, ImpedanceTarget, Targets
 from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
 from stackup_lib.core.facts import Confidence, MissingFact, Origin
@@ -155,6 +156,7 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
             WHICH_COUNTS,
         )
         found.append(Unjudged(lacks))
+    found += [Unjudged(generation_of(ctx, one)) for one in _declared_without_generation(ctx)]
     for title, nets in _without_document(ctx).items():
         lacks = MissingFact(f"impedance of {title} ({_some(ctx, nets)})", NO_DOCUMENT)
         found.append(Unjudged(lacks))
@@ -173,7 +175,7 @@ WHICH_COUNTS = """[[impedance]]
 ohm = "?"  # or correct the name in KiCad
 kind = "differential"
 nets = ["?"]"""
-NAME_PAIRS = "name both nets of a pair alike but for P and N, or + and -; or declare them as single lines"
+NAME_PAIRS = "name both nets of a pair alike but for P and N, T and C, or + and -; or declare them as single lines"
 
 
 def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
@@ -217,6 +219,20 @@ def _without_document(ctx: Context) -> dict[str, list[int]]:
         if family(role.family).fast and not (one.impedance_diff_ohm or one.impedance_single_ohm):
             found.setdefault(one.title, []).append(net)
     return found
+
+
+def _declared_without_generation(ctx: Context) -> list[str]:
+    """Return the families that nets are declared as without a generation, where each has a target of its own."""
+    targeted = {net for nets in ctx.get(nets_by_target).values() for net in nets}
+    found = set()
+    for net, role in enumerate(ctx.assignment.roles):
+        if role and role.origin is Origin.DECLARED and role.interface is None and net not in targeted:
+            is_pair = ctx.pairs.complement_of(net) is not None
+            asked = {
+                i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in family(role.family).interfaces
+            }
+            found.update([role.family] if len(asked) > 1 else [])
+    return sorted(found)
 
 
 def _some(ctx: Context, nets: list[int]) -> str:

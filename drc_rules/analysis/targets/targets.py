@@ -12,7 +12,7 @@ from drc_rules.analysis.targets.clock_links import CLOCK, ClockLinks, family_nam
 from drc_rules.facts.net_interfaces import Assignment
 from drc_rules.requirements.interfaces import Family, Interface, families, family, interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
-from drc_rules.requirements.interfaces.names import ASIDE, is_sideband
+from drc_rules.requirements.interfaces.names import ASIDE, is_sideband, normalise
 from drc_rules.settings.config import Config, ImpedanceDeclaration
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
@@ -155,7 +155,7 @@ class Targets:
         role, asked = self.assignment.role_of(net), self._declared.get(net)
         if asked is not None:
             return asked if asked.kind == "differential" and not self._is_aside(net) else None
-        if role is None or not self.assignment.is_declared(net) or family(role.family).single_ended:
+        if role is None or not self.assignment.is_declared(net) or not self._is_half(net, role.family):
             return None
         return self._of_interface(net, is_pair=True)
 
@@ -187,6 +187,10 @@ class Targets:
         share = (required.tolerance_pct or USUAL_TOLERANCE_PCT) / 100
         low, high = required.limit_ohm or (least * (1 - share), most * (1 + share))
         return None if low <= asked.ohm <= high else (asked, required)
+
+    def _is_half(self, net: int, of: str) -> bool:
+        """Tell whether a net is half of a pair by its family, or as a strobe or clock of one that has both kinds."""
+        return family(of).is_half(normalise(self.board.nets[net]))
 
     def _is_aside(self, net: int) -> bool:
         """Tell whether a net's name is that of a control or clock net."""
@@ -251,6 +255,8 @@ class Targets:
         if role.family == CLOCK and is_pair and (link := self._of_link(net)) is not None:
             return link
         of = family(role.family)
+        if not is_pair and of.single_ended and self._is_half(net, of.id):
+            return None  # what single lines have says nothing of a strobe, and its complement is not known
         one = interface(role.interface) if role.interface else None
         ohm = _agreed(of, one, is_pair=is_pair)
         if ohm is None:

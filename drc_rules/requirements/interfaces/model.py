@@ -165,6 +165,7 @@ class Interface(Frozen):
         lane_skew_ps: allowed difference between any two pairs of a port.
         lane_skew_system_ps, lane_skew_card_ps: of that, the shares of a board with a slot and of an add-in card.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
+        return_paths: of a family that is not fast, the return paths of its data lines count as those of one that is.
         group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
         coupling_nf: least and largest coupling capacitor, at the transmitter where they differ.
         coupling_receiver_nf: of one that is fitted at the receiver as well.
@@ -204,6 +205,7 @@ class Interface(Frozen):
     lane_skew_system_ps: float | None = None
     lane_skew_card_ps: float | None = None
     clock_skew_ps: float | None = None
+    return_paths: bool = False
     group_skew_ps: float | None = None
     coupling_nf: tuple[float, float] | None = None
     coupling_receiver_nf: tuple[float, float] | None = None
@@ -238,6 +240,7 @@ class Family(Frozen):
         swap: the document by which every receiver corrects a pair whose traces are swapped, "forbidden" where none
             does, "" where it hangs on the parts.
         never: words of sideband nets, which are not of the family whatever else their name says.
+        paired: expression within names of nets that are halves of pairs in every generation, of a family of both kinds.
         interfaces: its generations, slowest first.
     """
 
@@ -249,6 +252,7 @@ class Family(Frozen):
     class_words: tuple[str, ...] = ()
     class_holds: tuple[str, ...] = ()
     never: str = ""
+    paired: str = ""
     pattern: tuple[Pattern, ...] = ()
     bus: Bus | None = None
     swap: str = ""
@@ -261,6 +265,14 @@ class Family(Frozen):
     def excludes(self, normalised: str) -> bool:
         """Return True for a normalised net name that is a sideband of the family."""
         return self._never is not None and self._never.search(normalised) is not None
+
+    @cached_property
+    def _paired(self) -> re.Pattern[str] | None:
+        return re.compile(self.paired) if self.paired else None
+
+    def is_half(self, normalised: str) -> bool:
+        """Return True for a normalised name of a net that is half of a pair, be its complement found or not."""
+        return not self.single_ended or (self._paired is not None and self._paired.search(normalised) is not None)
 
     def claims(self, normalised: str) -> bool:
         """Return True for a normalised net name that reads as one of the family's."""

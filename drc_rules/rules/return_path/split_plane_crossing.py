@@ -2,12 +2,12 @@
 
 What it checks
 --------------
-Under (and over) every track of a high-speed interface, the stored fills of the planes that carry at least a tenth of
-its return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, along the track or, for
-a narrow slot or merged antipads, to both sides of it; wherever the track crosses from one net's copper to another's;
-and tracks without any plane, or over a fill that floats, for as long: one that no via, pad or track joins to its net,
-which has vias. The antipad of one hole, cut-outs under pads of the net and shorter voids are ignored, and so is what of
-a void copper of a layer between covers.
+Under (and over) every track of a high-speed interface, and of the data lines of DDR5 and LPDDR5, the stored fills of
+the planes that carry at least a tenth of its return current: where the plane is missing for more than a tenth of a
+wavelength at Nyquist, along the track or, for a narrow slot or merged antipads, to both sides of it; wherever the track
+crosses from one net's copper to another's; and tracks without any plane, or over a fill that floats, for as long: one
+that no via, pad or track joins to its net, which has vias. The antipad of one hole, cut-outs under pads of the net and
+shorter voids are ignored, and so is what of a void copper of a layer between covers.
 
 Why it matters
 --------------
@@ -22,7 +22,7 @@ with capacitors next to the tracks.
 What it cannot see
 ------------------
 Slots are followed in straight lines; antipad rows below about 1.5 mm and slots under own pads pass. Pours nearer than
-the plane that most of a net has, planes without zones, coplanar ground and capacitors are not read.
+most of a net's plane, planes without zones, coplanar ground, capacitors and slower memories are not read.
 
 Sources
 -------
@@ -70,7 +70,7 @@ class Crossed:
 
 
 def _tracks(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
-    return ReturnPaths(ctx).referenced
+    return ReturnPaths(ctx).referenced_with_memories
 
 
 FORMULA = """

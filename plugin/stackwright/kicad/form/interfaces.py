@@ -70,7 +70,8 @@ def interface_questions(context: Context, waiting: Waiting) -> Iterator[FormQues
 
 
 def _undeclared(context: Context) -> Iterator[_Nets]:
-    for one in context.assignment.families_without_generation():
+    of_board = context.assignment
+    for one in (*of_board.families_without_generation(), *of_board.memories_without_generation()):
         of = family(one)
         hint = generation_of(context, one).how_to_give
         now = "Neither class names nor net names tell the generation."

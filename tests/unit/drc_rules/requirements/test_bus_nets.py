@@ -10,6 +10,7 @@ import pytest
 from drc_rules.engine.check import prepare
 from drc_rules.explain.net_explained import explain_net
 from drc_rules.facts.declared import Overrides
+from drc_rules.facts.guesses import open_generations
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
 from drc_rules.settings.config import Config
@@ -212,3 +213,42 @@ def test_strobes_that_their_name_tells_take_the_generation_of_the_bus_too(
 
     roles = [found.role_of(board.net_index[net]) for net in ("CPU_DQS0_P", "CPU_DQS0_N")]
     assert [role and (role.family, role.interface) for role in roles] == [("ddr", generation)] * 2
+
+
+@pytest.mark.parametrize(
+    ("sheets", "generation"),
+    [
+        ("/DDR4/", "ddr4"),
+        ("/CPU/LPDDR4 memory/", "lpddr4"),
+        ("/DDR5 module/bank 0/", "ddr5"),
+        ("/MEMORY/", None),
+        ("/DDR3 or DDR4/", None),
+    ],
+)
+def test_the_sheet_of_a_memory_tells_its_generation_and_a_board_without_one_asks(
+    tmp_path: Path, sheets: str, generation: str | None
+) -> None:
+    """The nearest sheet that names one; what is asked for is offered for pasting, and `init` writes it."""
+    nets = tuple(f"{sheets}{net}" for net in (*(f"DQ{k}" for k in range(8)), "DQS0_P", "DQS0_N"))
+    board = board_of(tmp_path, ("U1", nets), ("U2", nets))
+
+    context, _, _ = prepare(board, Config(), Overrides())
+
+    roles = [context.assignment.role_of(board.net_index[net]) for net in nets]
+    assert {role and (role.family, role.interface) for role in roles} == {("ddr", generation)}
+    assert context.assignment.families_without_generation() == ()
+    assert context.assignment.memories_without_generation() == (() if generation else ("ddr",))
+    asked = [one.name for one in open_generations(context)]
+    assert asked == ([] if generation else ["generation of DDR/LPDDR"])
+
+
+def test_the_sheet_of_a_bus_goes_before_what_other_buses_tell(tmp_path: Path) -> None:
+    """DDR3 by its names beside DDR4 by its sheet: either bus has its own."""
+    first = ("DDR3_DQ0", "DDR3_DQS0_P", "DDR3_DQS0_N")
+    second = ("/DDR4/DQ0", "/DDR4/DQS0_P", "/DDR4/DQS0_N")
+    board = board_of(tmp_path, ("U1", (*first, *second)), ("U2", first), ("U3", second))
+
+    found = assign_nets(board, Config(), {})
+
+    roles = [found.role_of(board.net_index[net]) for net in (*first, *second)]
+    assert [role and role.interface for role in roles] == ["ddr3"] * 3 + ["ddr4"] * 3

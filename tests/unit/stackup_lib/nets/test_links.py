@@ -203,6 +203,28 @@ def test_a_name_of_a_supply_or_its_control_is_a_supply_where_bypassed(
     assert links.rails.is_rail(links.board.net_index[net]) is bypassed
 
 
+@pytest.mark.parametrize("evidence", ["none", "capacitor", "zone"])
+def test_a_voltage_in_front_of_a_signals_name_makes_no_rail(tmp_path: Path, evidence: str) -> None:
+    """Half of a pair, and a net that an interface tells; not `12V_IN_P`, nor what a capacitor or a zone speaks for."""
+    nets = ("1V8_PCIE_TX0_P", "1V8_PCIE_TX0_N", "1V8_RGMII_TXD0", "1V8_AON", "12V_IN_P", "12V_IN_N")
+    first, lone = nets[0], nets[2]
+    extra = {
+        "none": "",
+        "capacitor": two_pads("C1", "100n", 20, 30, first, "GND") + two_pads("C2", "100n", 25, 30, lone, "GND"),
+        "zone": "".join(
+            f'[[zones]]\nnet = "{net}"\nlayer = "F.Cu"\nrect_mm = [{x}, 40, {x + 1}, 41]\n'
+            for net, x in ((first, 10), (lone, 20))
+        ),
+    }[evidence]
+    board = mini(tmp_path, chip("U1", 10, *nets, "GND") + chip("U2", 60, *nets, "GND") + extra)
+
+    rails = find_links(board, signals={board.net_index[lone]}).rails
+
+    is_rail = [rails.is_rail(board.net_index[net]) for net in nets]
+    assert is_rail == [evidence != "none", False, evidence != "none", True, True, True]
+    assert find_links(board).rails.is_rail(board.net_index[lone])
+
+
 def test_a_net_with_three_bypasses_is_a_rail_whatever_its_name(tmp_path: Path) -> None:
     """The 0 ohm resistor between two such nets is no series part of a link."""
     bypasses = "".join(two_pads(f"C{k}", "100n", 10 + 3 * k, 20, "/CORE", "GND") for k in range(3))

@@ -92,6 +92,66 @@ def test_pins_without_a_connection_are_no_pair(tmp_path: Path) -> None:
     assert paired(with_nets(tmp_path, "unconnected-(U1-TX_P", "unconnected-(U1-TX_N")) == {}
 
 
+@pytest.mark.parametrize(
+    "nets",
+    [
+        ("/DDR4_DQS0_T", "/DDR4_DQS0_C"),
+        ("/DQS_T0", "/DQS_C0"),
+        ("/DQS0_T_A", "/DQS0_C_A"),
+        ("/CK_A_T", "/CK_A_C"),
+        ("/DQS0", "/DQS0#"),
+        ("/DQS0", "/~{DQS0}"),
+        ("/DQS0", "/DQS0N"),
+        ("/DQS0", "/DQS0_N"),
+        ("/DRAM_SDQS0", "/DRAM_SDQS0_B"),
+        ("/DDR.DQS[0]", "/DDR.DQS_N[0]"),
+        ("/UDQS", "/UDQS#"),
+        ("/DQSL", "/DQSL#"),
+        ("/RDQS0_T", "/RDQS0_C"),
+        ("/WCK0_T", "/WCK0_C"),
+        ("/DDR_CK0", "/DDR_CK0N"),
+        ("/MEM_CK", "/MEM_CK_N"),
+        ("/DDR4/CK", "/DDR4/~{CK}"),
+        ("/FBA_WCK01", "/FBA_WCK01#"),
+        ("/ddr_dqs0_t", "/ddr_dqs0_c"),
+    ],
+)
+def test_strobes_and_clocks_of_memories_are_pairs_as_jedec_and_chip_makers_write_them(
+    tmp_path: Path, nets: tuple[str, str]
+) -> None:
+    """The true net is the positive one; KiCad pairs none of them."""
+    board = with_nets(tmp_path, *reversed(nets))
+
+    assert list(paired(board).values()) == [nets]
+    assert find_pairs(board).by_kicad.tolist() == [0]
+
+
+def test_a_clock_next_to_strobes_is_a_pair_and_one_of_other_parts_is_none(tmp_path: Path) -> None:
+    """`CLK` and its inverse on a processor of the eighties are two single lines."""
+    board = with_nets(tmp_path, "/A/DQS0_P", "/A/DQS0_N", "/A/CK", "/A/CK#", "/B/CLK", "/B/~{CLK}")
+
+    assert paired(board) == {"/A/DQS0": ("/A/DQS0_P", "/A/DQS0_N"), "/A/CK": ("/A/CK", "/A/CK#")}
+
+
+@pytest.mark.parametrize(
+    "nets",
+    [
+        ("/DQS0_A", "/DQS0_B"),
+        ("/DQS0", "/DQS0_A", "/DQS0_B"),
+        ("/DQS0", "/DQS1#"),
+        ("/DQS0_C", "/DQS0"),
+        ("/DQS0", "/DQS0#", "/DQS0_N"),
+        ("/CLK_A", "/CLK_B"),
+        ("/DDR_CKE", "/DDR_CKE_N"),
+        ("/SPI_CLK", "/SPI_CLK_N"),
+        ("/DDR_TCK", "/DDR_TCK_N"),
+    ],
+)
+def test_channels_enables_and_clocks_of_buses_are_no_pairs(tmp_path: Path, nets: tuple[str, ...]) -> None:
+    """`DQS0_B` is that of channel B where there is a channel A; of two complements neither is believed."""
+    assert paired(with_nets(tmp_path, *nets)) == {}
+
+
 IN_PAIR_RULE = """(version 1)
 (rule pair (condition "A.inDiffPair('*')") (constraint disallow track))
 """
