@@ -12,8 +12,8 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.power.over_frequency.layer_copper import LayerCopper, Step, Way
-from stackup_lib.power.over_frequency.touching import pad_polygons
+from stackup_lib.power.over_frequency.layer_copper import CopperPiece, LayerCopper, WayToVia
+from stackup_lib.power.over_frequency.touching import pad_middles
 
 REACH_MM = 30.0
 """A via farther away than this along the copper is not the pad's own; so far a track is an inductance to 500 MHz."""
@@ -52,7 +52,7 @@ class Landing:
 
     x_mm: float
     y_mm: float
-    steps: tuple[Step, ...]
+    steps: tuple[CopperPiece, ...]
     vias: float
     barrel_mm: float
     layers: frozenset[int]
@@ -66,7 +66,7 @@ class Landing:
 class _Descent(NamedTuple):
     """How a via goes on to planes: over which copper between vias, and to which layers."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[CopperPiece, ...]
     layers: frozenset[int]
 
 
@@ -107,7 +107,7 @@ class Landings:
             back: their parts sit on the bottom.
         """
         found: dict[int, Landing] = {}
-        ways: dict[int, list[Way]] = {}
+        ways: dict[int, list[WayToVia]] = {}
         rows, drill = self.board.pads, np.fmin(self.board.pads.drill_x_mm, self.board.pads.drill_y_mm)
         for pad in dict.fromkeys(pads):
             if drill[pad] > 0:
@@ -119,10 +119,10 @@ class Landings:
         users = _users(ways)
         return found | {pad: self._landing(pad, own, users, layers, back=back) for pad, own in ways.items()}
 
-    def middle_mm(self, pad: int) -> tuple[float, float]:
-        """Return the middle of a pad's copper."""
-        (middle,) = pad_polygons(self.board, np.array([pad]))[0].tolist()
-        return middle.real, middle.imag
+    def middles_mm(self, pads: Sequence[int]) -> list[complex]:
+        """Return the middles of the copper of pads, x + iy."""
+        found: list[complex] = pad_middles(self.board, np.array(pads, dtype=np.int64)).tolist()
+        return found
 
     def _on(self, net: int, layer: int) -> LayerCopper:
         return self._layers.setdefault((net, layer), LayerCopper(self.copper, net, layer))
@@ -130,7 +130,7 @@ class Landings:
     def _outer(self, *, back: bool) -> int:
         return self.board.layer_count - 1 if back else 0
 
-    def _ways(self, pad: int, layers: frozenset[int], *, back: bool) -> list[Way]:
+    def _ways(self, pad: int, layers: frozenset[int], *, back: bool) -> list[WayToVia]:
         outer = self._outer(back=back)
         copper = self._on(int(self.board.pads.net[pad]), outer)
         node = copper.pad_node(pad)
@@ -141,7 +141,7 @@ class Landings:
         )
 
     def _landing(
-        self, pad: int, ways: list[Way], users: Mapping[int, list[int]], layers: frozenset[int], *, back: bool
+        self, pad: int, ways: list[WayToVia], users: Mapping[int, list[int]], layers: frozenset[int], *, back: bool
     ) -> Landing:
         vias, outer = self.board.vias, self._outer(back=back)
         own = [way for way in ways if pad in users[way.via]]
@@ -198,7 +198,7 @@ class Landings:
         return rows[inside & (vias.start_layer[rows] <= outer) & (vias.end_layer[rows] >= outer)]
 
 
-def _users(ways: Mapping[int, Sequence[Way]]) -> dict[int, list[int]]:
+def _users(ways: Mapping[int, Sequence[WayToVia]]) -> dict[int, list[int]]:
     """Return which pads carry current by each via: the nearest ones, and those that have no other."""
     nearest: dict[int, float] = {}
     for own in ways.values():

@@ -17,7 +17,7 @@ from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.copper.stale_fills import TEARDROP
-from stackup_lib.power.over_frequency.touching import Link, pad_polygons, track_links, track_paths
+from stackup_lib.power.over_frequency.touching import Link, pad_middles, pad_polygons, track_links, track_paths
 
 if TYPE_CHECKING:
     from shapely import Geometry
@@ -31,11 +31,11 @@ ACROSS = np.linspace(-0.5, 0.5, 33)
 NANOMETRE_DIGITS = 6
 """Lengths of ways in mm are compared to the nanometre."""
 
-HALVINGS = 16
-"""The edge of a pad is found to a 65536th of the step that leaves it."""
+NO_FAN = -1
+"""Marks what a search did not reach through a fill."""
 
 
-class Step(NamedTuple):
+class CopperPiece(NamedTuple):
     """A piece of the way of a current: so long, and over copper so wide."""
 
     length_mm: float
@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class WayToVia:
     """The copper from a pad or via to a via: `via` is a row of `Board.vias`."""
 
     via: int
@@ -86,7 +86,7 @@ class LayerCopper:
         """Return the node of a via that reaches the layer."""
         return len(self.pads) + int(np.searchsorted(self.vias, via))
 
-    def ways(self, start: int, accept: Callable[[int], bool], reach_mm: float, behind_mm: float) -> list[Way]:
+    def ways(self, start: int, accept: Callable[[int], bool], reach_mm: float, behind_mm: float) -> list[WayToVia]:
         """Return the shortest ways to vias, the nearest first.
 
         Args:
@@ -95,45 +95,67 @@ class LayerCopper:
             reach_mm: longest way.
             behind_mm: ways that are longer than the first by more are left out.
         """
-        at, first_via, after = self._at, len(self.pads), len(self.pads) + len(self.vias)
-        best, came, queue = {start: (0.0, 0)}, dict[int, int](), [(0.0, 0, start)]
-        found: list[Way] = []
+        first_via, after = len(self.pads), len(self.pads) + len(self.vias)
+        best, came = {start: (0.0, 0)}, dict[int, int]()
+        queue: list[tuple[float, int, int, int]] = [(0.0, 0, start, NO_FAN)]
+        fans: list[Iterator[tuple[float, int, int, int]]] = []
+        found: list[WayToVia] = []
         limit, entered = reach_mm, set[int]()
         while queue:
-            length, hops, node = heapq.heappop(queue)
+            length, hops, node, fan = heapq.heappop(queue)
             if length > limit:
                 break
+            if fan != NO_FAN and (following := next(fans[fan], None)):
+                heapq.heappush(queue, following)
             if (length, hops) > best[node]:
                 continue
             if first_via <= node < after and node != start and accept(int(self.vias[node - first_via])):
                 limit = min(limit, length + behind_mm)
-                found.append(Way(int(self.vias[node - first_via]), length, tuple(self._back(came, node))))
-            steps = [(other, long) for other, long, _ in self._links.get(node, ())]
-            for area in self._areas_of.get(node, ()):
-                if area not in entered:
-                    entered.add(area)
-                    others = self._members[area]
-                    far = np.abs(at[others] - at[node])
-                    near = far <= limit - length
-                    steps += zip(others[near].tolist(), far[near].tolist(), strict=True)
-            for other, long in steps:
+                found.append(WayToVia(int(self.vias[node - first_via]), length, tuple(self._back(came, node))))
+            for other, long, _ in self._links.get(node, ()):
                 # of equal ways the one with fewer steps: through a fill rather than along a track in it
                 offer = round(length + long, NANOMETRE_DIGITS), hops + 1
                 if offer[0] <= limit and (other not in best or offer < best[other]):
                     best[other], came[other] = offer, node
-                    heapq.heappush(queue, (*offer, other))
+                    heapq.heappush(queue, (*offer, other, NO_FAN))
+            for area in self._areas_of.get(node, ()):
+                if area not in entered:
+                    entered.add(area)
+                    fans.append(self._fan(area, node, (length, hops, limit), len(fans), (best, came)))
+                    if following := next(fans[-1], None):
+                        heapq.heappush(queue, following)
         return found
 
-    def steps(self, way: Way) -> tuple[Step, ...]:
+    def _fan(
+        self,
+        area: int,
+        node: int,
+        so_far: tuple[float, int, float],
+        fan: int,
+        search: tuple[dict[int, tuple[float, int]], dict[int, int]],
+    ) -> Iterator[tuple[float, int, int, int]]:
+        """Yield entries for what a fill joins to one of its nodes, the nearest first: most searches end there."""
+        (length, hops, limit), (best, came) = so_far, search
+        others = self._members[area]
+        far = np.abs(self._at[others] - self._at[node])
+        near = np.flatnonzero(far <= limit - length)
+        near = near[np.argsort(far[near])]
+        for k in near.tolist():
+            other, offer = int(others[k]), (round(length + float(far[k]), NANOMETRE_DIGITS), hops + 1)
+            if other not in best or offer < best[other]:
+                best[other], came[other] = offer, node
+                yield *offer, other, fan
+
+    def steps(self, way: WayToVia) -> tuple[CopperPiece, ...]:
         """Return the copper of a way piece by piece; within the pad where it begins, that is as wide as the pad."""
         start = way.nodes[0]
         pad = self._polygons[start] if start < len(self.pads) else None
         wide = self._size_mm(start)
-        found: list[Step] = []
+        found: list[CopperPiece] = []
         for one, other in pairwise(way.nodes):
             long, width = self._between(one, other)
             inside = self._share_inside(pad, one, other)
-            found += [Step(long * inside, max(wide, width)), Step(long * (1 - inside), width)]
+            found += [CopperPiece(long * inside, max(wide, width)), CopperPiece(long * (1 - inside), width)]
         return tuple(step for step in found if step.length_mm > 0)
 
     def _between(self, one: int, other: int) -> tuple[float, float]:
@@ -177,14 +199,10 @@ class LayerCopper:
         here, there = complex(self._at[one]), complex(self._at[other])
         if pad is None or not shapely.intersects_xy(pad, here.real, here.imag):
             return 0.0
-        if shapely.intersects_xy(pad, there.real, there.imag):
+        if here == there:
             return 1.0
-        low, high = 0.0, 1.0
-        for _ in range(HALVINGS):
-            share = (low + high) / 2
-            at = here + share * (there - here)
-            low, high = (share, high) if shapely.intersects_xy(pad, at.real, at.imag) else (low, share)
-        return low
+        straight = shapely.linestrings([here.real, there.real], [here.imag, there.imag])
+        return float(shapely.length(shapely.intersection(pad, straight)) / abs(there - here))
 
     @staticmethod
     def _back(came: dict[int, int], node: int) -> Iterator[int]:
@@ -207,13 +225,13 @@ class LayerCopper:
 
     @cached_property
     def _polygons(self) -> NDArray[np.object_]:
-        return pad_polygons(self.copper.board, self.pads)[1]
+        return pad_polygons(self.copper.board, self.pads)
 
     @cached_property
     def _hubs(self) -> Complexes:
         vias = self.copper.board.vias
         return np.concatenate(
-            [pad_polygons(self.copper.board, self.pads)[0], vias.x_mm[self.vias] + 1j * vias.y_mm[self.vias]]
+            [pad_middles(self.copper.board, self.pads), vias.x_mm[self.vias] + 1j * vias.y_mm[self.vias]]
         )
 
     @cached_property

@@ -31,14 +31,23 @@ class TrackPaths:
     width_mm: Floats
 
 
-def pad_polygons(board: Board, rows: Ints) -> tuple[Complexes, NDArray[np.object_]]:
-    """Return middles and areas of pads in mm; a rounded rectangle counts as the rectangle."""
+def pad_middles(board: Board, rows: Ints) -> Complexes:
+    """Return the middles of the copper of pads in mm, x + iy."""
+    pads = board.pads
+    shift = (pads.shift_x_mm[rows] + 1j * pads.shift_y_mm[rows]) * _turns(board, rows)
+    return np.asarray(pads.x_mm[rows] + 1j * pads.y_mm[rows] + shift)
+
+
+def _turns(board: Board, rows: Ints) -> Complexes:
+    # KiCad's angles turn counter-clockwise while y points down
+    return np.asarray(np.exp(-1j * np.deg2rad(board.pads.rotation_deg[rows])))
+
+
+def pad_polygons(board: Board, rows: Ints) -> NDArray[np.object_]:
+    """Return the areas of pads in mm; a rounded rectangle counts as the rectangle."""
     import shapely  # noqa: PLC0415 - heavy, and only a rail with capacitors needs it
 
-    pads = board.pads
-    # KiCad's angles turn counter-clockwise while y points down
-    turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))
-    middle = pads.x_mm[rows] + 1j * pads.y_mm[rows] + (pads.shift_x_mm[rows] + 1j * pads.shift_y_mm[rows]) * turn
+    pads, turn, middle = board.pads, _turns(board, rows), pad_middles(board, rows)
     half = np.column_stack([pads.size_x_mm[rows], pads.size_y_mm[rows]]) / 2
     corners = half @ np.array([[1, 1, -1, -1], [1j, -1j, -1j, 1j]])
     corners = middle[:, None] + corners * turn[:, None]
@@ -50,7 +59,7 @@ def pad_polygons(board: Board, rows: Ints) -> tuple[Complexes, NDArray[np.object
         core = middle[is_round, None] + core * turn[is_round, None]
         lines = shapely.linestrings(np.stack([core.real, core.imag], axis=-1))
         areas[is_round] = shapely.buffer(lines, small, quad_segs=QUARTER)
-    return middle, areas
+    return areas
 
 
 def track_paths(board: Board, net: int, layer: int) -> TrackPaths:

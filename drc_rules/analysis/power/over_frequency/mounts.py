@@ -49,19 +49,17 @@ class Mounts:
 
     def landings_of(self, pads: Sequence[int], *, back: bool) -> dict[int, Landing]:
         """Return how pads of one net reach the planes, at once where they are in one; the others are left out."""
-        pads_of, outer, copper = self.board.pads, self._outer(back=back), self.landings.copper
-        found, open_still = dict[int, Landing](), list[int]()
-        for pad in pads:
-            net = int(pads_of.net[pad])
-            layers, (x, y) = self._planes_of(net), self.landings.middle_mm(pad)
-            if outer in layers and int(copper.net_at(outer, np.array([x]), np.array([y]))[0]) == net:
-                found[pad] = Landing(x, y, (), 1.0, NO_BARREL_MM, self.landings.met(net, layers, x, y))
-            else:
-                open_still.append(pad)
-        if open_still:
-            layers = self._planes_of(int(pads_of.net[open_still[0]]))
-            found |= self.landings.of(open_still, layers, back=back)
-        return found
+        if not pads:
+            return {}
+        net, outer = int(self.board.pads.net[pads[0]]), self._outer(back=back)
+        layers, found = self._planes_of(net), dict[int, Landing]()
+        if outer in layers:
+            middles = np.array(self.landings.middles_mm(pads))
+            nets = self.landings.copper.net_at(outer, middles.real, middles.imag)
+            for pad, at in ((pads[k], complex(middles[k])) for k in np.flatnonzero(nets == net).tolist()):
+                met = self.landings.met(net, layers, at.real, at.imag)
+                found[pad] = Landing(at.real, at.imag, (), 1.0, NO_BARREL_MM, met)
+        return found | self.landings.of([pad for pad in pads if pad not in found], layers, back=back)
 
     def _planes_of(self, net: int) -> frozenset[int]:
         return frozenset(pair.rail_layer if net == self.rail else pair.ground_layer for pair in self.facing)
