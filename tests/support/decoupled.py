@@ -40,6 +40,15 @@ def its_vias(x: float, y: float) -> list[dict[str, Any]]:
     return [{"net": NET, "at_mm": [x - 1.1, y]}, {"net": "GND", "at_mm": [x + 1.1, y]}]
 
 
+def its_tracks(x: float, y: float, width: float = 0.5) -> list[dict[str, Any]]:
+    """From each pad straight to its via."""
+    ends = ((NET, -1), ("GND", 1))
+    return [
+        {"net": net, "layer": "F.Cu", "width_mm": width, "path_mm": [[x + side * 0.5, y], [x + side * 1.1, y]]}
+        for net, side in ends
+    ]
+
+
 def decoupled(**changes: Any) -> dict[str, Any]:
     """The board: regulator L1 on the left, load U1 with four vias each on the right, two capacitors between them."""
     load_pads = [
@@ -62,6 +71,7 @@ def decoupled(**changes: Any) -> dict[str, Any]:
             {"net": NET, "at_mm": [45, 20], "grid": [4, 1]},
             {"net": "GND", "at_mm": [45, 21], "grid": [4, 1]},
         ],
+        "tracks": [*its_tracks(30, 20), *its_tracks(30, 24)],
         "parts": [
             capacitor("C1", 30, 20),
             capacitor("C2", 30, 24),
@@ -71,6 +81,16 @@ def decoupled(**changes: Any) -> dict[str, Any]:
         "config": RAIL,
     }
     return board | changes
+
+
+def with_more(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The board's parts, vias and tracks with more capacitors, each with its own vias."""
+    keys, places = decoupled(), [part["at_mm"] for part in parts]
+    return {
+        "parts": [*keys["parts"], *parts],
+        "vias": [*keys["vias"], *(via for x, y in places for via in its_vias(x, y))],
+        "tracks": [*keys["tracks"], *(track for x, y in places for track in its_tracks(x, y))],
+    }
 
 
 def context_of(folder: Path, **changes: Any) -> Context:

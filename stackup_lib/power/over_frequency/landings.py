@@ -1,24 +1,41 @@
-"""How a pad reaches the planes: by which vias of its net, how far from it, and over how wide a piece of copper."""
+"""How a pad reaches the planes: by which vias that copper joins to it, over which steps of copper, shared by whom."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.power.over_frequency.layer_copper import CopperPiece, LayerCopper, WayToVia
+from stackup_lib.power.over_frequency.touching import pad_middles
 
-REACH_MM = 10.0
-"""A via farther away than this is not the pad's own."""
+REACH_MM = 30.0
+"""A via farther away than this along the copper is not the pad's own; so far a track is an inductance to 500 MHz."""
 
 ALONGSIDE_MM = 0.5
-"""Vias that are no farther than this behind the nearest one carry the current with it."""
+"""Vias to which the way is no more than this longer than to the nearest one carry the current with it."""
+
+EQUAL_MM = 0.05
+"""Pads whose ways to a via differ by no more than this share it."""
+
+ON_PLANE_MM = 1.0
+"""A via so near to a plane of its net is joined to it, by thermal spokes if need be."""
+
+MOST_STAGGERED = 4
+"""Vias one after the other by which copper goes down, at most."""
 
 PLATING_MM = 0.025
 """Copper in a hole, of which KiCad states the finished diameter."""
+
+_ANGLES = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+_AROUND = ON_PLANE_MM * np.append(0, np.exp(1j * _ANGLES))
+"""A point and a circle around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +44,44 @@ class Landing:
 
     Attributes:
         x_mm, y_mm: middle of the vias.
-        length_mm: from the middle of the pad to the nearest of them, 0 where it is in the pad.
-        width_mm: of the copper on the way.
-        vias: how many carry the current.
+        steps: copper from the middle of the pad to the nearest of them, none where it is there.
+        vias: how many carry the current; of a via that several pads share, each has a part.
         barrel_mm: outer diameter of one.
+        layers: of those to look for, the ones that it meets.
     """
 
     x_mm: float
     y_mm: float
-    length_mm: float
-    width_mm: float
-    vias: int
+    steps: tuple[CopperPiece, ...]
+    vias: float
     barrel_mm: float
+    layers: frozenset[int]
+
+    @property
+    def length_mm(self) -> float:
+        """Of all steps together."""
+        return sum(step.length_mm for step in self.steps)
+
+
+class _Descent(NamedTuple):
+    """How a via goes on to planes: over which copper between vias, and to which layers."""
+
+    steps: tuple[CopperPiece, ...]
+    layers: frozenset[int]
 
 
 @dataclass(frozen=True)
 class Landings:
-    """The vias of a board's nets, looked up by pad."""
+    """How pads of a board reach its planes; the copper of a net on a layer is read on first use."""
 
-    board: Board
     copper: CopperMap
+    _layers: dict[tuple[int, int], LayerCopper] = field(default_factory=dict)
+    _descents: dict[tuple[int, frozenset[int], int], _Descent | None] = field(default_factory=dict)
+
+    @property
+    def board(self) -> Board:
+        """The board of the copper."""
+        return self.copper.board
 
     @cached_property
     def _by_net(self) -> dict[int, Ints]:
@@ -56,34 +91,102 @@ class Landings:
         nets, start = np.unique(self.board.vias.net[order], return_index=True)
         return dict(zip(nets.tolist(), np.split(order, start[1:]), strict=True))
 
-    def of(self, pad: int, *, back: bool) -> Landing | None:
-        """Return how a pad reaches the planes; None where no via of its net is within reach and it has no hole.
+    def met(self, net: int, layers: frozenset[int], x_mm: float, y_mm: float) -> frozenset[int]:
+        """Return those of some layers on which filled copper of a net is at a point, or next to it."""
+        x, y = x_mm + _AROUND.real, y_mm + _AROUND.imag
+        return frozenset(layer for layer in layers if (self.copper.net_at(layer, x, y) == net).any())
+
+    def of(self, pads: Sequence[int], layers: frozenset[int], *, back: bool) -> dict[int, Landing]:
+        """Return how pads that carry current at the same time reach planes; those that do not are left out.
+
+        A via is of the pad that is nearest to it, and of others as near; a pad that has none shares the nearest.
 
         Args:
-            pad: index into `Board.pads`.
-            back: its part sits on the bottom.
+            pads: indices into `Board.pads`, of one net.
+            layers: of the planes.
+            back: their parts sit on the bottom.
         """
-        pads, vias = self.board.pads, self.board.vias
-        x, y = float(pads.x_mm[pad]), float(pads.y_mm[pad])
-        short = float(min(pads.size_x_mm[pad], pads.size_y_mm[pad]))
-        drill = float(np.fmin(pads.drill_x_mm[pad], pads.drill_y_mm[pad]))
-        if drill > 0:
-            return Landing(x, y, 0.0, short, 1, drill + 2 * PLATING_MM)
-        outer = self.board.layer_count - 1 if back else 0
-        rows = self._by_net.get(int(pads.net[pad]), np.zeros(0, dtype=np.int64))
-        rows = rows[(vias.start_layer[rows] <= outer) & (vias.end_layer[rows] >= outer)]
-        if not len(rows):
-            return None
-        away = np.hypot(vias.x_mm[rows] - x, vias.y_mm[rows] - y)
-        nearest = float(away.min())
-        if nearest > REACH_MM:
-            return None
-        used = rows[away <= nearest + ALONGSIDE_MM]
-        barrel = float(np.median(vias.drill_mm[used])) + 2 * PLATING_MM
-        in_fill = int(self.copper.net_at(outer, np.array([x]), np.array([y]))[0]) == int(pads.net[pad])
-        width = short + nearest if in_fill else short
-        middle = float(np.mean(vias.x_mm[used])), float(np.mean(vias.y_mm[used]))
-        return Landing(*middle, nearest, width, len(used), barrel)
+        found: dict[int, Landing] = {}
+        ways: dict[int, list[WayToVia]] = {}
+        rows, drill = self.board.pads, np.fmin(self.board.pads.drill_x_mm, self.board.pads.drill_y_mm)
+        for pad in dict.fromkeys(pads):
+            if drill[pad] > 0:
+                x, y, net = float(rows.x_mm[pad]), float(rows.y_mm[pad]), int(rows.net[pad])
+                on = self.met(net, layers, x, y)
+                found[pad] = Landing(x, y, (), 1.0, float(drill[pad]) + 2 * PLATING_MM, on)
+            elif own := self._ways(pad, layers, back=back):
+                ways[pad] = own
+        users = _users(ways)
+        return found | {pad: self._landing(pad, own, users, layers, back=back) for pad, own in ways.items()}
+
+    def middles_mm(self, pads: Sequence[int]) -> list[complex]:
+        """Return the middles of the copper of pads, x + iy."""
+        found: list[complex] = pad_middles(self.board, np.array(pads, dtype=np.int64)).tolist()
+        return found
+
+    def _on(self, net: int, layer: int) -> LayerCopper:
+        return self._layers.setdefault((net, layer), LayerCopper(self.copper, net, layer))
+
+    def _outer(self, *, back: bool) -> int:
+        return self.board.layer_count - 1 if back else 0
+
+    def _ways(self, pad: int, layers: frozenset[int], *, back: bool) -> list[WayToVia]:
+        outer = self._outer(back=back)
+        copper = self._on(int(self.board.pads.net[pad]), outer)
+        node = copper.pad_node(pad)
+        if node is None:
+            return []
+        return copper.ways(
+            node, lambda via: self._descent(via, layers, outer, MOST_STAGGERED) is not None, REACH_MM, ALONGSIDE_MM
+        )
+
+    def _landing(
+        self, pad: int, ways: list[WayToVia], users: Mapping[int, list[int]], layers: frozenset[int], *, back: bool
+    ) -> Landing:
+        vias, outer = self.board.vias, self._outer(back=back)
+        own = [way for way in ways if pad in users[way.via]]
+        rows = [way.via for way in own]
+        share = np.array([1 / len(users[via]) for via in rows])
+        descents = [self._descent(via, layers, outer, MOST_STAGGERED) for via in rows]
+        steps = self._on(int(self.board.pads.net[pad]), outer).steps(own[0])
+        return Landing(
+            x_mm=float(np.average(vias.x_mm[rows], weights=share)),
+            y_mm=float(np.average(vias.y_mm[rows], weights=share)),
+            steps=steps + (descents[0].steps if descents[0] else ()),
+            vias=float(share.sum()),
+            barrel_mm=float(np.median(vias.drill_mm[rows])) + 2 * PLATING_MM,
+            layers=frozenset[int]().union(*(one.layers for one in descents if one)),
+        )
+
+    def _descent(self, via: int, layers: frozenset[int], came: int, most: int) -> _Descent | None:
+        """Return how a via that is entered on a layer reaches planes, by others if need be; None where it does not."""
+        key = via, layers, came
+        if key not in self._descents:
+            self._descents[key] = None  # no way leads in a circle
+            self._descents[key] = self._found_descent(via, layers, came, most)
+        return self._descents[key]
+
+    def _found_descent(self, via: int, layers: frozenset[int], came: int, most: int) -> _Descent | None:
+        vias = self.board.vias
+        net, span = int(vias.net[via]), range(int(vias.start_layer[via]), int(vias.end_layer[via]) + 1)
+        direct = self.met(net, layers & frozenset(span), float(vias.x_mm[via]), float(vias.y_mm[via]))
+        if direct or most == 0 or len(span) == self.board.layer_count:
+            return _Descent((), direct) if direct else None
+        for layer in sorted(span, key=lambda one: -abs(one - came)):
+            if layer == came:
+                continue
+            copper = self._on(net, layer)
+            leads = partial(self._leads, layers=layers, span=span, came=layer, most=most)
+            ways = copper.ways(copper.via_node(via), leads, REACH_MM, 0.0)
+            if ways and (below := self._descent(ways[0].via, layers, layer, most - 1)):
+                return _Descent(copper.steps(ways[0]) + below.steps, below.layers)
+        return None
+
+    def _leads(self, via: int, layers: frozenset[int], span: range, came: int, most: int) -> bool:
+        """Tell whether a via goes on to layers that another one does not have, and from there to planes."""
+        first, last = int(self.board.vias.start_layer[via]), int(self.board.vias.end_layer[via])
+        goes_on = first not in span or last not in span
+        return goes_on and self._descent(via, layers, came, most - 1) is not None
 
     def near(self, net: int, box_mm: tuple[float, float, float, float], *, back: bool) -> Ints:
         """Return the vias of a net inside of a box (left, top, right, bottom) that begin at a side of the board."""
@@ -93,6 +196,20 @@ class Landings:
         inside = (vias.x_mm[rows] >= left) & (vias.x_mm[rows] <= right)
         inside &= (vias.y_mm[rows] >= top) & (vias.y_mm[rows] <= bottom)
         return rows[inside & (vias.start_layer[rows] <= outer) & (vias.end_layer[rows] >= outer)]
+
+
+def _users(ways: Mapping[int, Sequence[WayToVia]]) -> dict[int, list[int]]:
+    """Return which pads carry current by each via: the nearest ones, and those that have no other."""
+    nearest: dict[int, float] = {}
+    for own in ways.values():
+        for way in own:
+            nearest[way.via] = min(way.length_mm, nearest.get(way.via, math.inf))
+    users: dict[int, list[int]] = {via: [] for via in nearest}
+    for pad, own in ways.items():
+        taken = [way.via for way in own if way.length_mm <= nearest[way.via] + EQUAL_MM]
+        for via in taken or [own[0].via]:
+            users[via].append(pad)
+    return users
 
 
 def apart_mm(first: Landing, second: Landing) -> float:

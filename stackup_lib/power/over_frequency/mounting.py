@@ -6,6 +6,7 @@ What spreads in the planes is not in it: the cavity of `plane_pair` has that.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackup_lib.transmission_lines.materials.conductor_models import MU0
@@ -47,23 +48,25 @@ class MountingLoop:
     Attributes:
         to_first_mm: from the pads to the first plane under them, over which their copper runs.
         depth_mm: from the pads to the nearer plane of the pair.
-        lengths_mm, widths_mm: of the copper from each pad to its vias.
+        steps_mm: length and width of each piece of copper from either pad to its vias.
         apart_mm: between the vias of one pad and of the other.
         barrel_mm: outer diameter of a via.
-        pairs: of vias that share the current.
+        vias: how many carry the current of either pad; less than one where other parts have a share.
     """
 
     to_first_mm: float
     depth_mm: float
-    lengths_mm: tuple[float, float]
-    widths_mm: tuple[float, float]
+    steps_mm: tuple[Sequence[tuple[float, float]], Sequence[tuple[float, float]]]
     apart_mm: float
     barrel_mm: float
-    pairs: int
+    vias: tuple[float, float]
 
 
 def mounting_inductance_h(loop: MountingLoop) -> float:
-    """Return copper on both sides plus vias; equal pairs of vias count as uncoupled, which is a little too good."""
-    sides = zip(loop.lengths_mm, loop.widths_mm, strict=True)
-    copper = sum(trace_inductance_h(loop.to_first_mm, length, width) for length, width in sides)
-    return copper + via_pair_inductance_h(loop.depth_mm, loop.apart_mm, loop.barrel_mm) / loop.pairs
+    """Return copper on both sides plus vias, half of a pair on each side.
+
+    Vias side by side count as uncoupled, which is a little too good.
+    """
+    copper = sum(trace_inductance_h(loop.to_first_mm, *step) for side in loop.steps_mm for step in side)
+    parallel = sum(0.5 / vias for vias in loop.vias)
+    return copper + parallel * via_pair_inductance_h(loop.depth_mm, loop.apart_mm, loop.barrel_mm)

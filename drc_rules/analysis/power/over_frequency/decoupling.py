@@ -12,12 +12,14 @@ from drc_rules.analysis.power.over_frequency.mounts import Mounts
 from drc_rules.analysis.power.over_frequency.part_data import PartData, declared_data, file_data, typical_data
 from drc_rules.facts.part_models import PartModels
 from drc_rules.settings.config_pdn import CapacitorDeclaration
+from stackup_lib.board.board import Board
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.nets.capacitor_text import CapacitorText, read_capacitor
 from stackup_lib.nets.two_pin_parts import NOT_FITTED, TwoTerminalParts, is_unfitted
+from stackup_lib.power.over_frequency.landings import Landing
 
-NO_VIA = "no via of its net is within 10 mm"
+NO_VIA = "no copper joins it to vias within 30 mm that reach the planes"
 OFF_PLANES = "its vias are not on the planes of the rail"
 
 
@@ -72,43 +74,84 @@ def decoupling_of(  # noqa: PLR0917 - what is looked for, and what is known of i
         declared: data of parts; the first that names a part holds.
         models: files of parts that have no such data.
     """
-    board, found, left_out = mounts.board, [], {}
+    fitted, left_out = _with_data(parts, nets, mounts.board, volts, declared, models)
+    landings = _landings(mounts, [one.pads for one in fitted])
+    found = []
+    for one in fitted:
+        on_rail, on_ground = (landings.get(pad) for pad in one.pads)
+        if on_rail is None or on_ground is None:
+            left_out[one.reference] = NO_VIA
+            continue
+        pairs = mounts.between(on_rail, on_ground)
+        if not pairs:
+            left_out[one.reference] = OFF_PLANES
+            continue
+        found.append(
+            RailCapacitor(
+                reference=one.reference,
+                value=_farads(one.farad),
+                size=one.size,
+                mounting_h=mounts.inductance_h(on_rail, on_ground, pairs, back=mounts.is_back(one.pads[0])),
+                x_mm=(on_rail.x_mm + on_ground.x_mm) / 2,
+                y_mm=(on_rail.y_mm + on_ground.y_mm) / 2,
+                data=one.data,
+            )
+        )
+    return Decoupling(tuple(sorted(found, key=lambda one: (-one.data.capacitance_f.nominal, one.reference))), left_out)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A capacitor that is fitted and has data; `pads` is that on the rail, then that on ground."""
+
+    reference: str
+    farad: float
+    size: str
+    data: PartData
+    pads: tuple[int, int]
+
+
+def _with_data(  # noqa: PLR0917 - as `decoupling_of`
+    parts: TwoTerminalParts,
+    nets: tuple[int, int],
+    board: Board,
+    volts: float | None,
+    declared: Sequence[CapacitorDeclaration],
+    models: PartModels,
+) -> tuple[list[_Fitted], dict[str, str]]:
+    """Return the fitted capacitors between two nets, and why others are left out."""
+    found: list[_Fitted] = []
+    left_out: dict[str, str] = {}
     ends = np.column_stack([parts.first_net, parts.second_net])
     rows = np.flatnonzero(parts.is_capacitor & (np.sort(ends, axis=1) == sorted(nets)).all(axis=1))
     for row in rows.tolist():
         footprint = int(parts.footprint[row])
         reference = str(board.footprints.reference[footprint])
-        if board.footprints.unfitted[footprint]:
+        value = str(board.footprints.value[footprint])
+        if board.footprints.unfitted[footprint] or is_unfitted(value):
             left_out[reference] = NOT_FITTED
             continue
-        value = str(board.footprints.value[footprint])
         stated = read_capacitor(value, str(board.footprints.library_id[footprint]))
         own = next((one for one in declared if any(fnmatchcase(reference, name) for name in one.parts)), None)
-        back = bool(board.footprints.back[footprint])
-        ways = [mounts.landing(int(pad[row]), back=back) for pad in (parts.first_pad, parts.second_pad)]
         data, no_data = _data_of(stated, own, models, footprint, volts)
-        reason = NOT_FITTED if is_unfitted(value) else no_data or (NO_VIA if None in ways else "")
-        first, second = ways
-        if reason or data is None or first is None or second is None:
-            left_out[reference] = reason
+        if data is None:
+            left_out[reference] = no_data
             continue
-        on_rail = first if parts.first_net[row] == nets[0] else second
-        under = mounts.under(on_rail.x_mm, on_rail.y_mm)
-        if not under:
-            left_out[reference] = OFF_PLANES
-            continue
-        found.append(
-            RailCapacitor(
-                reference=reference,
-                value=_farads(own.uf * 1e-6 if own else stated.capacitance_f or data.capacitance_f.nominal),
-                size=stated.size or "",
-                mounting_h=mounts.inductance_h(first, second, under, back=back),
-                x_mm=(first.x_mm + second.x_mm) / 2,
-                y_mm=(first.y_mm + second.y_mm) / 2,
-                data=data,
-            )
-        )
-    return Decoupling(tuple(sorted(found, key=lambda one: (-one.data.capacitance_f.nominal, one.reference))), left_out)
+        farad = own.uf * 1e-6 if own else stated.capacitance_f or data.capacitance_f.nominal
+        pads = int(parts.first_pad[row]), int(parts.second_pad[row])
+        ordered = pads if parts.first_net[row] == nets[0] else pads[::-1]
+        found.append(_Fitted(reference, farad, stated.size or "", data, ordered))
+    return found, left_out
+
+
+def _landings(mounts: Mounts, pads: Sequence[tuple[int, int]]) -> dict[int, Landing]:
+    """Return how pads reach the planes; those of a net on one side of the board share vias."""
+    found: dict[int, Landing] = {}
+    for end in (0, 1):
+        for back in (False, True):
+            own = [both[end] for both in pads if mounts.is_back(both[end]) == back]
+            found |= mounts.landings_of(own, back=back)
+    return found
 
 
 def _data_of(

@@ -136,12 +136,13 @@ def _by_pads(mounts: Mounts, pads: Ints, ground: int, load: LoadPort, under: Pai
     footprint = board.pads.footprint[pads[0]]
     back = bool(board.footprints.back[footprint])
     grounds = np.flatnonzero((board.pads.footprint == footprint) & (board.pads.net == ground))
-    ways = [mounts.landing(int(pad), back=back) for pad in pads]
-    returns = [mounts.landing(int(pad), back=back) for pad in grounds]
-    there, back_again = [w for w in ways if w is not None], [w for w in returns if w is not None]
+    there = list(mounts.landings_of(pads.tolist(), back=back).values())
+    back_again = list(mounts.landings_of(grounds.tolist(), back=back).values())
     if not there or not back_again:
         what = "on the rail" if not there else "on ground"
-        raise MissingFact(f"how {load.name} reaches the planes: no via {what} is within 10 mm of its pads", "add vias")
+        raise MissingFact(
+            f"how {load.name} reaches the planes: no copper joins its pads to a via {what} within 30 mm", "add vias"
+        )
     pairs = min(len(there), len(back_again))
     nominal = float(np.mean([mounts.inductance_h(w, back_again[0], under, back=back).nominal for w in there])) / pairs
     return replace(load, vias_h=with_range(nominal), vias=len(there))

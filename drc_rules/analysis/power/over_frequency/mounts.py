@@ -17,15 +17,8 @@ from stackup_lib.power.over_frequency.rail_planes import FacingLayers
 MOUNTING_RANGE = 0.7, 1.4
 """What the formulas leave open: 20 % each for copper over a plane and its width, and how vias in parallel couple."""
 
-ON_PLANE_MM = 1.0
-"""A via so near to a plane of its net is joined to it, by thermal spokes if need be."""
-
 NO_BARREL_MM = 0.3
 """Diameter that stands for a pad which is in the plane itself: no via carries its current."""
-
-_ANGLES = np.linspace(0, 2 * np.pi, 12, endpoint=False)
-_AROUND = np.array([[0.0, *np.cos(_ANGLES)], [0.0, *np.sin(_ANGLES)]])
-"""A point and a circle around it."""
 
 Pairs = Sequence[FacingLayers]
 
@@ -42,21 +35,34 @@ class Mounts:
 
     def under(self, x_mm: float, y_mm: float) -> tuple[FacingLayers, ...]:
         """Return the pairs whose rail copper a via or pad at a point meets, and not only tracks that lead there."""
-        x, y = (around * ON_PLANE_MM + middle for around, middle in ((_AROUND[0], x_mm), (_AROUND[1], y_mm)))
-        copper = self.landings.copper
-        layers = {pair.rail_layer for pair in self.facing}
-        here = {layer for layer in layers if (copper.net_at(layer, x, y) == self.rail).any()}
+        here = self.landings.met(self.rail, self._planes_of(self.rail), x_mm, y_mm)
         return tuple(pair for pair in self.facing if pair.rail_layer in here)
 
-    def landing(self, pad: int, *, back: bool) -> Landing | None:
-        """Return how a pad reaches the planes, at once where it is in one; None where nothing leads there."""
-        pads, outer = self.board.pads, self._outer(back=back)
-        net, x, y = int(pads.net[pad]), float(pads.x_mm[pad]), float(pads.y_mm[pad])
-        layers = {pair.rail_layer if net == self.rail else pair.ground_layer for pair in self.facing}
-        if outer in layers and int(self.landings.copper.net_at(outer, np.array([x]), np.array([y]))[0]) == net:
-            short = float(min(pads.size_x_mm[pad], pads.size_y_mm[pad]))
-            return Landing(x, y, 0.0, short, 1, NO_BARREL_MM)
-        return self.landings.of(pad, back=back)
+    def between(self, on_rail: Landing, on_ground: Landing) -> tuple[FacingLayers, ...]:
+        """Return the pairs that two landings reach; ground planes elsewhere are joined to that of the pair by vias."""
+        rail = tuple(pair for pair in self.facing if pair.rail_layer in on_rail.layers)
+        return tuple(pair for pair in rail if pair.ground_layer in on_ground.layers) or rail
+
+    def is_back(self, pad: int) -> bool:
+        """Tell whether a pad's part sits on the bottom."""
+        return bool(self.board.footprints.back[self.board.pads.footprint[pad]])
+
+    def landings_of(self, pads: Sequence[int], *, back: bool) -> dict[int, Landing]:
+        """Return how pads of one net reach the planes, at once where they are in one; the others are left out."""
+        if not pads:
+            return {}
+        net, outer = int(self.board.pads.net[pads[0]]), self._outer(back=back)
+        layers, found = self._planes_of(net), dict[int, Landing]()
+        if outer in layers:
+            middles = np.array(self.landings.middles_mm(pads))
+            nets = self.landings.copper.net_at(outer, middles.real, middles.imag)
+            for pad, at in ((pads[k], complex(middles[k])) for k in np.flatnonzero(nets == net).tolist()):
+                met = self.landings.met(net, layers, at.real, at.imag)
+                found[pad] = Landing(at.real, at.imag, (), 1.0, NO_BARREL_MM, met)
+        return found | self.landings.of([pad for pad in pads if pad not in found], layers, back=back)
+
+    def _planes_of(self, net: int) -> frozenset[int]:
+        return frozenset(pair.rail_layer if net == self.rail else pair.ground_layer for pair in self.facing)
 
     def depth_mm(self, pairs: Pairs, *, back: bool) -> float:
         """Return how deep the nearest of some pairs is under the outer layer of a side."""
@@ -70,11 +76,10 @@ class Mounts:
         loop = MountingLoop(
             to_first_mm=self._to_first_mm(middle, depth, back=back),
             depth_mm=depth,
-            lengths_mm=(first.length_mm, second.length_mm),
-            widths_mm=(first.width_mm, second.width_mm),
+            steps_mm=(first.steps, second.steps),
             apart_mm=apart_mm(first, second),
             barrel_mm=(first.barrel_mm + second.barrel_mm) / 2,
-            pairs=min(first.vias, second.vias),
+            vias=(first.vias, second.vias),
         )
         return with_range(mounting_inductance_h(loop))
 

@@ -69,7 +69,7 @@ def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: floa
         ground = ctx.board.nets[rail.ground]
         what = f"planes of {net} (fills of it and of {ground} overlap by less than {LEAST_MM2:g} mm2)"
         raise MissingFact(what, f"draw a zone of {net} next to {ground}, then {FILL_ZONES}")
-    mounts = Mounts(ctx.board, Landings(ctx.board, ctx.copper), heights, _main(planes.facing), rail.net)
+    mounts = Mounts(ctx.board, ctx.get(_landings), heights, _main(planes.facing), rail.net)
     stated = rail.row.pdn if rail.row else PdnDeclaration()
     decoupling = decoupling_of(
         parts, (rail.net, rail.ground), mounts, rail.volts, stated.capacitor, ctx.get(part_models)
@@ -87,6 +87,10 @@ def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: floa
 
 def _parts(ctx: Context) -> TwoTerminalParts:
     return find_two_pads(ctx.board)
+
+
+def _landings(ctx: Context) -> Landings:
+    return Landings(ctx.copper)
 
 
 def _main(facing: Sequence[FacingLayers]) -> tuple[FacingLayers, ...]:

@@ -17,7 +17,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch, impedances_ohm, solve
 from stackup_lib.power.over_frequency.plane_pair import OtherCopper, PlanePair, series_ohm
-from tests.support.decoupled import NET, RAIL, REGULATOR, capacitor, context_of, decoupled, its_vias
+from tests.support.decoupled import NET, RAIL, REGULATOR, capacitor, context_of, decoupled, with_more
 
 SURE = 'pdn.capacitor = [{ parts = ["C*"], uf = 10, esr_mohm = 5, esl_ph = 200 }]\n'
 FED = RAIL + 'current_a = 10\nground_from = ["U1"]\nground_to = ["J9"]\n' + REGULATOR
@@ -107,10 +107,8 @@ def test_it_is_judged_to_where_half_of_the_target_is_left(tmp_path: Path) -> Non
     """Perfect capacitors in the places of the real ones are no error there; beyond only where the user says so."""
     perfect = 'pdn.capacitor = [{ parts = ["C*"], uf = 100, esr_mohm = 0.01, esl_ph = 0.01 }]\n'
     parts = [capacitor(f"C{k}", 40 + 2 * (k % 2), k - 6) for k in range(10, 40)]
-    vias = [via for k in range(10, 40) for via in its_vias(40 + 2 * (k % 2), k - 6)]
-    keys = decoupled()
     target = "ripple_pct = 5\nstep_a = 8\n"
-    board = {"parts": [*keys["parts"], *parts], "vias": [*keys["vias"], *vias]}
+    board = with_more(parts)
     row = pdn_of(context_of(tmp_path, config=RAIL + target + REGULATOR + perfect, **board), NET)
     assert row.target is not None
     assert row.target.up_to_hz == pytest.approx(0.5 * 5e-3 / (2 * math.pi * row.spreading_ph * 1e-12))
@@ -123,11 +121,10 @@ def test_it_is_judged_to_where_half_of_the_target_is_left(tmp_path: Path) -> Non
 
 def test_more_of_a_capacitor_that_resonates_there(tmp_path: Path) -> None:
     """Bulk parts of 220 uF are no remedy above 10 MHz, though their inductance would do; 10 nF parts are."""
-    keys = decoupled()
     small = [capacitor(f"C{10 + k}", 42, 8 + 2 * k, "10nF 0402 X7R 50V") for k in range(4)]
-    vias = [via for k in range(4) for via in its_vias(42, 8 + 2 * k)]
     bulk = [capacitor("C1", 30, 20, "220uF 1210"), capacitor("C2", 30, 24, "220uF 1210")]
-    board = {"parts": [*keys["parts"][2:], *bulk, *small], "vias": [*keys["vias"], *vias]}
+    board = with_more(small)
+    board["parts"] = [*board["parts"][2:], *bulk]
     row = pdn_of(context_of(tmp_path, config=RAIL + REGULATOR + "pdn.up_to_mhz = 60\n", **board), NET, (), 60.0)
     high = [one for one in row.excess if one.from_hz > 1e7]
     assert high

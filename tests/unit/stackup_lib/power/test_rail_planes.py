@@ -10,7 +10,6 @@ import pytest
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.kicad import read_board
-from stackup_lib.power.over_frequency.landings import Landings
 from stackup_lib.power.over_frequency.rail_planes import RailPlanes, rail_planes
 
 STACKUP = """
@@ -71,25 +70,3 @@ def test_pours_of_some_square_millimetres_are_no_planes(tmp_path: Path) -> None:
     ground = zone("GND", "In1.Cu", [5, 5, 20, 35])
     assert planes(tmp_path / "a", [zone("VDD", "In2.Cu", [10, 10, 14, 14]), ground]) is None
     assert planes(tmp_path / "b", [zone("VDD", "In2.Cu", [25, 10, 45, 30]), ground]) is None
-
-
-def test_landings_of_pads(tmp_path: Path) -> None:
-    """The nearest vias carry the current with those close behind; a pad with a hole needs none; 10 mm is too far."""
-    pads = [
-        {"number": "1", "net": "VDD", "size_mm": [0.5, 0.8], "shape": "rect"},
-        {"number": "2", "net": "VDD", "at_mm": [20, 0], "size_mm": [0.5, 0.8], "shape": "rect"},
-        {"number": "3", "net": "GND", "at_mm": [5, 0], "size_mm": [1, 1], "kind": "through", "drill_mm": 0.5},
-    ]
-    mini = {
-        "size_mm": [50, 40],
-        "stackup": STACKUP,
-        "vias": [{"net": "VDD", "at_mm": [11, 20]}, {"net": "VDD", "at_mm": [11.3, 20]}],
-        "parts": [{"reference": "C1", "at_mm": [10, 20], "pads": pads}],
-    }
-    board = read_board(write(MiniBoard.model_validate(mini), tmp_path, "board"))
-    near, far, drilled = (Landings(board, CopperMap(board)).of(pad, back=False) for pad in range(3))
-    assert near is not None
-    assert (near.length_mm, near.width_mm, near.vias, near.barrel_mm) == pytest.approx((1.0, 0.5, 2, 0.25))
-    assert far is None
-    assert drilled is not None
-    assert (drilled.length_mm, drilled.barrel_mm) == pytest.approx((0.0, 0.55))
