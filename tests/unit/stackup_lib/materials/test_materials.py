@@ -467,6 +467,15 @@ def test_a_series_is_carried_on_the_way_another_construction_goes() -> None:
     assert read_at(series, 0, [shape]) is None
 
 
+def test_the_name_of_a_series_lists_every_member_of_it() -> None:
+    """N4000 may be N4000-6, of a Df twice as high, as well; N4000-6 itself is one laminate."""
+    members = {one.family for one in catalogue().laminates if one.family.startswith("N4000")}
+
+    assert set(catalogue().find("N4000").alternatives) == members
+    assert {"N4000-6", "N4000-13", "N4000-29"} <= members
+    assert catalogue().find("N4000-6").status == "found"
+
+
 def test_above_the_last_frequency_a_df_goes_on_as_it_rose() -> None:
     """Megtron 4: 0.005 at 1 GHz, 0.007 at 10 GHz. By hand 0.002 per decade: 0.00741 at 16 GHz, up to 0.00782."""
     sheet = laminate("Megtron 4")
