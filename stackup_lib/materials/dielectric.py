@@ -21,7 +21,7 @@ Df to its last digit decides."""
 
 RISE_PER_OCTAVE = 0.20
 """How much a Df may rise above its last frequency where its sheet states no trend. Of 21 laminates whose sheets give
-figures an octave apart above 5 GHz, 19 rise by no more on average, half of them by less than 10 %."""
+values an octave apart above 5 GHz, 19 rise by no more on average, half of them by less than 10 %."""
 
 UNSTATED_GHZ = (0.5, 20.0)
 """Frequencies at which a value without a frequency may be used: such values are measured between 1 and 10 GHz."""
@@ -151,10 +151,12 @@ def _nearest(end: Sample) -> DielectricReading:
 def _risen(stated: Sequence[Sample], frequency_ghz: float, shapes: Sequence[Sequence[Sample]]) -> DielectricReading:
     """Carry the last Df on along the trend of its own series, else of one that ends at the same frequency."""
     end = stated[-1]
-    others = (sorted((s for s in shape if s.frequency_ghz is not None), key=_ghz) for shape in shapes)
-    ending = [stated, *(other for other in others if other and math.isclose(_ghz(other[-1]), _ghz(end)))]
-    rises = [_rise(series, frequency_ghz) for series in ending]
-    rise = next((one for one in rises if one.from_ghz is not None), rises[0])
+    rise = _rise(stated, frequency_ghz)
+    if rise.from_ghz is None:
+        others = (sorted((s for s in shape if s.frequency_ghz is not None), key=_ghz) for shape in shapes)
+        ending = (other for other in others if other and math.isclose(_ghz(other[-1]), _ghz(end)))
+        rises = (_rise(other, frequency_ghz) for other in ending)
+        rise = next((one for one in rises if one.from_ghz is not None), rise)
     how = f"the nearest figure, at {_ghz(end):g} GHz"
     if rise.nominal > 1:
         how = f"{end.value:g} at {_ghz(end):g} GHz, carried on as it rises from {rise.from_ghz:g} GHz"
@@ -165,7 +167,7 @@ def _rise(stated: Sequence[Sample], frequency_ghz: float) -> _Rise:
     """Return what becomes of a Df above its last frequency.
 
     Df of laminates rises about evenly in log f. Nominal is the line through the last sample, over an octave at least:
-    with the last figures left out of those sheets that state more, it is 1 % low on average, the last value held 5 %;
+    with the last values left out of those sheets that state more, it is 1 % low on average, the last value held 5 %;
     of those that go to 60 GHz, 4 % and 9 %. A value known to be too low would pass what fails. It never falls: where a
     sheet's Df does, two methods or rounding differ. The range reaches from the last value to a rise twice as steep,
     for toward 60 GHz the rise itself grows. A sheet with one frequency says nothing of a trend: its value holds, and
