@@ -351,6 +351,7 @@ class DielectricPly:
 
         A text without a construction may be any of the laminate's, a glass style any of its resin contents; a declared
         Df is itself. A higher Df that the board file states for the row is the highest: one of the two is wrong.
+        Above the last frequency of a sheet, each is a range of its own (`Laminate.df_bounds_at`).
         """
         df = self.df_at(frequency_ghz).value or 0.0
         laminate, match = self.laminate.value, self.match
@@ -359,11 +360,11 @@ class DielectricPly:
         resin = match.resin_content_pct
         rows = laminate.constructions_of(match.style, resin) if match.style else ()
         contents = {row.resin_content_pct for row in rows}
-        found = [laminate.df_at(frequency_ghz, style=match.style, resin_content_pct=rc).value for rc in contents]
-        values = [df, *(value for value in found if value is not None)]
+        found = [laminate.df_bounds_at(frequency_ghz, style=match.style, resin_content_pct=rc) for rc in contents]
+        ends = [end for bounds in (*found, match.df_bounds_at(frequency_ghz)) for end in bounds or ()]
         spread = None if rows else laminate.df_range_at(frequency_ghz).value
-        lowest = min(*values, spread.low if spread else df)
-        return lowest, max(*values, spread.high if spread else df, self.bare_df or 0.0)
+        lowest = min(df, *ends, spread.low if spread else df)
+        return lowest, max(df, *ends, spread.high if spread else df, self.bare_df or 0.0)
 
     @cached_property
     def tg(self) -> Fact[Tg]:

@@ -79,6 +79,12 @@ class Match(Frozen):
         style, resin = self.style, self.resin_content_pct
         return self._weakened(self.laminate.df_at(frequency_ghz, style=style, resin_content_pct=resin))
 
+    def df_bounds_at(self, frequency_ghz: float) -> tuple[float, float] | None:
+        """Return the ends of what `df_at` may be above the last frequency of a sheet; None where it is unknown."""
+        if self.laminate is None:
+            return None
+        return self.laminate.df_bounds_at(frequency_ghz, style=self.style, resin_content_pct=self.resin_content_pct)
+
     def dk_at(self, frequency_ghz: float) -> Fact[float]:
         """Return Dk of what was typed, style and resin content included, with the identification's confidence."""
         if self.laminate is None:

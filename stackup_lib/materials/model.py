@@ -183,6 +183,15 @@ class Laminate(Frozen):
         """
         return self._value("df", frequency_ghz, _Wanted(style, resin_content_pct), max)
 
+    def df_bounds_at(
+        self, frequency_ghz: float, *, style: str | None = None, resin_content_pct: float | None = None
+    ) -> tuple[float, float] | None:
+        """Return the ends of what `df_at` may be: above the last frequency of a sheet its trend goes on as a range.
+
+        Elsewhere both are the value itself; None where `df_at` is unknown. Constructions differ by `df_range_at`.
+        """
+        return self._bounds(frequency_ghz, _Wanted(style, resin_content_pct))
+
     def dk_at(
         self, frequency_ghz: float, *, style: str | None = None, resin_content_pct: float | None = None
     ) -> Fact[float]:
@@ -193,7 +202,10 @@ class Laminate(Frozen):
         return self._value("dk", frequency_ghz, _Wanted(style, resin_content_pct), _middle)
 
     def df_range_at(self, frequency_ghz: float) -> Fact[Spread]:
-        """Return the lowest and highest Df at a frequency over all sheets and tabulated constructions."""
+        """Return the lowest and highest Df at a frequency over all sheets and tabulated constructions.
+
+        Above a sheet's last frequency, over what each may be there: see `df_bounds_at`.
+        """
         return self._range("df", frequency_ghz)
 
     def dk_range_at(self, frequency_ghz: float) -> Fact[Spread]:
@@ -237,7 +249,7 @@ class Laminate(Frozen):
             reading = self._tabulated(quantity, frequency_ghz, wanted, choose)
             if reading:
                 return _fact(name, reading)
-        reading = read_at(self._typical(quantity), frequency_ghz, self._shapes(quantity), _span(quantity))
+        reading = _read(quantity, self._typical(quantity), frequency_ghz, self._shapes(quantity))
         if reading is None:
             return unknown(name, _how_to_give(self.family, quantity, frequency_ghz))
         confidence, remarks = reading.confidence, [self._which_dk(quantity), reading.how]
@@ -249,6 +261,14 @@ class Laminate(Frozen):
             confidence = Confidence.LOW
             remarks.append(competitor)
         return _fact(name, DielectricReading(reading.value, confidence, reading.source, _joined(*remarks)))
+
+    @lru_cache(maxsize=CACHED_READINGS)  # noqa: B019 - as above
+    def _bounds(self, frequency_ghz: float, wanted: _Wanted) -> tuple[float, float] | None:
+        reading = self._tabulated("df", frequency_ghz, wanted, max) if wanted != _Wanted(None, None) else None
+        reading = reading or _read("df", self._typical("df"), frequency_ghz, self._shapes("df"))
+        if reading is None:
+            return None
+        return reading.value * reading.low_share, reading.value * reading.high_share
 
     def _tabulated(
         self,
@@ -262,10 +282,10 @@ class Laminate(Frozen):
         constructions = self.constructions_of(*wanted)
         if measured := self._measured_as(quantity, wanted, constructions):
             series = (p for p in self._typical_points(quantity) if p.construction == measured)
-            reading = read_at(_samples(series, quantity), frequency_ghz, shapes, _span(quantity))
+            reading = _read(quantity, _samples(series, quantity), frequency_ghz, shapes)
             return reading and replace(reading, how=_joined(measured, reading.how))
         for construction in constructions:
-            reading = read_at(_samples(construction.points, quantity), frequency_ghz, shapes, _span(quantity))
+            reading = _read(quantity, _samples(construction.points, quantity), frequency_ghz, shapes)
             if reading:
                 readings.append((construction, reading))
         if not readings:
@@ -274,7 +294,8 @@ class Laminate(Frozen):
         shown, nearest = min(readings, key=lambda pair: abs(pair[1].value - value))
         what = str(shown) if len(readings) == 1 else f"{len(readings)} constructions, nearest {shown}"
         confidence = least(*(r.confidence for _, r in readings))
-        return DielectricReading(value, confidence, nearest.source, _joined(what, nearest.how))
+        shares = nearest.low_share, nearest.high_share
+        return DielectricReading(value, confidence, nearest.source, _joined(what, nearest.how), *shares)
 
     def _measured_as(self, quantity: Quantity, wanted: _Wanted, others: Sequence[Construction]) -> str:
         """Return the construction that the headline values were measured on if it is the nearest one, else ""."""
@@ -309,13 +330,13 @@ class Laminate(Frozen):
         typical = self._typical_points(quantity)
         others = [[s] for s in _samples((p for p in self.points if p not in typical), quantity)]
         every = [self._typical(quantity), *others, *(_samples(c.points, quantity) for c in self.constructions)]
-        readings = [r for r in (read_at(samples, frequency_ghz, shapes, _span(quantity)) for samples in every) if r]
+        readings = [r for r in (_read(quantity, samples, frequency_ghz, shapes) for samples in every) if r]
         if not readings:
             return unknown(name, _how_to_give(self.family, quantity, frequency_ghz))
-        values = [r.value for r in readings]
+        low, high = min(r.value * r.low_share for r in readings), max(r.value * r.high_share for r in readings)
         return Fact[Spread](
             name=name,
-            value=Spread(low=min(values), high=max(values)),
+            value=Spread(low=low, high=high),
             origin=Origin.CATALOGUE,
             source="; ".join(dict.fromkeys(r.source for r in readings)),
             confidence=least(*(r.confidence for r in readings)),
@@ -368,8 +389,11 @@ def _joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _span(quantity: Quantity) -> float:
-    return SPAN_DK if quantity == "dk" else SPAN
+def _read(
+    quantity: Quantity, samples: Sequence[Sample], frequency_ghz: float, shapes: Sequence[Sequence[Sample]]
+) -> DielectricReading | None:
+    span = SPAN_DK if quantity == "dk" else SPAN
+    return read_at(samples, frequency_ghz, shapes, span, rises=quantity == "df")
 
 
 def _middle(values: Iterable[float]) -> float:

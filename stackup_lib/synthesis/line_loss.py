@@ -71,10 +71,10 @@ def sheet_models(text: str, dk: float, frequency_ghz: float) -> Models:
     df = match.df_at(frequency_ghz).value
     if df is None:
         raise DfUnknownError(text, f"no Df of {text} at {frequency_ghz:g} GHz", "leave this laminate out")
-    low = high = df
+    low, high = match.df_bounds_at(frequency_ghz) or (df, df)
     if match.laminate is not None and not match.style:
         spread = match.laminate.df_range_at(frequency_ghz).value
-        low, high = (min(spread.low, df), max(spread.high, df)) if spread else (df, df)
+        low, high = (min(spread.low, low), max(spread.high, high)) if spread else (low, high)
     return permittivity_range(samples_of(match), dk, df, (low, high), frequency_ghz)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from drc_rules.analysis.channels.link_com import REACH, link_margin, reference_channel
+from drc_rules.analysis.lines import solved_lines
 from drc_rules.analysis.loss.link_loss import LinkLosses
 from drc_rules.analysis.loss.sparameters.link_network import REFERENCE_OHM, link_network
 from drc_rules.analysis.return_path import return_paths
@@ -26,7 +27,10 @@ from stackup_lib.channels.pulse import symbol_grid_ghz
 from stackup_lib.channels.reference import ReferenceChannel
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
+from stackup_lib.materials import Match
 from stackup_lib.transmission_lines.four_port import mixed_modes
+from stackup_lib.transmission_lines.materials.dielectric_models import DielectricSample
+from stackup_lib.transmission_lines.materials.laminate_models import samples_of
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, open_stub_chain, s_of_chain
 from stackup_lib.vias.plated_holes import PlatedHole
@@ -99,6 +103,12 @@ def _opening_given(ctx: Context, hole: PlatedHole, _read_mm: object) -> Interval
     return Interval.exact(hole.pad_mm + 2 * max(ctx.board.project.clearance_mm(ctx.board.nets[hole.net]) or 0.0, 0.2))
 
 
+def _points_given(match: Match) -> tuple[DielectricSample, ...]:
+    """Return the printed points alone: in the files that the other program was given, Df stayed above the last one."""
+    return tuple(sample for sample in samples_of(match) if sample.printed)
+
+
+@patch.object(solved_lines, "samples_of", _points_given)
 @patch.object(high_speed_vias, "opening_mm", _opening_given)
 def link_margins(folder: Path) -> list[Compared]:
     """Routes of our own boards, declared as the interface; `folder` takes their settings."""
@@ -138,6 +148,7 @@ def _given(_site: object, _width_mm: float, _gaps_mm: object, between_mm: float)
     return PairCoupling(row["inductive"], row["capacitive"], row["delay_ps_per_mm"])
 
 
+@patch.object(solved_lines, "samples_of", _points_given)
 @patch.object(return_paths, "pair_coupling", _given)
 def disturbed_links(folder: Path) -> list[Compared]:
     """Links with neighbours, coupled as in the files that the other program was given; `folder` takes their board."""

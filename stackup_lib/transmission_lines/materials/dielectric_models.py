@@ -40,7 +40,7 @@ DF_ROUNDING = 0.001
 _BANDS_PER_DECADE = 4
 _DK_OFF = 0.002  # what counts as an error of one: 0.2 % in Dk
 _DF_OFF = 0.02  # 2 % in a Df, or half a step of its last digit
-_BETWEEN_OFF = 0.05  # 5 % in Df between the points
+_BETWEEN_OFF = 0.05  # 5 % in Df between the points, and where a trend goes on beyond them
 _SMOOTH_WEIGHT = 0.3
 _BETWEEN_PER_DECADE = 4  # Df between its points, as dense as the bands
 _BEYOND = 10.0  # and held beyond them by this factor, for a trend must not run away where there are no measurements
@@ -66,11 +66,12 @@ def loss_tangent(model: PermittivityModel, frequency_ghz: float) -> float:
 
 @record
 class DielectricSample:
-    """Dk, Df or both at one frequency."""
+    """Dk, Df or both at one frequency; one that is not `printed` is carried on from those that are, and counts less."""
 
     frequency_ghz: float
     dk: float | None = None
     df: float | None = None
+    printed: bool = True
 
 
 @record
@@ -230,7 +231,7 @@ def _equations(samples: Sequence[DielectricSample], edges: Real) -> tuple[Real, 
     middle_dk = float(np.mean([s.dk for s in samples if s.dk is not None]))
     rows: list[Real] = []
     target: list[float] = []
-    offs = [_DF_OFF] * len(samples) + [_BETWEEN_OFF] * len(between)
+    offs = [_DF_OFF if s.printed else _BETWEEN_OFF for s in samples] + [_BETWEEN_OFF] * len(between)
     for sample, band, off in zip((*samples, *between), bands, offs, strict=True):
         if sample.dk is not None:
             rows.append(np.concatenate([[1.0], band.real]) / (_DK_OFF * sample.dk))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from stackup_lib.core.record import record
 from stackup_lib.materials import Match
+from stackup_lib.materials.dielectric import SPAN
 from stackup_lib.transmission_lines.materials.dielectric_models import (
     LOWER_CORNER_GHZ,
     UPPER_CORNER_GHZ,
@@ -42,14 +44,25 @@ class Scaled:
 
 
 def samples_of(match: Match) -> tuple[DielectricSample, ...]:
-    """Return Dk and Df of what a material text names, at every frequency that its data sheet states."""
+    """Return Dk and Df of what a material text names, at every frequency that its data sheet states.
+
+    A Df that rises above its last frequency has one sample more, where it is last known: the causal fit, which holds
+    Df beyond its points, so follows what is read there.
+    """
     if match.laminate is None:
         return ()
     constructions = match.laminate.constructions_of(match.style, match.resin_content_pct)
     points = [p for p in match.laminate.points if p.typical] + [p for c in constructions for p in c.points]
     frequencies = sorted({p.frequency_ghz for p in points if p.frequency_ghz is not None})
     read = ((f, match.dk_at(f).value, match.df_at(f).value) for f in frequencies)
-    return tuple(DielectricSample(f, dk, df) for f, dk, df in read if dk is not None or df is not None)
+    samples = [DielectricSample(f, dk, df) for f, dk, df in read if dk is not None or df is not None]
+    last = next((s for s in reversed(samples) if s.df), None)
+    if last is not None and last.df is not None:
+        beyond_ghz = SPAN * last.frequency_ghz
+        risen = match.df_at(beyond_ghz).value
+        if risen is not None and risen > last.df:
+            samples.append(DielectricSample(beyond_ghz, df=risen, printed=False))
+    return tuple(samples)
 
 
 def through_point(dk: float, df: float, frequency_ghz: float) -> PermittivityModel:
@@ -87,7 +100,7 @@ def _fitted(samples: tuple[DielectricSample, ...]) -> PermittivityModel | None:
     sheets print it to two decimals.
     """
     dks = [DielectricSample(s.frequency_ghz, dk=s.dk) for s in samples if s.dk is not None]
-    dfs = [DielectricSample(s.frequency_ghz, df=s.df) for s in samples if s.df is not None]
+    dfs = [replace(s, dk=None) for s in samples if s.df is not None]
     points = [*dfs, *dks[len(dks) // 2 :][:1]]
     try:
         return fit_causal(points, lower_corner_ghz=LOWER_CORNER_GHZ, upper_corner_ghz=UPPER_CORNER_GHZ)

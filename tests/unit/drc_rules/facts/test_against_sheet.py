@@ -52,7 +52,7 @@ def notes(folder: Path, material: str, stated: str = "", declared: str = "") -> 
             "370HR 1080",
             "",
             "df = 0.001\nat_ghz = 16\n",
-            "dielectric 1 (370HR 1080): Df 0.001 at 16 GHz, in stackwright.toml, is not that of 370HR, 0.021 to 0.031: "
+            "dielectric 1 (370HR 1080): Df 0.001 at 16 GHz, in stackwright.toml, is not that of 370HR, 0.021 to 0.033: "
             "loss is not judged",
         ),
         (

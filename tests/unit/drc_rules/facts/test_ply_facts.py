@@ -73,6 +73,22 @@ def test_a_df_declared_at_a_lower_frequency_is_the_least_it_can_be(tmp_path: Pat
     assert (bare.value, bare.origin) == (plain.value, plain.origin)
 
 
+def test_above_the_last_frequency_of_its_sheet_a_df_is_a_range(tmp_path: Path) -> None:
+    """370HR 1080: 0.026 at 2 GHz and 0.030 at 10. A declared Df is itself, and at 10 GHz the rows are all there is."""
+    for name in ("style", "declared"):
+        (tmp_path / name).mkdir()
+    plain, style = core(tmp_path, material="Megtron 4"), core(tmp_path / "style", material="370HR 1080 RC67%")
+    declared = core(tmp_path / "declared", "df = 0.008\nat_ghz = 16\n", material="Megtron 4")
+    rise = 0.002 * math.log10(1.6)
+
+    assert plain.df_spread_at(16) == pytest.approx((0.007, 0.007 + 2 * rise))
+    assert plain.df_spread_at(10) == (0.007, 0.007)
+    assert declared.df_spread_at(16) == (0.008, 0.008)
+    low, high = style.df_spread_at(16)
+    assert style.df_spread_at(10) == pytest.approx((low, low))
+    assert low < style.df_at(16).need() < high
+
+
 def test_a_declared_dk_is_carried_from_its_frequency(tmp_path: Path) -> None:
     """4.14 at 10 GHz with a Df of 0.021 is 4.27 at 1 GHz: by 2/pi Df per e-fold, 3.1 %; without a frequency 4.14."""
     for name in ("bare", "dk only", "impossible"):

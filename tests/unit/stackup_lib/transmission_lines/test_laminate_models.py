@@ -32,9 +32,29 @@ def test_the_points_of_a_named_construction_are_taken_at_every_printed_frequency
     samples = samples_of(match)
 
     assert [s.frequency_ghz for s in samples][:3] == [1.0, 2.0, 4.0]
-    assert samples[-1].frequency_ghz == 56.0
-    assert all(s.dk == match.dk_at(s.frequency_ghz).value for s in samples)
+    assert [s.frequency_ghz for s in samples if s.printed][-1] == 56.0
+    assert all(s.dk == match.dk_at(s.frequency_ghz).value for s in samples if s.printed)
     assert all(s.df == match.df_at(s.frequency_ghz).value for s in samples)
+
+
+def test_above_its_last_frequency_the_curve_follows_the_trend_that_is_read_there() -> None:
+    """Megtron 4: 0.005 at 1 GHz and 0.007 at 10, so 0.007 + 0.002 log10(f / 10); without the trend it would stay."""
+    match = catalogue().find("Megtron 4")
+    samples = samples_of(match)
+    printed = tuple(s for s in samples if s.printed)
+    assert [(s.frequency_ghz, s.df) for s in printed] == [(1.0, 0.005), (10.0, 0.007)]
+
+    for ghz in (12.89, 16.0, 20.0):
+        df = 0.007 + 0.002 * np.log10(ghz / 10)
+        curve, held = (laminate_model(some, 3.8, 1.0, df, ghz) for some in (samples, printed))
+        assert df_of(np.atleast_1d(curve.permittivity(ghz)))[0] == pytest.approx(df, rel=0.01)
+        assert df_of(np.atleast_1d(held.permittivity(ghz)))[0] == pytest.approx(0.007, rel=0.02)
+
+
+def test_a_sheet_without_a_trend_gets_no_sample_beyond_it() -> None:
+    """370HR has 0.025 at 5 and 10 GHz, IT-968 one frequency."""
+    for text in ("370HR", "IT-968"):
+        assert all(s.printed for s in samples_of(catalogue().find(text)))
 
 
 def test_an_unknown_material_has_no_points() -> None:
@@ -138,7 +158,7 @@ def test_one_causal_curve_answers_at_every_frequency_and_keeps_the_printed_point
     match = catalogue().find(text)
     samples = samples_of(match)
     f, eps, asked = sweep(text)
-    printed = [(s.frequency_ghz, s.df) for s in samples if s.df is not None]
+    printed = [(s.frequency_ghz, s.df) for s in samples if s.df is not None and s.printed]
 
     assert df_of(eps) == pytest.approx(asked, rel=0.18)
     if len(printed) > 1:

@@ -410,6 +410,25 @@ def test_a_process_that_etches_the_line_away_says_so() -> None:
 # --- typical processes ---
 
 
+@pytest.mark.parametrize(
+    "core_mm,standard_mm,advanced_mm",
+    [(0.05, 0.018, 0.013), (0.1, 0.018, 0.013), (0.15, 0.018, 0.015), (0.254, 0.0254, 0.0254), (1.0, 0.1, 0.1)],
+)
+def test_thin_cores_have_the_tolerance_that_laminate_makers_print(
+    core_mm: float, standard_mm: float, advanced_mm: float
+) -> None:
+    """In inches: 0.0040 +-0.0007 twice (IPC-4101 level B, RO4350B), 0.0100 +-0.001 (RO4350B), 0.005 +-0.0005 (RO3003).
+
+    0.018 mm at 0.05 mm as well: levels go by steps of thickness.
+    """
+    found = typical_processes()
+
+    assert found[Tier.STANDARD].process.core_thickness.limit_mm(core_mm) == pytest.approx(standard_mm)
+    assert found[Tier.ADVANCED].process.core_thickness.limit_mm(core_mm) == pytest.approx(advanced_mm)
+    assert found[Tier.STANDARD].process.core_thickness.limit_mm(0.1016) == pytest.approx(0.0007 * 25.4, abs=5e-4)
+    assert "IPC-4101" in found[Tier.STANDARD].sources["core_thickness"].text
+
+
 def test_typical_processes_name_a_source_for_every_tolerance() -> None:
     """HIC prints +-10 % of dielectric thickness and +-20 % of etched width; what is only trade knowledge says so."""
     found = typical_processes()
