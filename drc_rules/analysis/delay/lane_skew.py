@@ -18,16 +18,20 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import Interface, family, interface
 from stackup_lib.board.board import PadKind
-from stackup_lib.core.facts import Origin
+from stackup_lib.core.facts import MissingFact, Origin
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
 
-_LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,4}\d*)")
+_LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,5}\d*|\d)")
+_CLOSE = re.compile(r"(?P<port>.*\d)(?P<lane>D\d|CL?K\d?)", re.IGNORECASE)
+"""Of names without a mark between port and lane, `CSI0D1` and `CSI0CK`: the number of the port is needed."""
 _WAY = re.compile(r"(?P<port>.*?(?:[._\-/]|PE)[TR]X?)[._\-]?(?P<lane>\d+)", re.IGNORECASE)
 """Of families whose directions are ports of their own."""
 _BY_WAY = ("pcie",)
 _CAPACITOR = r"(?<=[._\-/])([A-Za-z]{1,4}\d+)_C\d?$"
-_CLOCK = re.compile(r"(?:C|CK|CLK|TXC|CLOCK)\d?", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:C|CK|CLK|[TR]XC|[TR]XCK|[TR]XCLK|CLOCK)\d?", re.IGNORECASE)
+
+NAMED_ALIKE = "name the lanes and the clock of a port alike, as CSI0_D0_P, CSI0_D1_P and CSI0_CLK_P"
 
 
 @record
@@ -43,6 +47,7 @@ class LanePort:
         declared: the user has said which interface it is.
         clock: positive trace of the clock, None where none was found.
         lanes: positive traces of the others.
+        open_for: why a port that the user declared cannot be compared; None where it can.
     """
 
     name: str
@@ -53,6 +58,7 @@ class LanePort:
     declared: bool
     clock: Link | None
     lanes: tuple[Link, ...]
+    open_for: MissingFact | None = None
 
     @property
     def limit_ps(self) -> float:
@@ -99,13 +105,14 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
             done |= {link.index, complement.index}
             by_way = role.family in _BY_WAY
             name = re.sub(_CAPACITOR, r"\1", pair_name(ctx, link))
-            if (lane := (_WAY if by_way else _LANE).fullmatch(name)) and link.length_mm and complement.length_mm:
+            lane = _WAY.fullmatch(name) if by_way else _CLOSE.fullmatch(name) or _LANE.fullmatch(name)
+            if lane and all(one.length_mm or len(one.ends) > 1 for one in (link, complement)):
                 ends = frozenset(pad.reference for pad in link.ends) if by_way else frozenset[str]()
                 key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net), ends
                 found.setdefault(key, []).append((lane["lane"], link))
                 roles.setdefault(key, role)
     ports = [port for key, lanes in found.items() if (port := _port(ctx, key[0], roles[key], lanes))]
-    prepare_traces(ctx, [trace for port in ports for trace in port.traces])
+    prepare_traces(ctx, [trace for port in ports if not port.open_for for trace in port.traces])
     return tuple(sorted(ports, key=lambda one: (one.name, one.title)))
 
 
@@ -121,14 +128,21 @@ def _port(ctx: Context, name: str, role: NetRole, lanes: Sequence[tuple[str, Lin
     limit = _limit(role)
     clocks = [link for lane, link in lanes if _CLOCK.fullmatch(lane)]
     others = tuple(link for lane, link in lanes if not _CLOCK.fullmatch(lane))
-    if limit is None or len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):
-        return None  # names repeat: several ports, or one on both sides of a chip
-    to_clock = limit.clock_skew_ps is not None
-    if not others or len(lanes) < 2 or (to_clock and not clocks):
+    if limit is None or not any(link.length_mm for _, link in lanes):
+        return None
+    to_clock, fact = limit.clock_skew_ps is not None, None
+    if len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):  # several ports, or both sides of a chip
+        fact = MissingFact(f"which lanes are those of {name}: two have one name", NAMED_ALIKE)
+    elif to_clock and not clocks:
+        fact = MissingFact(f"the clock of {name}: no pair reads as it", NAMED_ALIKE)
+    elif not others or len(lanes) < 2:
         return None
     is_declared = role.origin is Origin.DECLARED
+    if fact is not None and (not is_declared or role.family in _BY_WAY):
+        return None
     on_card = limit.lane_skew_card_ps is not None and _is_on_card(ctx, others)
-    return LanePort(name, title_of(role), limit, to_clock, on_card, is_declared, clocks[0] if clocks else None, others)
+    clock = clocks[0] if clocks else None
+    return LanePort(name, title_of(role), limit, to_clock, on_card, is_declared, clock, others, fact)
 
 
 def _is_on_card(ctx: Context, lanes: Sequence[Link]) -> bool:
