@@ -99,7 +99,7 @@ def read_lane_net(net: str) -> LaneNet | None:
 
 
 def _parts(rest: str, *, is_bit: bool) -> tuple[list[int], list[str], list[str], list[str]]:
-    """Return the numbers, sides, channels and signs behind the kind; C is a channel's where a sign stands beside it."""
+    """Return the numbers, sides, channels and signs behind the kind; C is a channel's where there is a sign too."""
     parts = _PART.findall(rest)
     letters = [part for part in parts if not part.isdigit()]
     signs = [one for one in letters if one in "PTN+#-"]

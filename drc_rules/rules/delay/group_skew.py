@@ -3,11 +3,12 @@
 What it checks
 --------------
 Bytes of DDR and GDDR memories: data nets and their mask against both traces of the strobe of their number, check bits
-against the strobe that no byte has, LPDDR5 without strobes against its write clock. The data of each direction of RGMII
-with their control. Every net is followed from end to end: sections with the field solver's delay of their cross
-section, vias by the height climbed, packages by the pad-to-die length at the pads. Where a net joins several memories,
-the way from the controller to each is compared. `group_skew_ps` in `[[interface]]` is your controller's limit. Without
-it the widest published guide holds, and what exceeds it is information.
+against the strobe that no byte has, LPDDR5 without strobes against its write clock; a strobe for four bits is not
+verifiable. The data of each direction of RGMII with their control. Every net is followed from end to end: sections with
+the field solver's delay of their cross section, vias by the height climbed, packages by the pad-to-die length at the
+pads. Where a net joins several memories, the way from the controller to each is compared. `group_skew_ps` in
+`[[interface]]` is your controller's limit. Without it the widest published guide holds, and what exceeds it is
+information.
 
 Why it matters
 --------------
@@ -21,9 +22,8 @@ Match picoseconds, not millimetres: inner layers are slower. Declare the limit o
 
 What it cannot see
 ------------------
-Address, command and their clock, which have limits of their own. Packages without a pad-to-die length, DIMMs and
-sockets, what training corrects, bits swapped between bytes, the clock of RGMII, which one end may delay on purpose.
-Memories with a strobe for four bits, and nets that end on a resistor array, are not verifiable.
+Address, command and their clock: none of them is compared. Packages without a pad-to-die length, DIMMs and sockets,
+what training corrects, bits swapped between bytes, the clock of RGMII, which one end may delay on purpose.
 
 Sources
 -------

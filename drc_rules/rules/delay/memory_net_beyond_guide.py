@@ -19,9 +19,8 @@ your controller and accept the finding.
 
 What it cannot see
 ------------------
-Which controller it is, and its guide. Memories of unknown generation. Packages and DIMMs. Spacing between bits, and
-impedance, which has rules of its own. Bits that were swapped between the names of bytes. A byte that runs outside as a
-whole, which AMD's guide has inside, and bytes of fewer bits.
+Which controller it is, and its guide. Memories of unknown generation. Packages and DIMMs. Spacing between bits. Bits
+swapped between bytes, bytes of fewer bits. A byte that runs outside as a whole, which AMD's guide has inside.
 
 Sources
 -------
