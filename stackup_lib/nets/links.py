@@ -1,8 +1,8 @@
 """Links: nets joined through series two-pad parts (coupling capacitors, series resistors), from end to end.
 
-What joins: a capacitor of 10 pF and more (or without a stated value), a resistor of at most 150 ohm, an inductor or
-ferrite whose value says 0 ohm. What never joins: a part that is not fitted, a part to a rail or to ground (pull-ups,
-bypasses, diodes), a part across a pair (terminations), a part with more than two pads.
+What joins: a capacitor of 10 pF and more (or without a stated value), a resistor of at most 150 ohm, also one of an
+array, an inductor or ferrite whose value says 0 ohm. What never joins: a part that is not fitted, a part to a rail or
+to ground (pull-ups, bypasses, diodes), a part across a pair (terminations), other parts with more than two pads.
 
 A link ends at the first net on which a chip or connector sits: a chip between two coupling capacitors is the end of two
 links, as it is with parts fitted one way or the other. Hence a net may be on more than one link.
@@ -10,7 +10,7 @@ links, as it is with parts fitted one way or the other. Hence a net may be on mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
@@ -190,11 +190,21 @@ class Links:
         """Return how a whole net runs between its ends; see `route_of`."""
         return self._route(net, (), ())
 
-    def routes(self, link: Link) -> tuple[Route, ...]:
-        """Return how the link runs over each of its nets, in order: from its end to the part, from part to part ..."""
-        found = []
+    def routes(self, link: Link, between: Sequence[int] = ()) -> tuple[Route, ...]:
+        """Return how the link runs over each of its nets, in order: from its end to the part, from part to part ...
+
+        Args:
+            link: the link.
+            between: the parts at its two ends, as indices into `Board.footprints`, where it leads to more than two.
+        """
+        part_of, found = self.board.pads.footprint, []
+        if len(link.nets) == 1 and between:
+            first, last = (tuple(pad.row for pad in link.ends if part_of[pad.row] == one) for one in between)
+            return (self._route(link.nets[0], first, last),)
         for k, net in enumerate(link.nets):
-            ends = tuple(pad.row for pad in link.ends if pad.net == net)
+            ends = tuple(
+                pad.row for pad in link.ends if pad.net == net and (not between or part_of[pad.row] in between)
+            )
             before = tuple(part.pads[1] for part in link.parts[k - 1]) if k else ends
             behind = tuple(part.pads[0] for part in link.parts[k]) if k < len(link.parts) else ends
             found.append(self._route(net, before, behind) if len(link.nets) > 1 else self.route(net))

@@ -65,7 +65,11 @@ def pad_roles(board: Board, rails: Rails, parts: TwoTerminalParts, series: Ints)
     role[[k for k, word in enumerate(letters) if word == "TP"]] = PadRole.TEST
     role[parts.footprint[(parts.kind != PartKind.OTHER) | is_diode[parts.footprint]]] = PadRole.SHUNT
     role[parts.footprint[series]] = PadRole.SERIES
-    return np.asarray(role[pads.footprint], dtype=np.int8)
+    of_pad = np.asarray(role[pads.footprint], dtype=np.int8)
+    for row in np.nonzero(np.bincount(parts.footprint, minlength=count)[parts.footprint] > 1)[0].tolist():
+        joins = PadRole.SERIES if row in series else PadRole.SHUNT  # an array may do both
+        of_pad[[parts.first_pad[row], parts.second_pad[row]]] = joins
+    return of_pad
 
 
 def _called_protection(board: Board) -> NDArray[np.bool_]:

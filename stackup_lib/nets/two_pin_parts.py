@@ -1,4 +1,7 @@
-"""Parts with two pads on two nets: what they are, what their values say, and which of them pass a signal on."""
+"""Parts with two pads on two nets: what they are, what their values say, and which of them pass a signal on.
+
+Each element of a resistor array is one of them.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Board, Flags, Ints, PadKind
 from stackup_lib.core.record import record
 from stackup_lib.nets.capacitor_text import read_capacitor
+from stackup_lib.nets.resistor_arrays import array_elements, element_value
 
 MOST_SERIES_OHM = 150.0
 """A resistor up to this value passes a signal on; a larger one pulls, divides or limits."""
@@ -51,6 +55,8 @@ _KILO = {"K": 1e3, "KOHM": 1e3, "M": 1e6, "MEG": 1e6, "MOHM": 1e6}
 @record
 class TwoTerminalParts:
     """The parts of a board that have exactly two pad numbers, on two nets; one row each, in the order of the file.
+
+    Behind them the elements of resistor arrays that state a value, a row for each.
 
     A part with several copper pads of one number counts when they are all on one net; pads without a number and holes
     without copper do not count.
@@ -96,8 +102,12 @@ def find_two_pads(board: Board) -> TwoTerminalParts:
             (first, first_net), (second, second_net) = numbers.values()
             if first_net and second_net and first_net != second_net:
                 found.append((footprint, first, second, first_net, second_net))
+    kinds = [kind_of(str(board.footprints.reference[row[0]])) for row in found]
+    for footprint, first, second in array_elements(board):
+        if resistance_ohm(element_value(str(board.footprints.value[footprint]))) is not None:
+            found.append((footprint, first, second, int(board.pads.net[first]), int(board.pads.net[second])))
+            kinds.append(PartKind.RESISTOR)
     table = np.array(found, dtype=np.int64).reshape(-1, 5)
-    kinds = [kind_of(str(board.footprints.reference[footprint])) for footprint in table[:, 0].tolist()]
     return TwoTerminalParts(
         footprint=table[:, 0],
         first_pad=table[:, 1],
@@ -190,7 +200,7 @@ def refusal(kind: PartKind, value: str) -> str:
         farad = read_capacitor(value).capacitance_f
         is_small = farad is not None and farad * 1e12 < LEAST_COUPLING_PF
         return f"too small to couple ({farad * 1e12:g} pF)" if farad is not None and is_small else ""
-    ohm = resistance_ohm(value)
+    ohm = resistance_ohm(element_value(value) if kind is PartKind.RESISTOR else value)
     if kind is PartKind.RESISTOR:
         if ohm is None:
             return "its value states no resistance"

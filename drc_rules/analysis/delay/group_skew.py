@@ -1,33 +1,42 @@
 """Skew in a group of nets. Delays in ps.
 
 Groups are the bytes of a memory, compared with their strobe, and the data of RGMII, compared with one another. A byte
-is eight data nets and the strobe of its number, with names that begin alike. Its limit is what the user declares,
-else the widest that a controller's guide allows for the generations that it may be.
+is its data nets, their masks and the strobe of its number, with names that begin alike. Its limit is what the user
+declares, else the widest that a controller's guide allows for the generations that it may be. Nets that join several
+memories are compared from the controller to each of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, skew_between
 from drc_rules.analysis.delay.trace_delay import prepare_traces
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.board_links import board_links, title_of
+from drc_rules.analysis.nets.byte_lanes import ByteLane, byte_lanes
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import Interface, family, interface
 from drc_rules.requirements.interfaces.names import normalise
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
+from stackup_lib.nets.two_pin_parts import letters_of
 
-BITS = 8
+_WAY = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])(?:X?D|X)_?\d")
+_CONTROL = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?_?(?:CTL|CTRL|EN|DV)")
+"""RGMII sends its control with the data; GMII has them at half the speed, and a limit of its own."""
 
-_DATA = r"(?P<head>.*?)(?<![A-Z])(?!ADD)(?P<kind>[A-Z]*?D(?:Q|ATA)?)_?(?P<bit>\d+)(?P<tail>(?:_[A-D])?)"
-_STROBE = r"(?P<head>.*?)(?<![A-Z])[A-Z]*?DQS_?[PTNC#]?_?(?P<lane>\d+)(?:[PTNC+#-]|_[PTNC])?(?P<tail>(?:_[A-D])?)"
-_LANE = r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?D_?\d"
 _MEMORIES = ("ddr", "gddr")
 _PARALLEL = "rgmii"
+_PASSIVE = ("R", "RN", "RA", "RP", "RM", "RNET", "RPACK", "L", "FB", "C", "CA")
+"""Letters of references of parts that neither send nor receive: a link ends on them where we cannot follow it."""
+
+READ_AS = "DDR: DQ0 to DQ7 with DQS0_P and DQS0_N; RGMII: TXD0 to TXD3, RXD0 to RXD3"
 
 
 @record
@@ -39,8 +48,11 @@ class SkewGroup:
         title: of the interface.
         limit_ps: largest difference; `document` is the key of what states it, "" where the user declares it.
         declared: the user has said which interface it is.
+        nets: all of it that was named, as indices into `Board.nets`.
         strobe: both traces of what the others are compared with; empty where they are compared with one another.
-        members: the data.
+        members: the data, and masks or control that are sampled with them.
+        between: parts at both ends, as indices into `Board.footprints`, where the nets lead to more than two.
+        open_for: why it cannot be compared; None where it can.
     """
 
     name: str
@@ -48,72 +60,173 @@ class SkewGroup:
     limit_ps: float
     document: str
     declared: bool
+    nets: tuple[int, ...]
     strobe: tuple[Link, ...]
     members: tuple[Link, ...]
+    between: tuple[int, ...] = ()
+    open_for: MissingFact | None = None
 
 
 def net_groups(ctx: Context) -> tuple[SkewGroup, ...]:
-    """Return the routed groups that have a limit, by name; get them with `Context.get`."""
-    roles: dict[NetRole, list[int]] = {}
+    """Return the groups that have a limit, by name; get them with `Context.get`."""
+    by_family: dict[str, list[int]] = {}
     for net, role in enumerate(ctx.assignment.roles):
         if role is not None and role.family in (*_MEMORIES, _PARALLEL):
-            roles.setdefault(role, []).append(net)
-    by_family: dict[tuple[str, str | None], list[int]] = {}
-    for role, nets in roles.items():
-        by_family.setdefault((role.family, role.interface), []).extend(nets)
+            by_family.setdefault(role.family, []).append(net)
     found: list[SkewGroup] = []
-    for (of, _), nets in by_family.items():
-        units = _bytes(ctx, nets) if of in _MEMORIES else _lanes(ctx, nets)
-        found += [group for name, strobe, data in units if (group := _group(ctx, name, strobe, data)) is not None]
+    for of, nets in by_family.items():
+        units = byte_lanes(ctx.board, nets) if of in _MEMORIES else _ways(ctx, nets)
+        found += [group for unit in units for group in _groups(ctx, of, unit)]
+    found += _limits_without_group(ctx, {net for group in found for net in group.nets})
     return tuple(sorted(found, key=lambda one: (one.name, one.title)))
 
 
-def _bytes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-    """Yield name, strobe and data of each whole byte; none where strobes and bytes are not equally many."""
-    data: dict[tuple[str, str, int], dict[int, int]] = {}
-    strobes: dict[tuple[str, str, int], tuple[int, ...]] = {}
+def _ways(ctx: Context, nets: list[int]) -> Iterator[ByteLane]:
+    """Yield the data and control nets of each direction of a parallel link."""
+    data: dict[tuple[str, str], list[int]] = {}
+    control: dict[tuple[str, str], list[int]] = {}
     for net in nets:
-        path, name = ctx.board.nets[net].rpartition("/")[0], normalise(ctx.board.nets[net])
-        if bit := re.fullmatch(_DATA, name):
-            key = f"{path}/{bit['head']}", bit["tail"], int(bit["bit"]) // BITS
-            data.setdefault(key, {})[int(bit["bit"])] = net
-        elif read := re.fullmatch(_STROBE, name):
-            key = f"{path}/{read['head']}", read["tail"], int(read["lane"])
-            strobes[key] = (*strobes.get(key, ()), net)
-    if len(data) != len(strobes):
+        path, name = ctx.board.nets[net].rpartition("/")[0], normalise(ctx.board.nets[net]).replace("[", "")
+        for pattern, found in ((_WAY, data), (_CONTROL, control)):
+            read = pattern.fullmatch(name.replace("]", ""))
+            if read and (pattern is _WAY or "RGMII" in name):
+                found.setdefault((f"{path}/{read['head']}", read["way"]), []).append(net)
+    for key, of_way in data.items():
+        yield ByteLane(f"{key[0]}{key[1]}XD".lstrip("/"), tuple(of_way), tuple(control.get(key, ())), ())
+
+
+def _groups(ctx: Context, of: str, lane: ByteLane) -> Iterator[SkewGroup]:
+    """Yield a byte or a direction with its limit, once for each memory that it leads to; nothing without a limit."""
+    first = next((net for net in lane.bits if ctx.assignment.is_declared(net)), lane.bits[0])
+    role, declared = ctx.assignment.role_of(first), ctx.assignment.is_declared(first)
+    if role is None or not (limit := _limit_of(ctx, first, role))[0]:
         return
-    for key, bits in data.items():
-        if len(bits) == BITS and key in strobes:
-            first = min(bits)
-            yield f"{key[0].lstrip('/')}DQ{first}..{first + BITS - 1}{key[1]}", strobes[key], tuple(bits.values())
+    bits = [net for net in lane.bits if _leads_on(ctx, net)]
+    others = [net for net in lane.masks if _leads_on(ctx, net)]
+    nets = (*bits, *others, *lane.strobe)
+
+    def group(name: str, *, between: tuple[int, ...] = (), open_for: MissingFact | None = None) -> SkewGroup:
+        links = {net: link for net in nets if (link := _link_of(ctx, net)) is not None}
+        strobe, members = (tuple(links[net] for net in some if net in links) for some in (lane.strobe, bits + others))
+        return SkewGroup(name, title_of(role), *limit, declared, nets, strobe, members, between, open_for)
+
+    if not lane.strobe and of in _MEMORIES:
+        if bits and (declared or (lane.in_doubt and role.interface)):
+            yield group(lane.name, open_for=_no_strobe(lane))
+        return
+    if len(bits) < (1 if lane.strobe else 2):
+        return
+    try:
+        ends = _ends(ctx, of, lane.name, nets)
+    except MissingFact as fact:
+        yield group(lane.name, open_for=fact)
+        return
+    names = ctx.board.footprints.reference
+    for between in ends:
+        to = f", {names[between[0]]} to {names[between[1]]}" if len(ends) > 1 else ""
+        yield group(lane.name + to, between=between)
 
 
-def _lanes(ctx: Context, nets: list[int]) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-    """Yield the data nets of each direction of a parallel link."""
-    found: dict[str, list[int]] = {}
+def _limit_of(ctx: Context, net: int, role: NetRole) -> tuple[float, str]:
+    """Return the limit of a group and the key of the document that states it; 0 without one."""
+    row = declarations_by_net(ctx).get(net)
+    if row is not None and row.group_skew_ps:
+        return row.group_skew_ps, ""
+    of = _widest(role)
+    return (of.group_skew_ps or 0.0, of.document_of("group_skew_ps")) if of else (0.0, "")
+
+
+def _no_strobe(lane: ByteLane) -> MissingFact:
+    why = lane.in_doubt or "no net of its bus reads as a strobe"
+    return MissingFact(
+        f"the strobe of {lane.name} ({why})", f"name the nets as the memory's data sheet does ({READ_AS})"
+    )
+
+
+def _link_of(ctx: Context, net: int) -> Link | None:
+    """Return the link of a net: where it is on several, the one of the net alone, which joins two parts."""
+    found = ctx.get(board_links).of(net)
+    return next((one for one in found if len(one.nets) == 1), found[0] if found else None)
+
+
+def _leads_on(ctx: Context, net: int) -> bool:
+    """Tell whether a net is routed, or should be: one that only one part has is left open by design."""
+    link = _link_of(ctx, net)
+    if link is None:
+        return len({*ctx.board.pads.footprint[ctx.board.pads.net == net].tolist()}) > 1
+    return bool(link.length_mm) or len({ctx.board.pads.footprint[pad.row] for pad in link.ends}) > 1
+
+
+def _ends(ctx: Context, of: str, name: str, nets: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the pairs of parts between which a group is compared; an empty one where each net has just two.
+
+    Raises:
+        MissingFact: a net cannot be followed to its end, or which part is the controller is not known.
+    """
+    links, parts_of = [], ctx.board.pads.footprint
     for net in nets:
-        path, name = ctx.board.nets[net].rpartition("/")[0], normalise(ctx.board.nets[net])
-        if read := re.fullmatch(_LANE, name):
-            found.setdefault(f"{path}/{read['head']}{read['way']}XD".lstrip("/"), []).append(net)
-    yield from ((name, (), tuple(data)) for name, data in found.items() if len(data) > 1)
+        if (link := _link_of(ctx, net)) is None:
+            raise MissingFact(f"the route of {ctx.board.nets[net]}", "it counts as a supply rail: rename the net")
+        links.append(link)
+        chips = {pad.reference for pad in link.ends if letters_of(pad.reference) not in _PASSIVE}
+        passive = next((pad.reference for pad in link.ends if letters_of(pad.reference) in _PASSIVE), "")
+        if len(chips) < 2 and passive:
+            raise MissingFact(
+                f"the whole route of {ctx.board.nets[net]}, which continues behind {passive}",
+                f"give {passive} a value in ohm, or compare {name} behind it by hand",
+            )
+    ends = [[pad for pad in link.ends if letters_of(pad.reference) not in _PASSIVE] for link in links]
+    if all(len({pad.reference for pad in link.ends}) <= 2 for link in links):
+        return [()]
+    shared = sorted(set[int].intersection(*({int(parts_of[pad.row]) for pad in pads} for pads in ends)))
+    if len(shared) < 2:
+        raise MissingFact(f"which parts {name} runs between: its nets end on different ones", "compare it by hand")
+    if len(shared) == 2:
+        return [tuple(shared)]
+    controller = _controller(ctx, of, name, shared)
+    return [(controller, other) for other in shared if other != controller]
 
 
-def _group(ctx: Context, name: str, strobe: tuple[int, ...], data: tuple[int, ...]) -> SkewGroup | None:
-    """Return a group of routed nets with its limit; None without one."""
-    role, links = ctx.assignment.role_of(data[0]), ctx.get(board_links)
-    traces = [one[0] for net in data if (one := links.of(net)) and one[0].length_mm]
-    against = tuple(one[0] for net in strobe if (one := links.of(net)))  # one that is not routed leaves the group open
-    if role is None or len(traces) < len(data) or (strobe and not any(one.length_mm for one in against)):
-        return None
-    row = declarations_by_net(ctx).get(data[0])
-    own = row.group_skew_ps if row else None
-    of = None if own else _widest(role)
-    limit = own or (of.group_skew_ps if of else None)
-    if not limit:
-        return None
-    document = of.document_of("group_skew_ps") if of else ""
-    declared = ctx.assignment.is_declared(data[0])
-    return SkewGroup(name, title_of(role), limit, document, declared, against, tuple(traces))
+def _controller(ctx: Context, of: str, name: str, parts: Collection[int]) -> int:
+    """Return the part that has the most nets of the interface, of equals the one with the most pads.
+
+    Raises:
+        MissingFact: several have as many.
+    """
+    pads = ctx.board.pads
+    mine = np.isin(pads.net, [net for net, role in enumerate(ctx.assignment.roles) if role and role.family == of])
+    count = {
+        part: (len({*pads.net[mine & (pads.footprint == part)].tolist()}), int((pads.footprint == part).sum()))
+        for part in parts
+    }
+    best = [part for part in parts if count[part] == max(count.values())]
+    if len(best) == 1:
+        return best[0]
+    names = ", ".join(sorted(str(ctx.board.footprints.reference[part]) for part in parts))
+    how = "none has more nets of the bus, or more pads, than the others: compare the ways from the controller by hand"
+    raise MissingFact(f"which of {names} is the controller of {name}", how)
+
+
+def _limits_without_group(ctx: Context, grouped: Collection[int]) -> Iterator[SkewGroup]:
+    """Yield what is left open of each declared limit among whose nets no group was found."""
+    nets_of: dict[int, list[int]] = {}
+    rows = ctx.declarations.config.interface
+    if not any(row.group_skew_ps for row in rows):
+        return
+    numbers = {id(row): number for number, row in enumerate(rows, start=1)}
+    for net, row in declarations_by_net(ctx).items():
+        if row.group_skew_ps and ctx.assignment.role_of(net) is not None:
+            nets_of.setdefault(numbers[id(row)], []).append(net)
+    for number, nets in nets_of.items():
+        if {*nets}.isdisjoint(grouped) and (role := ctx.assignment.role_of(nets[0])) is not None:
+            fact = MissingFact(
+                f"what group_skew_ps of [[interface]] {number} is for: none of its nets reads as data",
+                f"choose data and strobes ({READ_AS}); address, command and clock nets are not compared",
+            )
+            limit_ps = rows[number - 1].group_skew_ps or 0.0
+            name = f"[[interface]] {number}"
+            declared = ctx.assignment.is_declared(nets[0])
+            yield SkewGroup(name, title_of(role), limit_ps, "", declared, tuple(nets), (), (), (), fact)
 
 
 def _widest(role: NetRole) -> Interface | None:
@@ -130,13 +243,14 @@ def worst_group_skew(ctx: Context, group: SkewGroup) -> PairSkew:
     """
     prepare_traces(ctx, (*group.strobe, *group.members))
     if group.strobe:
-        every = [(one, leg, _late_ps(ctx, one, leg)) for leg in group.strobe for one in group.members]
+        every = [(one, leg, _late_ps(ctx, one, leg, group.between)) for leg in group.strobe for one in group.members]
         one, leg, late_ps = max(every, key=lambda each: abs(each[2]))
-        return skew_between(ctx, *((one, leg) if late_ps > 0 else (leg, one)))
+        return skew_between(ctx, *((one, leg) if late_ps > 0 else (leg, one)), group.between)
     first = group.members[0]
-    late = {one.index: _late_ps(ctx, one, first) for one in group.members}
+    late = {one.index: _late_ps(ctx, one, first, group.between) for one in group.members}
     latest, earliest = (pick(group.members, key=lambda one: late[one.index]) for pick in (max, min))
-    return skew_between(ctx, latest, earliest if earliest.index != latest.index else group.members[1])
+    other = earliest if earliest.index != latest.index else group.members[1]
+    return skew_between(ctx, latest, other, group.between)
 
 
 def strobe_is_late_ps(ctx: Context, group: SkewGroup, net: int) -> float | None:
@@ -147,9 +261,9 @@ def strobe_is_late_ps(ctx: Context, group: SkewGroup, net: int) -> float | None:
     leg = next((one for one in group.strobe if one.nets[0] == net), None)
     if leg is None:
         return None
-    late = [_late_ps(ctx, one, leg) for one in group.members]
+    late = [_late_ps(ctx, one, leg, group.between) for one in group.members]
     return -(max(late) + min(late)) / 2 if max(late) - min(late) <= 2 * group.limit_ps else None
 
 
-def _late_ps(ctx: Context, one: Link, other: Link) -> float:
-    return 0.0 if one.index == other.index else skew_between(ctx, one, other).skew_ps.nominal
+def _late_ps(ctx: Context, one: Link, other: Link, between: tuple[int, ...]) -> float:
+    return 0.0 if one.index == other.index else skew_between(ctx, one, other, between).skew_ps.nominal

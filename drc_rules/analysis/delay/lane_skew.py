@@ -18,11 +18,13 @@ from drc_rules.analysis.nets.board_links import board_links, is_declared_as, tit
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import Interface, family, interface
-from stackup_lib.core.facts import Origin
+from stackup_lib.core.facts import MissingFact, Origin
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
 
-_LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,4}\d*)")
+_LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,5}\d*|\d)")
+_CLOSE = re.compile(r"(?P<port>.*\d)(?P<lane>D\d|CL?K\d?)", re.IGNORECASE)
+"""Of names without a mark between port and lane, `CSI0D1` and `CSI0CK`: the number of the port is needed."""
 _WAY = re.compile(r"(?P<port>.*?(?:[._\-/]|PE)[TR]X?)[._\-]?(?P<lane>\d+)", re.IGNORECASE)
 """Of families whose directions are ports of their own."""
 _BY_WAY = ("pcie",)
@@ -34,7 +36,9 @@ FIELDS = TO_CLOCK, OF_PATH, OF_SYSTEM, OF_CARD = (
 )
 """Fields of `Interface` that are a limit of lanes."""
 _CAPACITOR = r"(?<=[._\-/])([A-Za-z]{1,4}\d+)_C\d?$"
-_CLOCK = re.compile(r"(?:C|CK|CLK|TXC|CLOCK)\d?", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:C|CK|CLK|[TR]XC|[TR]XCK|[TR]XCLK|CLOCK)\d?", re.IGNORECASE)
+
+NAMED_ALIKE = "name the lanes and the clock of a port alike, as CSI0_D0_P, CSI0_D1_P and CSI0_CLK_P"
 
 
 @record
@@ -49,6 +53,7 @@ class LanePort:
         declared: the user has said which interface it is.
         clock: positive trace of the clock, None where none was found.
         lanes: positive traces of the others.
+        open_for: why a port that the user declared cannot be compared; None where it can.
     """
 
     name: str
@@ -58,6 +63,7 @@ class LanePort:
     declared: bool
     clock: Link | None
     lanes: tuple[Link, ...]
+    open_for: MissingFact | None = None
 
     @property
     def limit_ps(self) -> float:
@@ -103,13 +109,14 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
             done |= {link.index, complement.index}
             by_way = role.family in _BY_WAY
             name = re.sub(_CAPACITOR, r"\1", pair_name(ctx, link))
-            if (lane := (_WAY if by_way else _LANE).fullmatch(name)) and link.length_mm and complement.length_mm:
+            lane = _WAY.fullmatch(name) if by_way else _CLOSE.fullmatch(name) or _LANE.fullmatch(name)
+            if lane and all(one.length_mm or len(one.ends) > 1 for one in (link, complement)):
                 ends = frozenset(pad.reference for pad in link.ends) if by_way else frozenset[str]()
                 key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net), ends
                 found.setdefault(key, []).append((lane["lane"], link))
                 roles.setdefault(key, role)
     ports = [port for key, lanes in found.items() if (port := _port(ctx, key[0], roles[key], lanes))]
-    prepare_traces(ctx, [trace for port in ports for trace in port.traces])
+    prepare_traces(ctx, [trace for port in ports if not port.open_for for trace in port.traces])
     return tuple(sorted(ports, key=lambda one: (one.name, one.title)))
 
 
@@ -131,16 +138,23 @@ def _port(ctx: Context, name: str, role: NetRole, lanes: Sequence[tuple[str, Lin
     """Return a port that can be judged: with two pairs, and with one clock where the limit is against the clock."""
     clocks = [link for lane, link in lanes if _CLOCK.fullmatch(lane)]
     others = tuple(link for lane, link in lanes if not _CLOCK.fullmatch(lane))
-    if len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):
-        return None  # names repeat: several ports, or one on both sides of a chip
-    if not others or len(lanes) < 2:
+    if not any(link.length_mm for _, link in lanes):
         return None
-    field = _field(ctx, role, others)
+    field, fact = _field(ctx, role, others), None
     limit = _limit(role, field)
-    if limit is None or (field == TO_CLOCK and not clocks):
+    if limit is None:
+        return None
+    if len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):  # several ports, or both sides of a chip
+        fact = MissingFact(f"which lanes are those of {name}: two have one name", NAMED_ALIKE)
+    elif field == TO_CLOCK and not clocks:
+        fact = MissingFact(f"the clock of {name}: no pair reads as it", NAMED_ALIKE)
+    elif not others or len(lanes) < 2:
         return None
     is_declared = role.origin is Origin.DECLARED
-    return LanePort(name, title_of(role), limit, field, is_declared, clocks[0] if clocks else None, others)
+    if fact is not None and (not is_declared or role.family in _BY_WAY):
+        return None
+    clock = clocks[0] if clocks else None
+    return LanePort(name, title_of(role), limit, field, is_declared, clock, others, fact)
 
 
 def _field(ctx: Context, role: NetRole, lanes: Sequence[Link]) -> str:

@@ -6,7 +6,7 @@ What both traces have in common cancels: the range of the skew is that of the di
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from drc_rules.analysis.delay.trace_delay import (
     DELAY_SPREAD,
@@ -145,13 +145,19 @@ def _is_another(ctx: Context, group: HighSpeedGroup, link: Link) -> bool:
     return any(role.family != group.family for role in roles)
 
 
-def skew_between(ctx: Context, positive: Link, negative: Link) -> PairSkew:
+def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence[int] = ()) -> PairSkew:
     """Return how much later the first of two traces arrives than the second; also of traces of different pairs.
+
+    Args:
+        ctx: the board.
+        positive: a trace.
+        negative: the other.
+        between: the parts at their ends, as indices into `Board.footprints`, where they lead to more than two.
 
     Raises:
         MissingFact: one of them is not routed from end to end, or the height of their vias is not known.
     """
-    first, second = pair_traces(ctx, positive.index, negative.index)
+    first, second = pair_traces(ctx, positive.index, negative.index, between)
     untrue = ctx.get(_untrue_fills)
     if untrue and Counter(first.climbs) != Counter(second.climbs):
         raise untrue

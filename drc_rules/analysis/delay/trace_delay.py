@@ -69,31 +69,33 @@ def prepare_traces(ctx: Context, traces: Sequence[Link]) -> None:
         routed_lines(ctx.board, ctx.copper, ctx.pairs, [net for trace in traces for net in trace.nets])
 
 
-def pair_traces(ctx: Context, positive: int, negative: int) -> tuple[TraceRoute, TraceRoute]:
-    """Follow two links, by their rows.
+def pair_traces(
+    ctx: Context, positive: int, negative: int, between: Sequence[int] = ()
+) -> tuple[TraceRoute, TraceRoute]:
+    """Follow two links, by their rows; between two of their parts where these are given.
 
     Raises:
         MissingFact: one of their nets is not routed from pad to pad.
     """
-    return ctx.get(_trace_of_row, positive), ctx.get(_trace_of_row, negative)
+    return ctx.get(_trace_of_row, positive, *between), ctx.get(_trace_of_row, negative, *between)
 
 
-def _trace_of_row(ctx: Context, row: int) -> TraceRoute:
+def _trace_of_row(ctx: Context, row: int, *between: int) -> TraceRoute:
     """Follow a link in the geometry of its own nets: another link may run otherwise on the same layer, as wide.
 
     Nets of a pair share the geometry that both have together.
     """
     link = ctx.get(board_links).link(row)
-    return trace_of(ctx, link, LinkGeometry(ctx, link.nets))
+    return trace_of(ctx, link, LinkGeometry(ctx, link.nets), between)
 
 
-def trace_of(ctx: Context, link: Link, geometry: LinkGeometry) -> TraceRoute:
-    """Follow a link from end to end.
+def trace_of(ctx: Context, link: Link, geometry: LinkGeometry, between: Sequence[int] = ()) -> TraceRoute:
+    """Follow a link from end to end, or between two of its parts, as indices into `Board.footprints`.
 
     Raises:
         MissingFact: one of its nets is not routed from pad to pad.
     """
-    routes = complete_routes(ctx, link)
+    routes = complete_routes(ctx, link, between)
     lines: dict[LineKey, float] = {}
     for route in routes:
         for piece in route.pieces:

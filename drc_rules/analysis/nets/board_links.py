@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import family, interface
@@ -24,14 +26,14 @@ def board_links(ctx: Context) -> Links:
     return find_links(ctx.board, ctx.pairs, signals=signals)
 
 
-def complete_routes(ctx: Context, link: Link) -> tuple[Route, ...]:
-    """Return the routes of a link, net by net.
+def complete_routes(ctx: Context, link: Link, between: Sequence[int] = ()) -> tuple[Route, ...]:
+    """Return the routes of a link, net by net; between two of its parts where these are given, see `Links.routes`.
 
     Raises:
         MissingFact: one of them does not lead from end to end.
     """
     links = ctx.get(board_links)
-    routes = links.routes(link)
+    routes = links.routes(link, between)
     for route in routes:
         if not _is_through(links, route):
             raise MissingFact(f"the whole route of {ctx.board.nets[route.net]}", _how_to_route(links, route))

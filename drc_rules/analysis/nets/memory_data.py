@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from drc_rules.analysis.nets.board_links import board_links, complete_routes
+from drc_rules.analysis.nets.byte_lanes import BITS, byte_lanes, read_lane_net
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
 from drc_rules.requirements.interfaces.names import normalise
@@ -19,11 +20,10 @@ LIMITS = ("data_length_mm", "data_vias", "byte_layers")
 ONE_VIA_MM = 0.5
 """Vias of a trace with less between them are one step: stacked and staggered microvias."""
 
-LEAST_SHARE = 0.5
-"""A data net lies on the inner layer that has this share of its length."""
+LEAST_SHARE, OUTER_SHARE = 0.5, 0.75
+"""A data net runs on the inner layer that has this share of its length, or on the outer one that has that share."""
 
 _DATA = re.compile(r"(?<![A-Z])(?:[LU]?(?:DQS?|DMI?|DBI)|RDQS|WCK|EDC)(?![A-Z]{2})")
-_BIT = r"(?P<head>.*?)(?<![A-Z])DQ_?(?P<bit>\d+)(?P<tail>(?:_[A-Z])?)"
 
 
 @record
@@ -66,11 +66,15 @@ def memory_buses(ctx: Context) -> tuple[MemoryBus, ...]:
     """Return the memory buses of known generation of which a limit is published, by name; use `Context.get`."""
     board, found = ctx.board, dict[tuple[str, str], list[int]]()
     for net, role in enumerate(ctx.assignment.roles):
-        if role is not None and role.interface and _DATA.search(normalise(board.nets[net])):
+        if role is not None and role.interface and _is_data(board.nets[net]):
             found.setdefault((board.nets[net].rpartition("/")[0], role.interface), []).append(net)
     buses = (_bus(ctx, sheet, interface(name), nets) for (sheet, name), nets in found.items())
     known = (bus for bus in buses if any(getattr(bus.of, field) is not None for field in LIMITS))
     return tuple(sorted(known, key=lambda bus: (bus.name, bus.nets)))
+
+
+def _is_data(net: str) -> bool:
+    return bool(_DATA.search(normalise(net))) or read_lane_net(net) is not None
 
 
 def _bus(ctx: Context, sheet: str, of: Interface, nets: list[int]) -> MemoryBus:
@@ -101,22 +105,18 @@ def _steps(route: Route) -> int:
 
 def bytes_of(ctx: Context, bus: MemoryBus) -> Mapping[str, tuple[int, ...]]:
     """Return the bytes of a bus whose eight bits are all there, by a name like `DQ8..15`."""
-    found: dict[tuple[str, str, int], dict[int, int]] = {}
-    for net in bus.nets:
-        if bit := re.fullmatch(_BIT, normalise(ctx.board.nets[net])):
-            number = int(bit["bit"])
-            found.setdefault((bit["head"], bit["tail"], number // 8), {})[number] = net
-    return {
-        f"{head}DQ{byte * 8}..{byte * 8 + 7}{tail}": tuple(nets.values())
-        for (head, tail, byte), nets in found.items()
-        if len(nets) == 8
-    }
+    lanes = byte_lanes(ctx.board, bus.nets)
+    return {lane.name.rpartition("/")[2]: lane.bits for lane in lanes if len(lane.bits) == BITS}
 
 
-def inner_layer(ctx: Context, net: int) -> int | None:
-    """Return the inner layer that holds most of a data net; None for one that runs outside."""
+def main_layer(ctx: Context, net: int) -> int | None:
+    """Return the copper layer on which a data net runs; None for one that shares its length among several.
+
+    Outside it has the breakouts at both its ends too, so that an outer layer needs more of it.
+    """
     route = ctx.get(data_route, net)
-    last = ctx.board.layer_count - 1
-    inner = {layer: length for layer, length in route.on_layer_mm.items() if 0 < layer < last}
-    best = max(inner, key=lambda layer: inner[layer], default=None)
-    return best if best is not None and inner[best] >= LEAST_SHARE * route.length_mm else None
+    best = max(route.on_layer_mm, key=lambda layer: route.on_layer_mm[layer], default=None)
+    if best is None:
+        return None
+    share = OUTER_SHARE if best in (0, ctx.board.layer_count - 1) else LEAST_SHARE
+    return best if route.on_layer_mm[best] >= share * route.length_mm else None

@@ -2,10 +2,13 @@
 
 What it checks
 --------------
-Bytes of DDR and GDDR memories, eight data nets against both traces of the strobe of their number; the data of each
-direction of RGMII. Every net is followed from end to end: sections with the field solver's delay of their cross
-section, vias by the height climbed, packages by the pad-to-die length at the pads. `group_skew_ps` in `[[interface]]`
-is your controller's limit. Without it the widest published guide holds, and what exceeds it is information.
+Bytes of DDR and GDDR memories: data nets and their mask against both traces of the strobe of their number, check bits
+against the strobe that no byte has, LPDDR5 without strobes against its write clock; a strobe for four bits is not
+verifiable. The data of each direction of RGMII with their control. Every net is followed from end to end: sections with
+the field solver's delay of their cross section, vias by the height climbed, packages by the pad-to-die length at the
+pads. Where a net joins several memories, the way from the controller to each is compared. `group_skew_ps` in
+`[[interface]]` is your controller's limit. Without it the widest published guide holds, and what exceeds it is
+information.
 
 Why it matters
 --------------
@@ -19,14 +22,14 @@ Match picoseconds, not millimetres: inner layers are slower. Declare the limit o
 
 What it cannot see
 ------------------
-Packages without a pad-to-die length, DIMMs and sockets, what training corrects, memories with a strobe for four bits,
-bits swapped between bytes, the clock of RGMII, which one end may delay on purpose.
+Address, command and their clock: none of them is compared. Packages without a pad-to-die length, DIMMs and sockets,
+what training corrects, bits swapped between bytes, the clock of RGMII, which one end may delay on purpose.
 
 Sources
 -------
 AMD UG583: DDR4 within 10 ps, LPDDR4 within 100 ps; AMD UG863: DDR5 within 50 ps. RGMII v2.0, as in table 7-1 of
 Microchip's KSZ9031RNX data sheet, leaves 200 ps to the board. Less is wanted by TI SPRAD06C, 2 ps for DDR4, and its
-DP83867 data sheet, 11 ps for RGMII.
+DP83867 data sheet, 11 ps for RGMII. Masks belong to the byte: TI SPRAD06C, table 2-7.
 """
 
 from __future__ import annotations
@@ -61,8 +64,10 @@ def _groups(ctx: Context, _clause: Clause) -> Iterator[SkewGroup]:
 @rule("SKW005", kinds=("group_skew",), over=_groups, formula=FORMULA, reads_fills=True)
 def group_skew(ctx: Context, _clause: Clause, group: SkewGroup) -> Iterator[DraftFinding]:
     """Yield one finding for a group of which a net surely arrives too early or too late."""
-    for link in group.members:
-        ctx.rests_on(ctx.assignment.confidence_of(link.nets[0]))
+    for net in group.nets:
+        ctx.rests_on(ctx.assignment.confidence_of(net))
+    if group.open_for is not None:
+        raise group.open_for
     worst = worst_group_skew(ctx, group)
     ctx.shows(
         f"{group.title}, {group.name}",

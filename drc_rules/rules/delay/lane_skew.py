@@ -24,7 +24,7 @@ difference. Pairs on inner layers are slower than those outside: match picosecon
 What it cannot see
 ------------------
 Packages without a pad-to-die length in KiCad, connectors and cables, the rate that a camera really uses, ports whose
-names do not begin alike, ports without a clock.
+names do not begin alike; a declared port of D-PHY without a clock is not verifiable.
 
 Sources
 -------
@@ -65,6 +65,8 @@ def lane_skew(ctx: Context, _clause: Clause, port: LanePort) -> Iterator[DraftFi
     """Yield one finding for a port of which two pairs surely differ by more than the interface's limit."""
     for trace in port.traces:
         ctx.rests_on(ctx.assignment.confidence_of(trace.nets[0]))
+    if port.open_for is not None:
+        raise port.open_for
     worst = worst_lane_skew(ctx, port)
     ctx.shows(
         f"{port.title}, {port.name}",

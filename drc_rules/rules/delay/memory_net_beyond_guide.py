@@ -3,8 +3,9 @@
 What it checks
 --------------
 Data, mask and strobe nets of DDR4, DDR5 and LPDDR5 memories, followed from end to end: length, changes of layer, and
-whether the eight bits of a byte run on one inner layer. Limits are those of the interface: 127 mm, 2 vias and one layer
-for DDR5. Vias less than 0.5 mm apart count once. It is information: each controller has a guide of its own.
+whether the eight bits of a byte run on one layer, inner or outer: a net runs on the inner layer that has half of its
+length, or on the outer one that has three quarters. Limits are those of the interface: 127 mm, 2 vias and one layer for
+DDR5. Vias less than 0.5 mm apart count once. It is information: each controller has a guide of its own.
 
 Why it matters
 --------------
@@ -18,8 +19,8 @@ your controller and accept the finding.
 
 What it cannot see
 ------------------
-Which controller it is, and its guide. Memories of unknown generation. Packages and DIMMs. Spacing between bits, and
-impedance, which has rules of its own. Bits that were swapped between the names of bytes.
+Which controller it is, and its guide. Memories of unknown generation. Packages and DIMMs. Spacing between bits. Bits
+swapped between bytes, bytes of fewer bits. A byte that runs outside as a whole, which AMD's guide has inside.
 
 Sources
 -------
@@ -31,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from drc_rules.analysis.nets.memory_data import MemoryBus, bytes_of, data_route, inner_layer, memory_buses
+from drc_rules.analysis.nets.memory_data import MemoryBus, bytes_of, data_route, main_layer, memory_buses
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Source
@@ -77,7 +78,7 @@ def _measured(ctx: Context, kind: str, bus: MemoryBus) -> dict[str, float]:
     """What a clause of a kind judges, by net or byte."""
     nets = ctx.board.nets
     if kind == "memory_byte_layers":
-        layers = {name: {inner_layer(ctx, net) for net in byte} - {None} for name, byte in bytes_of(ctx, bus).items()}
+        layers = {name: {main_layer(ctx, net) for net in byte} - {None} for name, byte in bytes_of(ctx, bus).items()}
         return {name: float(len(on)) for name, on in layers.items()}
     routes = {nets[net]: ctx.get(data_route, net) for net in bus.nets}
     if kind == "memory_vias":
