@@ -65,6 +65,7 @@ connector_loss_db = 0.5
 net_classes = ["85Ohm-diff_SFI"]
 [[interface]]
 is = "dp-hbr3"
+role = "board"
 connector_loss_db = 0.3
 net_classes = ["85Ohm-diff_DP"]
 [[interface]]
