@@ -429,7 +429,7 @@ WREN_SEEDS = {
         lambda c: c.with_ply("dielectric 10", material="Unobtainium"),
         {
             "board.laminate.known": "failed",
-            **undecided("board.dk.plausible", "board.stackup.symmetry", "board.loss.share", *TG),
+            **undecided("board.dk.plausible", "board.stackup.symmetry", *LOSSES, *TG),
         },
     ),
     "a laminate that nobody knows, in the middle": Seed(
@@ -497,7 +497,7 @@ WREN_SEEDS = {
         "that link is open, and the pair goes to SFP1 alone, through the 100 nF of that option; PCIe Gen3 needs 176",
         lambda c: c.without_part("C515"),
         {
-            **undecided("board.loss.share", "board.pair.skew"),
+            **undecided("board.loss.share_assumed", "board.pair.skew"),
             "board.intent.coupling_capacitor_out_of_range": "failed",
         },
     ),
