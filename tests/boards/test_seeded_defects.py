@@ -412,7 +412,7 @@ WREN_SEEDS = {
             "board.stackup.symmetry": "failed",
             "board.impedance.routed": "failed +0 -1",
             "board.via.stub_ten_times": "failed +0 -3",
-            **undecided("board.impedance.intended", "board.loss.share"),
+            **undecided("board.impedance.intended", *LOSSES),
             **undecided("board.via.stub_resonance_worst"),  # those of the pins of PCIe are open already
         },
     ),
