@@ -112,6 +112,7 @@ Role = Literal[
     "slot",
     "direct",
     "host",
+    "device",
     "carrier",
     "board",
     "board_and_connector",

@@ -6,14 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from drc_rules.analysis.loss.link_holes import interface_holes
-from drc_rules.analysis.loss.loss_shares import (
-    ADD_IN_CARD,
-    ANY_BOARD,
-    CARD_EDGE,
-    assumed_allowances,
-    declarations_by_net,
-    share_of,
-)
+from drc_rules.analysis.loss.loss_shares import declarations_by_net, role_of_form, share_of
+from drc_rules.analysis.loss.share_rows import assumed_allowances, unstated_parts
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
 from drc_rules.facts.context import Context
@@ -246,10 +240,8 @@ def _share(one: Interface, form: Form | None, ctx: Context | None) -> _Share | N
         declared = next((rows[net] for net in ctx.nets_of(one.id).tolist() if net in rows), None)
         found = share_of(ctx, one, declared)
         return None if found is None else _Share(found.db, found.role, found.document, found.allowances_db)
-    roles = tuple(one.board_loss_db)
-    only = roles[0] if len(roles) == 1 and roles[0] in ANY_BOARD else ""
-    role = ADD_IN_CARD if form and form.connector == CARD_EDGE else only
-    if role not in roles:
+    role = role_of_form(form, one)
+    if role is None or role not in one.board_loss_db or unstated_parts(one.id, role):
         return None
     document = one.document_of(f"board_loss_db.{role}")
     return _Share(one.board_loss_db[role], role, document, assumed_allowances(one.id, role))

@@ -65,6 +65,7 @@ connector_loss_db = 0.5
 net_classes = ["85Ohm-diff_SFI"]
 [[interface]]
 is = "dp-hbr3"
+role = "board"
 connector_loss_db = 0.3
 net_classes = ["85Ohm-diff_DP"]
 [[interface]]
@@ -97,6 +98,7 @@ HOLE_TO_COPPER = (
     "board.fab.hole_to_copper_standard",
 )
 DIELECTRICS = "board.fab.dielectric_advanced", "board.fab.dielectric_standard"
+LOSSES = "board.loss.share", "board.loss.share_assumed"
 STUBS = "board.via.stub_resonance", "board.via.stub_resonance_worst", "board.via.stub_ten_times"
 RETURN_PATH = "board.return_path.gap", "board.return_path.via", "board.crosstalk.pairs"
 TRACK_SPACE = "board.copper.track_space", "board.copper.track_space_advanced", "board.copper.track_space_standard"
@@ -105,12 +107,12 @@ THOR_SEEDS = {
     "the foil is no longer declared": Seed(
         "the clause on foil asks for it; DisplayPort and USB fit only with smooth foil",
         lambda c: c.declared('foil = "HVLP"\n', ""),
-        undecided("inference.foil.pcie5", "board.loss.share"),
+        undecided("inference.foil.pcie5", "board.loss.share_assumed"),
     ),
     "standard foil": Seed(
         "too rough for Gen5; the roughest of it no longer surely fits DisplayPort's and USB's share",
         lambda c: c.declared('"HVLP"', '"STD"'),
-        {"inference.foil.pcie5": "failed", "board.loss.share": "not verifiable"},
+        {"inference.foil.pcie5": "failed", "board.loss.share_assumed": "not verifiable"},
     ),
     "the tolerance asked of the fab is no longer declared": Seed(
         "both clauses on it, the recommended and the largest",
@@ -147,7 +149,7 @@ THOR_SEEDS = {
             "board.laminate.known": "failed",
             "board.dk.plausible": "failed +0 -1",
             "board.pair.skew": "failed",
-            **undecided("inference.laminate.pcie5", "inference.laminate_min.pcie5", "board.loss.share"),
+            **undecided("inference.laminate.pcie5", "inference.laminate_min.pcie5", *LOSSES),
             **undecided("inference.tg.min", "inference.tg.preferred"),
         },
     ),
@@ -169,7 +171,7 @@ THOR_SEEDS = {
             "board.stackup.thickness": "failed",
             "board.stackup.symmetry": "failed +3 -0",
             "board.dk.plausible": "failed +0 -1",
-            **undecided("board.loss.share", *STUBS, *ASPECT_RATIOS),
+            **undecided(*LOSSES, *STUBS, *ASPECT_RATIOS),
             **undecided("inference.backdrill.pcie5", "board.via.backdrill_needed"),
             **undecided(*DIELECTRICS),
             **undecided(*RETURN_PATH),
@@ -180,7 +182,7 @@ THOR_SEEDS = {
         lambda c: c.with_ply("dielectric 5", thickness_mm=None),
         {
             "board.stackup.complete": "failed",
-            **undecided("board.stackup.thickness", "board.loss.share", "inference.backdrill.pcie5"),
+            **undecided("board.stackup.thickness", *LOSSES, "inference.backdrill.pcie5"),
             **undecided(
                 "board.via.backdrill_needed",
                 "board.prepreg.construction",
@@ -294,7 +296,7 @@ THOR_SEEDS = {
         lambda c: c.without_fills(),
         {
             **undecided("board.copper.balance", "board.impedance.intended", "board.impedance.routed"),
-            **undecided("board.loss.share", "board.planes.between_signals", "inference.copper.min"),
+            **undecided(*LOSSES, "board.planes.between_signals", "inference.copper.min"),
             **undecided("board.via.backdrill_clearance", *HOLE_TO_COPPER),
             **undecided(*RETURN_PATH, "inference.reference_planes"),
             **undecided("board.fab.edge", "board.fab.edge_advanced", "board.fab.edge_standard"),
@@ -410,7 +412,7 @@ WREN_SEEDS = {
             "board.stackup.symmetry": "failed",
             "board.impedance.routed": "failed +0 -1",
             "board.via.stub_ten_times": "failed +0 -3",
-            **undecided("board.impedance.intended", "board.loss.share"),
+            **undecided("board.impedance.intended", *LOSSES),
             **undecided("board.via.stub_resonance_worst"),  # those of the pins of PCIe are open already
         },
     ),
@@ -427,7 +429,7 @@ WREN_SEEDS = {
         lambda c: c.with_ply("dielectric 10", material="Unobtainium"),
         {
             "board.laminate.known": "failed",
-            **undecided("board.dk.plausible", "board.stackup.symmetry", "board.loss.share", *TG),
+            **undecided("board.dk.plausible", "board.stackup.symmetry", *LOSSES, *TG),
         },
     ),
     "a laminate that nobody knows, in the middle": Seed(
@@ -495,7 +497,7 @@ WREN_SEEDS = {
         "that link is open, and the pair goes to SFP1 alone, through the 100 nF of that option; PCIe Gen3 needs 176",
         lambda c: c.without_part("C515"),
         {
-            **undecided("board.loss.share", "board.pair.skew"),
+            **undecided("board.loss.share_assumed", "board.pair.skew"),
             "board.intent.coupling_capacitor_out_of_range": "failed",
         },
     ),

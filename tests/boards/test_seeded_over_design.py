@@ -241,7 +241,7 @@ UNFILLED = SeedUnder(
         "board.crosstalk.pairs",
         "board.impedance.intended",
         "board.impedance.routed",
-        "board.loss.share",
+        "board.loss.share_assumed",
         "board.return_path.gap",
         "board.fab.edge",
         "board.fab.edge_advanced",

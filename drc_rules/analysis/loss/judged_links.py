@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
-from drc_rules.analysis.loss.loss_shares import declaration_lines, documented_share, share_of
+from drc_rules.analysis.loss.loss_shares import declaration_lines, documented_share, form_of, share_of
 from drc_rules.facts.context import Context
+from drc_rules.requirements.documents import document
 from drc_rules.requirements.interfaces import Interface, family, interface, interface_ids
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings.config import InterfaceDeclaration
@@ -76,7 +77,8 @@ def _clause_kind(ctx: Context, found: JudgedLinks) -> str | None:
     try:
         share = share_of(ctx, one, found.row)
     except MissingFact:
-        documented = any(documented_share(one, role) for role in one.board_loss_db)
+        form = form_of(ctx)
+        documented = any(documented_share(one, role, form) for role in one.board_loss_db)
         return SHARE if found.declared and documented else ASSUMED
     if share is None:
         return ASSUMED if _share_is_asked(ctx, found) else None
@@ -106,13 +108,24 @@ def share_missing(ctx: Context, found: JudgedLinks, worst: LinkLoss | None) -> M
         worst: the one that loses most, None where no loss is known.
     """
     one = found.interface
-    name = f"the board's share of the loss budget of {one.title} (none is published{_for_role(found)})"
+    published = f"none is published{_for_role(found)}"
+    if guides := "; ".join(_of_guides(one)) if found.row is None or found.row.role is None else "":
+        published = f"none is published for such a board; {guides}"
+    name = f"the board's share of the loss budget of {one.title} ({published})"
     if worst is not None:
         total = worst.total_db
         most = f"{total.high:.1f}" if total.high < 999 else "far more"
         name += f": {worst.name} loses {total.nominal:.1f} dB, {total.low:.1f} to {most}"
     asked = f'board_loss_db = "?"  # at {one.nyquist_ghz:g} GHz: from its specification or your channel simulation'
     return MissingFact(name, declaration_lines(ctx, one, found.row, asked))
+
+
+def _of_guides(one: Interface) -> Iterator[str]:
+    """Yield the shares that guides to boards for one module state."""
+    for role, db in one.board_loss_db.items():
+        stands_in = document(one.document_of(f"board_loss_db.{role}"))
+        if stands_in is not None:
+            yield f'role = "{role}" takes the {db:g} dB of {stands_in.title}'
 
 
 def _for_role(found: JudgedLinks) -> str:

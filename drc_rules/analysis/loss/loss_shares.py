@@ -1,13 +1,17 @@
 """A board's share of an interface's loss budget: which share holds for this board, and what it holds besides copper."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
 
 from pydantic import Field
 
+from drc_rules.analysis.loss.share_rows import (
+    assumed_allowances,
+    holds_on,
+    role_by_form,
+    roles_to_choose,
+    unstated_parts,
+)
 from drc_rules.facts.context import Context
-from drc_rules.requirements.data_files import read_model
 from drc_rules.requirements.forms import Form, load_form
 from drc_rules.requirements.interfaces import Interface, family, interface, interface_ids
 from drc_rules.requirements.interfaces.model import ENGINEERING
@@ -20,8 +24,6 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.record import record
 
-FILE = Path(__file__).with_name("loss_shares.toml")
-
 ADD_IN_CARD = "add_in_card"
 DIRECT = "direct"
 """Role of a link between two parts of one board."""
@@ -32,10 +34,6 @@ CARD_EDGE = "x1 to x16 edge"
 DECLARED_PARTS = ("package", "connector")
 """Parts of a share with a key of their own in `[[interface]]`: `package_loss_db`, `connector_loss_db`."""
 
-ANY_BOARD = ("board", "per_end")
-"""Shares that hold for whatever board the interface is on: which board need not be stated. That of a board with its
-connector does not: a link from hub to module reaches no port."""
-
 
 class Share(Frozen):
     """What a board may lose of an interface's budget.
@@ -44,9 +42,9 @@ class Share(Frozen):
         role: which board of the channel it is, as in `Interface.board_loss_db`; "declared" where the user gives the dB.
         db: the share at the Nyquist frequency, allowances included.
         document: key of the document it stands in; "declared" for the user's own, None for engineering knowledge.
-        surely_db: share that a document states for the role at this Nyquist frequency: its own, or of an engineering
-            value that of a slower link, which a faster one does not exceed; None where there is none. Only what is
-            beyond it can be an error.
+        surely_db: share that a document states for the role on such a board at this Nyquist frequency: its own, or of
+            an engineering value that of a slower link, which a faster one does not exceed; None where there is none.
+            Only what is beyond it can be an error.
         allowances_db: what of it belongs to package, connector or module, by name.
         assumed: names of the allowances that are not declared.
         from_form: the role follows from the form factor, it is not declared for these nets.
@@ -81,19 +79,6 @@ class Share(Frozen):
         return f"{self.db:g} dB {kind}"
 
 
-class _Allowances(Frozen):
-    """Interface -> role -> part -> least, usual and most in dB."""
-
-    allowance: Mapping[str, Mapping[str, Mapping[str, tuple[float, float, float]]]]
-
-
-@cache
-def assumed_allowances(interface_id: str, role: str) -> Mapping[str, Interval]:
-    """Return what a published share holds besides the board, in dB; empty for the board alone."""
-    rows = read_model(FILE, _Allowances).allowance.get(interface_id, {}).get(role, {})
-    return {part: Interval(low=low, nominal=usual, high=most) for part, (low, usual, most) in rows.items()}
-
-
 def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> Share | None:
     """Return a board's share of an interface's budget; None where no document states one for its role.
 
@@ -103,7 +88,8 @@ def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> 
         row: how its nets were declared, None where they were only inferred.
 
     Raises:
-        MissingFact: which board of the channel this is, is not known, or more is declared than the channel has.
+        MissingFact: which board of the channel this is, is not known, or what else the share holds; or more is declared
+            than the channel has.
     """
     if row is not None and row.board_loss_db is not None:
         declared = _declared_allowances(row)
@@ -113,19 +99,24 @@ def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> 
     if not one.board_loss_db:
         return None
     said = row.role if row else None
-    followed = _role_of_form(ctx, one)
-    role = said or followed or _only_role(one)
+    form = form_of(ctx)
+    followed = role_of_form(form, one)
+    role = said or followed
+    if role is None and not roles_to_choose([one], form):
+        return None
     if role is None or role not in roles_of(one):
         raise MissingFact(f"role of this board in the {one.title} channel", _ask_role(ctx, one, row))
     if role not in one.board_loss_db:
         return None
-    documented = documented_share(one, role)
     assumed = assumed_allowances(one.id, role)
     declared = _declared_allowances(row) if row else {}
+    _need_parts(ctx, one, row, role)
+    own = one.document_of(f"board_loss_db.{role}")
+    documented = documented_share(one, role, form)
     return Share(
         role=role,
         db=one.board_loss_db[role],
-        document=documented.document if documented and documented.interface is one else None,
+        document=None if own == ENGINEERING else own,
         surely_db=documented.db if documented else None,
         allowances_db={**assumed, **declared},
         assumed=tuple(part for part in assumed if part not in declared),
@@ -143,7 +134,7 @@ def role_notes(ctx: Context) -> Iterator[str]:
         if row.is_ not in interface_ids():
             continue  # a family whose generation is open has no budget
         one = interface(row.is_)
-        said, own, follows = row.role, one.board_loss_db.get(row.role or ""), _role_of_form(ctx, one)
+        said, own, follows = row.role, one.board_loss_db.get(row.role or ""), role_of_form(form, one)
         share = one.board_loss_db.get(follows or "")
         if form is None or row.board_loss_db is not None or own is None or share is None or said in (DIRECT, follows):
             continue
@@ -164,6 +155,16 @@ def _need_part_of_channel(one: Interface, db: float) -> None:
         )
 
 
+def _need_parts(ctx: Context, one: Interface, row: InterfaceDeclaration | None, role: str) -> None:
+    """Raise `MissingFact` where a share holds parts of which no text states the loss, and the user does not either."""
+    declared = _declared_allowances(row) if row else {}
+    missing = [part for part in unstated_parts(one.id, role) if part not in declared]
+    if missing:
+        name = f"loss of {' and '.join(missing)} in the {one.board_loss_db[role]:g} dB of {one.title} for role {role}"
+        keys = "\n".join(f'{part}_loss_db = "?"  # of all together; no text states it' for part in missing)
+        raise MissingFact(name, declaration_lines(ctx, one, row, keys))
+
+
 @record
 class DocumentedShare:
     """A share that a document states, and the interface of which it states it."""
@@ -173,9 +174,10 @@ class DocumentedShare:
     interface: Interface
 
 
-def documented_share(one: Interface, role: str) -> DocumentedShare | None:
+def documented_share(one: Interface, role: str, form: Form | None) -> DocumentedShare | None:
     """Return what a document states of a role: for the interface, else for a slower one at the same Nyquist frequency.
 
+    A guide to the boards of one module states nothing of a board of another form factor.
     That is an earlier generation, or a link of `at_least_as`: PCIe Gen6 loses what Gen5 does and needs more signal.
     """
     generations = family(one.family).interfaces
@@ -183,7 +185,7 @@ def documented_share(one: Interface, role: str) -> DocumentedShare | None:
     others = (*reversed(earlier), *(interface(name) for name in one.at_least_as))
     for each in (one, *(other for other in others if other.nyquist_ghz == one.nyquist_ghz)):
         document = each.document_of(f"board_loss_db.{role}")
-        if role in each.board_loss_db and document != ENGINEERING:
+        if role in each.board_loss_db and document != ENGINEERING and holds_on(document, form):
             return DocumentedShare(each.board_loss_db[role], document, each)
     return None
 
@@ -191,6 +193,16 @@ def documented_share(one: Interface, role: str) -> DocumentedShare | None:
 def roles_of(one: Interface) -> tuple[str, ...]:
     """Return the roles that boards have in channels of an interface's family, in the order of its generations."""
     return tuple(dict.fromkeys(role for each in family(one.family).interfaces for role in each.board_loss_db))
+
+
+def role_of_form(form: Form | None, one: Interface) -> str | None:
+    """Return what a board of a form factor is in an interface's channel; None where that is a question."""
+    if form is None:
+        return None
+    if form.connector == CARD_EDGE and ADD_IN_CARD in roles_of(one):
+        return ADD_IN_CARD
+    role = role_by_form().get(form.name)
+    return role if role in one.board_loss_db else None
 
 
 def form_of(ctx: Context) -> Form | None:
@@ -225,18 +237,9 @@ def declarations_by_net(ctx: Context) -> Mapping[int, InterfaceDeclaration]:
 
 def _ask_role(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> str:
     further = [role for role in roles_of(one) if role not in one.board_loss_db]
+    choices = roles_to_choose([one], form_of(ctx))
     unpublished = f"; no share is published for {', '.join(further)}" if further else ""
-    return declaration_lines(ctx, one, row, f'role = "?"  # {", ".join(one.board_loss_db)}{unpublished}')
-
-
-def _role_of_form(ctx: Context, one: Interface) -> str | None:
-    form = form_of(ctx)
-    return ADD_IN_CARD if form and form.connector == CARD_EDGE and ADD_IN_CARD in roles_of(one) else None
-
-
-def _only_role(one: Interface) -> str | None:
-    roles = tuple(one.board_loss_db)
-    return roles[0] if len(roles) == 1 and roles[0] in ANY_BOARD else None
+    return declaration_lines(ctx, one, row, f'role = "?"  # {choices}{unpublished}')
 
 
 def _declared_allowances(row: InterfaceDeclaration) -> dict[str, Interval]:

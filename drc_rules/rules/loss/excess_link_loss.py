@@ -7,13 +7,18 @@ width, gap and the planes above and below, times the solved loss of that line, p
 hole on the path. It is the mean of a pair's traces, as an interval. The budget share is that of the board's role in the
 channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your own), or that of an add-in card
 where the form factor is one. The allowance that a share includes for the package or a connector is subtracted and
-printed; declare `package_loss_db` and `connector_loss_db` where you know them.
+printed; declare `package_loss_db` and `connector_loss_db` where you know them. Where no text states what it holds for a
+package, `package_loss_db` is required.
 
-Some interfaces have no published share (NVLink, UALink, system boards of PCIe Gen6): physics gives the loss, and only
-you can state the board's share. Where their nets are declared, or the workload brings the interface, and Nyquist is 10
-GHz or more or other boards of it have a share, the clause of undocumented shares is not verifiable until
-`board_loss_db` is given. That clause is a warning: an undocumented number never makes a board unfit. Parallel memories
-and slower links without any published share are exempt.
+A guide to boards for one module (NVIDIA's for Jetson Orin NX, OCP's for OAM) states limits of such boards only. Its
+shares can make an error with `form = "jetson-orin-nx-carrier"` or `"oam"`; on any other board they are at most a
+warning, and only where you declare their role.
+
+Some interfaces have no published share (NVLink, UALink, system boards of PCIe Gen6, DisplayPort off such carriers):
+physics gives the loss, and only you can state the board's share. Where their nets are declared, or the workload brings
+the interface, and Nyquist is 10 GHz or more or other boards of it have a share, the clause of undocumented shares is
+not verifiable until `board_loss_db` is given. That clause is a warning: an undocumented number never makes a board
+unfit. Parallel memories and slower links without any published share are exempt.
 
 A declaration that matches no net, as one with a typing error, leaves the clause not verifiable; so does a share above
 the loss that a document gives the whole channel.
@@ -266,6 +271,8 @@ def _parts(link: LinkLoss, share: Share) -> str:
 def _sources(share: Share, charged: Interval) -> str:
     document = share.document
     stated = "as declared" if document == "declared" else cite(Source(document=document)) if document else "no document"
+    if document is not None and share.surely_db is None:
+        stated += ", for boards of another form factor than this one is stated to have"
     if document is None and share.surely_db is not None:
         stated += f", but {share.surely_db:g} dB are documented for a slower link at the same frequency"
     most = f"{charged.high:.1f}" if charged.high < MOST_DB else "far more"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from drc_rules.analysis.loss.loss_shares import ANY_BOARD, DECLARED_PARTS, assumed_allowances
+from drc_rules.analysis.loss.loss_shares import DECLARED_PARTS, form_of, role_of_form
+from drc_rules.analysis.loss.share_rows import assumed_allowances, roles_to_choose, unstated_parts
 from drc_rules.engine.missing_inputs import FOIL_OF_ALL, TG_OF_ALL
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.requirements.interfaces import Interface, family, interface
@@ -36,13 +37,19 @@ def with_roles(context: Context, needed: Sequence[str]) -> tuple[str, ...]:
 def _keys_of_a_link(context: Context, block: Sequence[str]) -> Iterator[str]:
     budgets = _with_budget(context, block)
     present = {line.partition("=")[0].strip() for line in block}
-    roles = list(dict.fromkeys(role for one in budgets for role in one.board_loss_db))
-    if "role" not in present and not set(roles) <= set(ANY_BOARD):
-        yield f'role = "?"  # {", ".join(roles)}: what this board is in the channel'
+    form = form_of(context)
+    open_ones = [one for one in budgets if tuple(one.board_loss_db) != (role_of_form(form, one),)]
+    roles = roles_to_choose(open_ones, form)
+    if "role" not in present and roles:
+        yield f'role = "?"  # {roles}: what this board is in the channel'
     for part in DECLARED_PARTS:
-        charged = [r for one in budgets for r in one.board_loss_db if part in assumed_allowances(one.id, r)]
+        charged = [r for one in budgets for r in one.board_loss_db if part in _parts(one, r)]
         if charged and f"{part}_loss_db" not in present:
             yield f'{part}_loss_db = "?"  # its share of the budget, of role {", ".join(dict.fromkeys(charged))}'
+
+
+def _parts(one: Interface, role: str) -> tuple[str, ...]:
+    return (*assumed_allowances(one.id, role), *unstated_parts(one.id, role))
 
 
 def _with_budget(context: Context, block: Sequence[str]) -> Sequence[Interface]:

@@ -13,7 +13,8 @@ from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.hole_loss import barrel_loss_db
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_needs import df_needed, longest_length_mm
-from drc_rules.analysis.loss.loss_shares import FILE, assumed_allowances, share_of
+from drc_rules.analysis.loss.loss_shares import share_of
+from drc_rules.analysis.loss.share_rows import FILE, assumed_allowances
 from drc_rules.engine.decide import run
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides

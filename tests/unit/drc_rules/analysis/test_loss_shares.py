@@ -86,20 +86,93 @@ def test_a_role_of_another_board_than_the_form_factor_is_told(
     assert list(role_notes(ctx)) == [note.format(title=title) for note in notes]
 
 
-def test_a_role_that_is_declared_or_the_only_one_does_not_come_from_the_form(tmp_path: Path) -> None:
-    """An add-in card by declaration on an add-in card; xGMI, of which each end has the same share on any board."""
+def test_a_role_that_is_declared_does_not_come_from_the_form(tmp_path: Path) -> None:
+    """An add-in card by declaration on an add-in card, and one that only its form makes one."""
     ctx = context(tmp_path, form="pcie-card")
     row = parse_config(f'{PCIE5}role = "add_in_card"').interface[0]
 
-    said, only = share_of(ctx, interface("pcie5"), row), share_of(ctx, interface("xgmi4"), None)
+    said, followed = share_of(ctx, interface("pcie5"), row), share_of(ctx, interface("pcie5"), None)
 
     assert said is not None
     assert (said.role, said.from_form) == ("add_in_card", False)
-    assert only is not None
-    assert (only.role, only.db, only.from_form) == ("per_end", 8.0, False)
-    followed = share_of(ctx, interface("pcie5"), None)
     assert followed is not None
     assert followed.from_form
+
+
+@pytest.mark.parametrize(
+    ("which", "role", "form", "surely_db"),
+    [
+        ("eth56g", None, "oam", 8),
+        ("eth56g", "per_end", None, None),
+        ("eth56g", "per_end", "ubb", None),
+        ("eth56g", "direct", None, 30),
+        ("xgmi4", None, "oam", None),
+        ("pcie3", "slot", None, None),
+        ("pcie3", "slot", "jetson-carrier", None),
+        ("pcie3", "slot", "jetson-orin-nx-carrier", 7.6),
+        ("pcie3", "system", None, 13),
+        ("pcie4", "system", "jetson-carrier", 14),
+        ("usb3.2gen1", "type_c", "pcie-card", None),
+        ("usb3.2gen2", "board_and_connector", "jetson-orin-nx-carrier", 4.5),
+        ("usb3.2gen2", "host", None, 8.5),
+        ("usb3.2gen1", "device", None, 8.5),
+        ("dp-hbr3", None, "jetson-orin-nx-carrier", 5.5),
+        ("dp-hbr3", "board", "jetson-carrier", None),
+        ("usb2", "carrier", "jetson-carrier", None),
+    ],
+)
+def test_a_guide_to_the_boards_of_one_module_is_a_limit_of_these_alone(
+    which: str, role: str | None, form: str | None, surely_db: float | None, tmp_path: Path
+) -> None:
+    """NVIDIA's guide (DG-10931) is of Orin NX and Orin Nano, OCP's of OAM; other documents are of any board."""
+    keys = f'role = "{role}"' if role else ""
+    row = parse_config(f'[[interface]]\nis = "{which}"\nnets = ["/X*"]\n{keys}').interface[0]
+
+    share = share_of(context(tmp_path, form=form), interface(which), row)
+
+    assert share is not None
+    assert share.surely_db == surely_db
+
+
+@pytest.mark.parametrize(
+    ("which", "role", "parts"),
+    [
+        ("pcie3", "direct", {"package"}),
+        ("pcie4", "direct", {"package"}),
+        ("pcie4", "slot", set()),
+        ("pcie4", "system", set()),
+        ("dp-hbr2", "board", {"connector"}),
+        ("dp-hbr3", "board", {"connector"}),
+        ("usb3.2gen1", "host", {"package", "connector"}),
+        ("usb3.2gen2", "device", {"package", "connector"}),
+        ("eth56g", "direct", set()),
+        ("xgmi4", "direct", {"package"}),
+    ],
+)
+def test_a_share_leaves_out_what_it_holds_besides_the_board(
+    which: str, role: str, parts: set[str], tmp_path: Path
+) -> None:
+    """By hand: Samtec's board, card, CPU package and connector of Gen4 are 14 + 8 + 5 + 0.5 of 28 dB."""
+    row = parse_config(f'[[interface]]\nis = "{which}"\nnets = ["/X*"]\nrole = "{role}"').interface[0]
+
+    share = share_of(context(tmp_path), interface(which), row)
+
+    assert share is not None
+    assert set(share.allowances_db) == set(share.assumed) == parts
+
+
+def test_a_part_of_which_no_text_states_the_loss_is_asked_for(tmp_path: Path) -> None:
+    """13 dB bump to bump less 5 for both packages are 8 dB for the board."""
+    ctx, asked = context(tmp_path), f'{VLP}[[interface]]\nis = "eth112g"\nnets = ["/X*"]\nrole = "extra_short"\n'
+    plain, given = (parse_config(f"{asked}{keys}").interface[0] for keys in ("", "package_loss_db = 5"))
+
+    with pytest.raises(MissingFact) as fact:
+        share_of(ctx, interface("eth112g"), plain)
+    share = share_of(ctx, interface("eth112g"), given)
+
+    assert 'package_loss_db = "?"' in fact.value.how_to_give
+    assert share is not None
+    assert (share.board_db.low, share.board_db.high, share.assumed) == (8, 8, ())
 
 
 def test_what_is_left_for_the_copper_is_the_share_less_what_else_is_in_it(tmp_path: Path) -> None:
@@ -234,16 +307,26 @@ def test_a_piece_of_another_width_inside_a_pad_is_counted_as_the_line_behind_it(
     assert {s.key[1] for s in link.sections} == {0.2}
 
 
-def test_the_share_of_a_board_with_its_connector_needs_the_role(tmp_path: Path) -> None:
-    """USB 3.2 Gen2 has one published share, with the port's connector: from a hub to a module there is none."""
-    ctx, usb = context(tmp_path), interface("usb3.2gen2")
-    row = parse_config(
-        f'{VLP}[[interface]]\nis = "usb3.2gen2"\nnets = ["/USB*"]\nrole = "board_and_connector"'
-    ).interface[0]
-
+@pytest.mark.parametrize(
+    ("which", "form", "choices"),
+    [
+        ("usb3.2gen2", None, "host, device; by NVIDIA's guide to other boards: board_and_connector"),
+        ("usb3.2gen2", "jetson-orin-nx-carrier", "board_and_connector, host, device"),
+        ("eth56g", "ubb", "direct; by Open Compute Project's guide to other boards: per_end"),
+    ],
+)
+def test_a_role_is_asked_with_what_holds_for_such_a_board(
+    which: str, form: str | None, choices: str, tmp_path: Path
+) -> None:
+    """From a USB hub to a module no port is reached, so that the carrier's form does not answer it either."""
     with pytest.raises(MissingFact) as asked:
-        share_of(ctx, usb, None)
-    said = share_of(ctx, usb, row)
+        share_of(context(tmp_path, form=form), interface(which), None)
 
-    assert 'role = "?"  # board_and_connector' in asked.value.how_to_give
-    assert said is not None and said.db == 4.5
+    assert f'role = "?"  # {choices}; no share' in asked.value.how_to_give
+
+
+def test_where_only_a_guide_to_other_boards_has_a_share_no_role_is_asked(tmp_path: Path) -> None:
+    """DisplayPort, of which only the carriers of one module have one."""
+    ctx = context(tmp_path)
+
+    assert share_of(ctx, interface("dp-hbr2"), None) is None

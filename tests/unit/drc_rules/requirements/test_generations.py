@@ -223,8 +223,8 @@ def test_the_loss_share_of_gen5_is_the_most_that_gen6_may_have() -> None:
     """No document states Gen6's 8.5 dB, so it only warns; beyond Gen5's 9.5 dB at the same Nyquist it is an error."""
     assert "link_loss" in failed("pcie5", "inference-pcie")
     assert "link_loss" in failed("pcie6", "inference-pcie")
-    gen6 = documented_share(interface("pcie6"), "add_in_card")
+    gen6 = documented_share(interface("pcie6"), "add_in_card", None)
     assert gen6 is not None
     assert (gen6.db, gen6.document, gen6.interface.id) == (9.5, "nvidia-connectx8", "pcie5")
-    assert documented_share(interface("pcie7"), "add_in_card") is None
-    assert documented_share(interface("pcie4"), "add_in_card") is None
+    assert documented_share(interface("pcie7"), "add_in_card", None) is None
+    assert documented_share(interface("pcie4"), "add_in_card", None) is None
