@@ -39,7 +39,7 @@ def named_by_settings(settings: Path) -> Iterator[NamedFile]:
     folder = _file(settings.parent, settings.parent, "")
     rows = table.get("part_model")
     models = {row.get("file") for row in rows if isinstance(row, dict)} if isinstance(rows, list) else set()
-    for name in sorted(name for name in models if isinstance(name, str) and "\0" not in name):
+    for name in sorted(name for name in models if isinstance(name, str) and name and "\0" not in name):
         yield _file(folder.place, folder.real, name)
     yield from _profiles(folder, [table.get("profile")])
 
