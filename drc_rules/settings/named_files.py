@@ -1,4 +1,4 @@
-"""Files that the settings of a board name: whoever copies, compares or watches a board needs them too."""
+"""Files that the settings of a board name; a copy, a comparison or a watch of the board needs them too."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def _profiles(folder: NamedFile, names: list[object]) -> Iterator[NamedFile]:
         seen.add(file)
         yield file
         bases = _table(file.real).get("extends")
-        beside = NamedFile(file.place.parent, file.real.parent)
-        todo.extend((beside, base) for base in (bases if isinstance(bases, list) else []))
+        folder_of_file = NamedFile(file.place.parent, file.real.parent)
+        todo.extend((folder_of_file, base) for base in (bases if isinstance(bases, list) else []))
 
 
 def _file(place: Path, real: Path, name: str) -> NamedFile:

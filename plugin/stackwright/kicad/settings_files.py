@@ -24,7 +24,7 @@ class SettingsFiles:
         """Return a fingerprint of what they say; KiCad's own rewriting of a project does not change it."""
         if self._stamps() != self._touched:
             self._named = tuple(file.real for file in named_by_settings(self._files[0]))
-            self._touched = self._stamps()  # before they are read: what is written meanwhile is seen at the next look
+            self._touched = self._stamps()  # first: what is written while they are read is seen at the next look
             said = (_said(file) for file in (*self._files, *self._named))
             self._digest = hashlib.sha256(b"\0".join(said)).hexdigest()
         return self._digest
