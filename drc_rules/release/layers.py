@@ -13,7 +13,7 @@ from drc_rules.release.board_side import BoardSide
 from drc_rules.release.model import ReleaseFinding, ReleaseOutcome
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.arrays import distinct
-from stackup_lib.fab_files.facts import FabFormat, SentFile, SentLayer, StatedNumber
+from stackup_lib.fab_files.facts import FabFormat, SentFile, SentLayer, SentRow, StatedNumber
 
 DIFFERS, NOT_STATED = ReleaseOutcome.DIFFERS, ReleaseOutcome.NOT_STATED
 OUTLINE_MM = 0.01
@@ -48,6 +48,46 @@ def layer_findings(side: BoardSide, sent: SentFile) -> Iterator[ReleaseFinding]:
                 )
     for layer in sent.layers:
         yield from _polarity(layer, layer.name)
+    yield from _numbers(sent)
+
+
+def _numbers(sent: SentFile) -> Iterator[ReleaseFinding]:
+    """Return rows whose own number contradicts the order in which the file writes them, by which they are compared."""
+    groups: dict[int, list[tuple[int, SentRow]]] = defaultdict(list)
+    for row in sent.rows:
+        if row.number is not None:
+            groups[row.group].append((row.number, row))
+    for rows in groups.values():
+        numbers = [number for number, _ in rows]
+        if numbers == sorted(numbers):
+            continue
+        if numbers == sorted(numbers, reverse=True):
+            yield ReleaseFinding(
+                outcome=ReleaseOutcome.NOT_COMPARED,
+                topic="order",
+                what="which row is at the top",
+                place=rows[0][1].place,
+                board="rows from the top",
+                sent=f"{rows[0][1].name} is first and has the highest number, {numbers[0]}",
+                consequence="a program that goes by the numbers turns the stackup over",
+                fix="ask the fab which it goes by, or export it again",
+            )
+            continue
+        by_number = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+        for k, (number, row) in enumerate(rows):
+            there = by_number.index(row)
+            if there == k:
+                continue
+            yield ReleaseFinding(
+                outcome=DIFFERS,
+                topic="order",
+                what=row.name,
+                place=row.place,
+                board=f"row {k + 1} as the file writes it",
+                sent=f"row {there + 1} by its number {number}, where {rows[there][1].name} is written",
+                consequence="a program that goes by the numbers builds another stackup than one that goes by the order",
+                fix="export it again; the order of the rows and their numbers (sequence) have to say the same",
+            )
 
 
 def gerber_findings(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:

@@ -281,13 +281,18 @@ def load_config(path: Path) -> Config:
     Raises:
         ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says what and where.
     """
-    config = parse_config(read_text(path), where=str(path))
-    config._path = path
-    return config
+    return parse_config(read_text(path), where=str(path), path=path)
 
 
-def parse_config(text: str, *, where: str = FILE_NAME) -> Config:
-    """Check the text of a `stackwright.toml`; raises `ConfigError` like `load_config`."""
+def parse_config(text: str, *, where: str = FILE_NAME, path: Path | None = None) -> Config:
+    """Check the text of a `stackwright.toml`; raises `ConfigError` like `load_config`.
+
+    Args:
+        text: what the file says, or would say.
+        where: what an error calls it.
+        path: the file, from whose folder models of parts are meant; None where the text is of no file.
+    """
     config = parse_model(text, Config, where)
     config._text = text
+    config._path = path
     return config

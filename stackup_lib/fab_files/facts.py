@@ -74,6 +74,8 @@ class SentRow:
     Attributes:
         kind: CORE or PREPREG; OTHER for a dielectric of which the file does not tell which.
         copper_oz: copper weight.
+        number: of the row in its group, where the file numbers them besides writing them in an order.
+        group: index of the group of rows that it is numbered in.
     """
 
     kind: LayerKind
@@ -84,6 +86,8 @@ class SentRow:
     dk: StatedNumber | None = None
     df: StatedNumber | None = None
     copper_oz: StatedNumber | None = None
+    number: int | None = None
+    group: int = 0
 
 
 @record

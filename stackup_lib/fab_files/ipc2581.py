@@ -125,7 +125,8 @@ class _Target:
         self.functions: dict[str, tuple[str, str, str]] = {}
         self.spans: dict[str, tuple[str, str]] = {}
         self.layer = ""
-        self.stack: list[tuple[str, str, list[str], str]] = []
+        self.stack: list[tuple[str, str, list[str], str, str, int]] = []
+        self.groups = 0
         self.finish: StatedText | None = None
         self.thickness: StatedNumber | None = None
         self.impedances: list[StatedNumber] = []
@@ -222,8 +223,12 @@ class _Target:
     def _stackup(self, a: dict[str, str]) -> None:
         self.thickness = stated_number(a.get("overallThickness", ""), self._line(), self.scale)
 
+    def _stackup_group(self, a: dict[str, str]) -> None:
+        self.groups += 1
+
     def _stackup_layer(self, a: dict[str, str]) -> None:
-        self.stack.append((a.get("layerOrGroupRef", ""), a.get("thickness", ""), [], self._line()))
+        name, thickness, number = (a.get(key, "") for key in ("layerOrGroupRef", "thickness", "sequence"))
+        self.stack.append((name, thickness, [], self._line(), number, self.groups))
 
     def _spec_ref(self, a: dict[str, str]) -> None:
         name = a.get("id", "")
@@ -296,7 +301,7 @@ class _Target:
 
     def _rows(self) -> list[SentRow]:
         rows = []
-        for name, thickness, refs, place in self.stack:
+        for name, thickness, refs, place, sequence, group in self.stack:
             kind = self._kind(name)
             if kind is None:
                 continue
@@ -305,7 +310,8 @@ class _Target:
             material = next((spec.material for spec in specs if spec.material), None)
             number = stated_number(thickness, place, self.scale)
             dk, df = numbers.get("DIELECTRIC_CONSTANT"), numbers.get("LOSS_TANGENT")
-            rows.append(SentRow(kind, name, place, number, material, dk, df, numbers.get("WEIGHT")))
+            order = int(sequence) if sequence.isascii() and sequence.isdecimal() and len(sequence) < 10 else None
+            rows.append(SentRow(kind, name, place, number, material, dk, df, numbers.get("WEIGHT"), order, group))
         return rows
 
     def _holes(self, index: dict[str, int]) -> list[SentHoles]:
@@ -373,6 +379,7 @@ _STARTS: dict[str, Any] = {
     "Layer": _Target._layer,
     "Span": _Target._span,
     "Stackup": _Target._stackup,
+    "StackupGroup": _Target._stackup_group,
     "StackupLayer": _Target._stackup_layer,
     "SpecRef": _Target._spec_ref,
     "LayerFeature": _Target._feature,

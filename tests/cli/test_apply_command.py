@@ -169,6 +169,25 @@ def test_without_write_nothing_is_touched_and_the_effect_is_told(
     assert "--write --change-stackup" in out
 
 
+def test_a_plan_that_declares_facts_keeps_profile_and_models_of_the_settings(
+    card: Path, plan: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are meant from the folder of the settings, wherever the command runs, with the plan as without it."""
+    (card.parent / "mine.toml").write_text('title = "Mine"\nextends = ["training"]\n', encoding="utf-8")
+    text = 'profile = "mine.toml"\n[[part_model]]\nparts = ["C1"]\nfile = "c1.lib"\n'
+    card.with_name("stackwright.toml").write_text(text, encoding="utf-8")
+    path = plan(THICKER, ('name = "In2.Cu"', 'name = "In2.Cu", foil = "HVLP"'))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    proposal = command.propose(read_plan(path), card, PlanParts())
+    before, after = proposal.settings_before, proposal.settings_after
+    assert after.declared.copper["In2.Cu"].foil == "HVLP"
+    assert after.profile == before.profile == str(card.parent / "mine.toml")
+    assert after.path == before.path == card.with_name("stackwright.toml")
+    assert apply_plan(path, card, PlanParts()) == 0
+
+
 @pytest.mark.parametrize(("board", "said"), [("", False), ("same", False), ("StickHub.kicad_pcb", True)])
 def test_a_plan_of_another_board_is_named(
     card: Path, plan: Callable[..., Path], board: str, said: bool, capsys: pytest.CaptureFixture[str]

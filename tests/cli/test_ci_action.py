@@ -184,6 +184,89 @@ def test_settings_for_all_boards_change_every_board(repository: Repository, name
     assert len(chosen(repository.settings(**{name: "ci/all.json"}))) == 3
 
 
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def naming(repository: Repository) -> Repository:
+    """The repository, with a board whose settings name a profile that rests on another, and a model of a part."""
+    put(repository.folder / "profiles" / "house.toml", 'title = "House"\nextends = ["base/all.toml"]\n')
+    put(repository.folder / "profiles" / "base" / "all.toml", 'title = "All"\nextends = ["training"]\n')
+    put(repository.folder / "models" / "C1.s2p", "# Hz S RI R 50\n")
+    put(repository.folder / "models" / "other.s2p", "# Hz S RI R 50\n")
+    put(
+        repository.folder / "hw" / FIT / "stackwright.toml",
+        'profile = "../../profiles/house.toml"\n[[part_model]]\nparts = ["C1"]\nfile = "../../models/c1.s2p"\n'
+        '[[part_model]]\nparts = ["C2"]\nfile = "?"\n',
+    )
+    repository.base = repository.commit()
+    return repository
+
+
+@needs_git
+@pytest.mark.parametrize("config", ["", "false", "true"])
+@pytest.mark.parametrize("named", ["profiles/house.toml", "profiles/base/all.toml", "models/C1.s2p"])
+def test_a_file_that_the_settings_name_changes_their_board(naming: Repository, named: str, config: str) -> None:
+    """A stricter profile elsewhere in the repository must not leave the job green; `diff.relative` hides nothing."""
+    if config:
+        git(naming.folder, "config", "diff.relative", config)
+    touch(naming.folder / named)
+    naming.commit()
+    assert chosen(naming.settings()) == [FIT]
+
+
+@needs_git
+def test_a_file_that_is_deleted_changes_the_board_whose_settings_name_it(naming: Repository) -> None:
+    (naming.folder / "profiles" / "base" / "all.toml").unlink()
+    naming.commit()
+    assert chosen(naming.settings()) == [FIT]
+
+
+@needs_git
+def test_a_file_that_no_settings_name_changes_no_board(naming: Repository) -> None:
+    touch(naming.folder / "models" / "other.s2p")
+    put(naming.folder / "profiles" / "unused.toml", 'title = "Unused"\n')
+    naming.commit()
+    assert chosen(naming.settings()) == []
+
+
+@needs_git
+def test_a_profile_of_the_job_changes_every_board(naming: Repository) -> None:
+    """Itself, or one that it rests on; one that is shipped changes none."""
+    touch(naming.folder / "profiles" / "base" / "all.toml")
+    naming.commit()
+    assert len(chosen(naming.settings(STACKWRIGHT_PROFILE="profiles/house.toml"))) == 3
+    assert chosen(naming.settings(STACKWRIGHT_PROFILE="training")) == [FIT]
+    assert len(chosen(naming.settings(STACKWRIGHT_CONFIG=f"hw/{FIT}/stackwright.toml"))) == 3
+
+
+@needs_git
+def test_a_job_in_a_folder_sees_what_lies_outside_of_it(naming: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(naming.folder / "hw")
+    touch(naming.folder / "profiles" / "house.toml")
+    naming.commit()
+    assert chosen(naming.settings()) == [FIT]
+
+
+@needs_git
+@pytest.mark.skipif(os.name != "posix", reason="makes links")
+def test_a_link_counts_by_where_it_leads(naming: Repository) -> None:
+    settings = naming.folder / "hw" / BARE / "stackwright.toml"
+    settings.unlink(missing_ok=True)
+    put(naming.folder / "shared" / "bare.toml", 'profile = "near.toml"\n')
+    put(naming.folder / "shared" / "near.toml", 'title = "Near"\nextends = ["far.toml"]\n')
+    put(naming.folder / "shared" / "far.toml", 'title = "Far"\nextends = ["training"]\n')
+    settings.symlink_to("../../shared/bare.toml")
+    (settings.parent / "near.toml").symlink_to("../../shared/near.toml")
+    for name in ("bare", "near", "far"):
+        naming.base = naming.commit()
+        touch(naming.folder / "shared" / f"{name}.toml")
+        naming.commit()
+        assert chosen(naming.settings()) == [BARE]
+
+
 @needs_git
 def test_a_deleted_board_is_no_board(repository: Repository) -> None:
     repository.board(LOSSY).unlink()
@@ -470,7 +553,13 @@ def test_the_gitlab_job_takes_inputs_and_hands_them_on() -> None:
         ("hw/card.kicad_dru", True),
         ("hw/stackwright.toml", True),
         ("stackwright.toml", True),
-        ("hw/my_stackwright.toml", False),
+        ("hw/house.toml", True),  # a profile of one's own, if settings name it
+        ("models/C1.s2p", True),
+        ("models/J1.S4P", True),
+        ("models/C2.lib", True),
+        ("models/C2.CIR", True),
+        ("README.md", False),
+        ("card.toml.orig", False),
         ("card.kicad_sch", False),
         ("card.kicad_prl", False),
         ("hw/_autosave-card.kicad_pcb", False),
@@ -500,6 +589,41 @@ def test_touched_files_lead_to_their_boards(tmp_path: Path) -> None:
     assert boards("sub/stackwright.toml", "d.kicad_pro", "none/stackwright.toml", "gone.kicad_pcb") == [
         "sub/c.kicad_pcb"
     ]
+
+
+def test_what_settings_name_leads_to_their_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile, one that it rests on, the model of a part; a file that nothing names brings no board."""
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path / "profiles" / "house.toml", 'title = "House"\nextends = ["all.toml"]\n')
+    put(tmp_path / "profiles" / "all.toml", 'title = "All"\nextends = ["training"]\n')
+    for name in ("pyproject.toml", "models/c1.lib", "a/a.kicad_pcb", "b/b.kicad_pcb", "c/c.kicad_pcb"):
+        put(tmp_path / name, "")
+    put(tmp_path / "a" / "stackwright.toml", 'profile = "../profiles/house.toml"\n')
+    put(tmp_path / "b" / "stackwright.toml", '[[part_model]]\nparts = ["C1"]\nfile = "../models/c1.lib"\n')
+    put(tmp_path / "c" / "stackwright.toml", "not TOML")
+
+    def boards(*names: str, shared: tuple[str, ...] = ()) -> list[str]:
+        found = boards_of(boards_touched([Path(name) for name in names], [Path(name) for name in shared]))
+        return [path.as_posix() for path in found]
+
+    assert boards("profiles/house.toml") == boards("profiles/all.toml") == ["a/a.kicad_pcb"]
+    assert boards("models/c1.lib", "profiles/all.toml") == ["a/a.kicad_pcb", "b/b.kicad_pcb"]
+    assert boards("pyproject.toml") == []
+    assert boards("pyproject.toml", shared=("pyproject.toml",)) == [f"{x}/{x}.kicad_pcb" for x in "abc"]
+    assert boards("none.toml") == ["none.toml"]  # a word that is no file is refused by the check
+
+
+def test_a_touched_profile_of_the_command_line_has_every_board_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A hook with `args: [--profile, ...]` judges all boards by that file."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(BOARDS / BARE, tmp_path / "hw")
+    put(tmp_path / "house.toml", 'title = "House"\nextends = ["edge"]\n')
+    assert run(["check", "-q", "--touched", "house.toml"]) == 0
+    assert capsys.readouterr().out == "no board belongs to these files\n"
+    run(["check", "-q", "--touched", "--profile", "house.toml", "house.toml"])
+    assert f"{BARE}.kicad_pcb" in capsys.readouterr().out
 
 
 def test_touched_files_without_a_board_fail_nothing(

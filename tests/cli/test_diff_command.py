@@ -177,6 +177,72 @@ def test_the_settings_are_those_of_the_commit(repository: Path) -> None:
     assert not path.exists()
 
 
+@pytest.fixture
+def naming(repository: Path) -> Path:
+    """The repository, with a profile in a sibling folder that rests on another, and a model of a part."""
+    for name, text in (
+        ("profiles/house.toml", 'title = "House"\nextends = ["base/all.toml"]\n'),
+        ("profiles/base/all.toml", 'title = "All"\nextends = ["training-b200"]\n'),
+        ("models/c1.lib", ".SUBCKT part 1 2\nC1 1 2 1u\n.ENDS\n"),
+    ):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(text, encoding="utf-8")
+    (repository / "hardware" / "stackwright.toml").write_text(
+        'profile = "../profiles/house.toml"\n[[part_model]]\nparts = ["C1"]\nfile = "../models/c1.lib"\n',
+        encoding="utf-8",
+    )
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "own profile")
+    return repository
+
+
+def test_what_the_settings_name_is_that_of_the_commit(naming: Path) -> None:
+    """A profile elsewhere in the repository, one that it rests on, the model of a part; nothing else is laid out."""
+    (naming / "profiles" / "base" / "all.toml").write_text('title = "Later"\n', encoding="utf-8")
+    (naming / "models" / "c1.lib").unlink()
+    with board_at("HEAD", Path(CARD)) as path:
+        top = path.parents[1]
+        assert "training-b200" in (top / "profiles" / "base" / "all.toml").read_text(encoding="utf-8")
+        assert (top / "models" / "c1.lib").read_text(encoding="utf-8").startswith(".SUBCKT")
+        laid = {file.relative_to(top).as_posix() for file in top.rglob("*") if file.is_file()}
+    assert laid == {
+        *(CARD, "hardware/card.kicad_pro", "hardware/stackwright.toml"),
+        *("profiles/house.toml", "profiles/base/all.toml", "models/c1.lib"),
+    }
+
+
+@pytest.mark.slow
+def test_a_profile_in_a_sibling_folder_is_judged_by(naming: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`diff` and `check --against` see a profile that got stricter, and only that; where it lies is not told apart."""
+    assert run(["check", CARD, "--against", "HEAD", "-q"]) == 0
+    house = naming / "profiles" / "house.toml"
+    stricter = (
+        '[[clause]]\nid = "house.layers"\nkind = "layer_count"\ntitle = "layers"\nseverity = "error"\n'
+        'limit = { min = 64, unit = "layers" }\nsource = { document = "nextpcb-design-differences", row = "x" }\n'
+    )
+    house.write_text(house.read_text(encoding="utf-8") + stricter, encoding="utf-8")
+    git(naming, "commit", "-qam", "stricter")
+    capsys.readouterr()
+    assert run(["diff", "HEAD~1", "HEAD", CARD]) == 1
+    said = capsys.readouterr()
+    assert "1 new, 0 fixed" in said.out
+    assert "stackwright-" not in said.out + said.err
+    assert run(["check", CARD, "--against", "HEAD~1", "-q"]) == 1
+    assert run(["check", CARD, "--against", "HEAD", "-q"]) == 0
+
+
+def test_a_profile_that_the_commit_lacks_is_told_by_its_place_in_it(
+    naming: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not by a folder that is gone when the line is read."""
+    git(naming, "rm", "-q", "--cached", "profiles/base/all.toml")
+    git(naming, "commit", "-qm", "forgotten")
+    assert run(["check", CARD, "--against", "HEAD"]) == 2
+    said = capsys.readouterr().err
+    assert "HEAD:profiles/base/all.toml: there is no such profile file" in said
+    assert "stackwright-" not in said
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("remembered")
 def test_a_pull_request_gets_deltas_first_and_the_cross_section_last(

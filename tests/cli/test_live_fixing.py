@@ -265,6 +265,65 @@ def test_a_board_without_a_workload_asks_for_one(editor: Editor, tmp_path: Path)
         shown(editor, tmp_path / "work")
 
 
+def own_profile(editor: Editor, profile: str) -> Editor:
+    """The board in a folder of its own, judged by a profile elsewhere that rests on another."""
+    card = editor.path.parent / "hw" / "card"
+    card.mkdir(parents=True)
+    board = copied(card)
+    settings = card / "stackwright.toml"
+    lines = settings.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith("profile")]
+    settings.write_text("\n".join([f'profile = "{profile}"', *kept, ""]), encoding="utf-8")
+    (card / f"~{board.name}.lck").write_text('{"hostname": "h", "username": "u"}')
+    profiles = card.parent / "profiles"
+    profiles.mkdir()
+    (profiles / "house.toml").write_text('title = "House"\nextends = ["base/all.toml"]\n', encoding="utf-8")
+    (card / "mine.toml").write_text('title = "Mine"\nextends = ["../profiles/base/all.toml"]\n', encoding="utf-8")
+    (profiles / "base").mkdir()
+    (profiles / "base" / "all.toml").write_text('title = "All"\nextends = ["training-b200"]\n', encoding="utf-8")
+    return Editor(board)
+
+
+@pytest.mark.parametrize("profile", ["mine.toml", "../profiles/house.toml"])
+def test_a_profile_of_ones_own_is_judged_by(editor: Editor, tmp_path: Path, profile: str) -> None:
+    """Next to the board or in a sibling folder; the change is the one of the shipped profile that it rests on."""
+    mine = own_profile(editor, profile)
+    before = everything(mine)
+    fix = shown(mine, tmp_path / "work")
+    assert fix["words"] == shown(editor, tmp_path / "shipped")["words"]
+    assert everything(mine) == before
+
+    done = fixing.apply(mine, fix, consent=True)
+    assert mine.path.name in done["files"]
+    assert mine.asked == ["save", "reload"]
+
+
+def test_a_profile_that_is_not_there_is_told_by_its_own_path(editor: Editor, tmp_path: Path) -> None:
+    """Not by that of the copy, which is gone when the line is read."""
+    mine = own_profile(editor, "../profiles/house.toml")
+    (mine.path.parents[1] / "profiles" / "base" / "all.toml").unlink()
+    with pytest.raises(StackwrightError, match="there is no such profile file") as refused:
+        shown(mine, tmp_path / "work")
+    assert str(mine.path.parents[1] / "profiles" / "base" / "all.toml") in str(refused.value)
+    assert "stackwright-" not in str(refused.value)
+
+
+@pytest.mark.parametrize("folder", [".", "..", "elsewhere"])
+def test_models_of_parts_are_copied_as_far_from_the_board_as_they_are(tmp_path: Path, folder: str) -> None:
+    """By their paths in the settings, from the board's folder or from above it."""
+    board = tmp_path / "hw" / "card" / "card.kicad_pcb"
+    model = board.parent / folder / "models" / "c1.lib"
+    model.parent.mkdir(parents=True)
+    board.parent.mkdir(exist_ok=True)
+    model.write_text(".ENDS", encoding="utf-8")
+    text = f'[[part_model]]\nparts = ["C1"]\nfile = "{folder}/models/c1.lib"\n'
+    (board.parent / "stackwright.toml").write_text(text, encoding="utf-8")
+    with fixing._copied(board, b"live") as copy:
+        assert copy.read_bytes() == b"live"
+        assert (copy.parent / folder / "models" / "c1.lib").read_text(encoding="utf-8") == ".ENDS"
+        assert copy.with_name("stackwright.toml").read_text(encoding="utf-8") == text
+
+
 def test_a_fit_board_needs_none(tmp_path: Path) -> None:
     """It says that the stackup need not change."""
     name = "training_b200_fit"

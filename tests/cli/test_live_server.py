@@ -29,6 +29,7 @@ from stackwright.kicad.errors import KicadError, NeverSavedError
 from stackwright.kicad.live import is_there
 from stackwright.kicad.server import LOOPBACK, MOST_BODY, LiveServer
 from stackwright.kicad.session import Session
+from stackwright.kicad.settings_files import SettingsFiles
 from stackwright.kicad.view import frame
 from stackwright.kicad.worker import shown
 
@@ -499,6 +500,25 @@ def test_a_change_is_seen_at_the_next_look(board: Played, monkeypatch: pytest.Mo
 
     (board.path.parent / "stackwright.toml").write_text('profile = "edge"\n')
     assert one.state()["stale"] is True
+
+
+def test_a_profile_that_the_settings_name_is_looked_at_too(tmp_path: Path) -> None:
+    """Also one that it rests on, and one that is not there yet; another file is not."""
+    board, base = tmp_path / "card" / "card.kicad_pcb", tmp_path / "base.toml"
+    board.parent.mkdir()
+    board.with_name("stackwright.toml").write_text('profile = "../house.toml"\n', encoding="utf-8")
+    (tmp_path / "house.toml").write_text('title = "House"\nextends = ["base.toml"]\n', encoding="utf-8")
+    files = SettingsFiles(board)
+    digests = [files.digest(), files.digest()]
+    (tmp_path / "other.toml").write_text("", encoding="utf-8")
+    digests.append(files.digest())
+    assert len(set(digests)) == 1
+    base.write_text('title = "All"\n', encoding="utf-8")
+    digests.append(files.digest())
+    base.write_text('title = "Stricter"\n', encoding="utf-8")
+    digests.append(files.digest())
+    assert len(set(digests)) == 3
+    assert files.digest() == digests[-1]
 
 
 def test_a_large_board_is_compared_by_what_is_cheap_and_says_so(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:

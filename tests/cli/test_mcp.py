@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -145,6 +146,33 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StackwrightError, match="21 folders"):
         served([tmp_path] * 21)
     assert served([tmp_path, tmp_path / "."]) == (tmp_path.resolve(),)
+
+
+def asked(folder: Path, **arguments: str) -> dict[str, Any]:
+    """The answer of the tool `check`, without the protocol around it."""
+    anyio = pytest.importorskip("anyio")
+    from stackwright.assistants.ask import answer_to
+
+    question = questions()["check"].model_validate(arguments)
+    answer: dict[str, Any] = json.loads(anyio.run(answer_to, question, (folder.resolve(),)))["answer"]
+    return answer
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_check_answers_for_one_board_and_names_it(tmp_path: Path, broken: bool) -> None:
+    """A folder of two is refused, whether or not the first can be read: a fit board must not stand for both."""
+    for name, board in (("a", "edge_jetson_carrier_fit"), ("z", "training_b200_lossy_prepreg")):
+        shutil.copytree(BOARDS / board, tmp_path / name)
+    if broken:
+        (tmp_path / "a" / "edge_jetson_carrier_fit.kicad_pcb").write_text("(kicad_pcb", encoding="utf-8")
+    names = "a/edge_jetson_carrier_fit.kicad_pcb, z/training_b200_lossy_prepreg.kicad_pcb"
+    said = re.escape(f".: holds 2 boards ({names}); give the one you mean")
+    with pytest.raises(StackwrightError, match=said):
+        asked(tmp_path, board=".")
+    with pytest.raises(StackwrightError, match=said):
+        asked(tmp_path, board=".", at="findings")
+    answer = asked(tmp_path, board="z")
+    assert (answer["board"], answer["headline"]) == ("z/training_b200_lossy_prepreg.kicad_pcb", "not fit")
 
 
 @needs_links

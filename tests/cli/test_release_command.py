@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -179,6 +181,46 @@ def test_fix_writes_a_file_that_agrees(
     run(["release", str(board), str(made), *others, "--format", "json"])
     found = json.loads(capsys.readouterr().out)["findings"]
     assert [one for one in found if one["place"].startswith("card-corrected.xml")] == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "wanted"),
+    [
+        ("", []),
+        ("0 0 0 0 0", []),
+        ("1 2 3 4 5", []),
+        ("0 10 20 | 0 10", []),  # two groups, each with its own numbers
+        ("3 ? 7 8 9", []),
+        ("0 3 2 1 4", [("differs", "T"), ("differs", "B")]),
+        ("0 1 2 | 4 3", [("not compared", "which row is at the top")]),
+        ("9 8 7 6 5", [("not compared", "which row is at the top")]),
+    ],
+)
+def test_numbers_of_rows_agree_with_their_order(
+    board: Path, fab: Path, capsys: pytest.CaptureFixture[str], numbers: str, wanted: list[Any]
+) -> None:
+    """`sequence` numbers the rows of a group; a fab's program that goes by it must build what is written."""
+    path = board.with_name("card.xml")
+    path.write_text(IPC.replace('DRILL" p', f'{drill_text(board)}" p'))
+    run(["release", str(board), str(path), "--fix"])
+    made = board.with_name("card-corrected.xml")
+    words = iter(numbers.split())
+
+    def numbered(found: re.Match[str]) -> str:
+        word = next(words, "")
+        group = "</StackupGroup><StackupGroup>" if word == "|" else ""
+        word = next(words) if group else word
+        return group + found[0] + (f' sequence="{word}"' if word else "")
+
+    text = re.sub("<StackupLayer(?= )", numbered, made.read_text(encoding="utf-8"))
+    text = re.sub("(<Stackup [^>]*>)", r"\1<StackupGroup>", text).replace("</Stackup>", "</StackupGroup></Stackup>")
+    made.write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    run(["release", str(board), str(made), str(fab / "edge.gm1"), str(fab / "card.gbrjob"), "--format", "json"])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    found = [one for one in found if one["place"].startswith("card-corrected.xml")]
+    assert [(one["outcome"], one["what"]) for one in found] == wanted
+    assert all(one["topic"] == "order" for one in found)
 
 
 def test_fix_writes_files_only(board: Path, fab: Path) -> None:

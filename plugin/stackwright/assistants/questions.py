@@ -6,7 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from stackup_lib.core.errors import BoardFileError
 from stackwright.assistants.bounded import Json
+from stackwright.text.words import count, some
 
 BOARD = "Path of a .kicad_pcb or .kicad_pro, or of a folder with one board; the tool boards lists them."
 PROFILE = "Workload to judge against, e.g. training-b200; default: what the board's stackwright.toml says."
@@ -43,7 +45,11 @@ class ToolQuestion(BaseModel):
         return document
 
     def parts(self, document: Json) -> Json:
-        """Return the document that `at` leads through."""
+        """Return the document that `at` leads through.
+
+        Raises:
+            BoardFileError: it answers for several boards.
+        """
         return document
 
 
@@ -64,9 +70,14 @@ class CheckQuestion(ToolQuestion):
 
     def parts(self, document: Json) -> Json:
         """Return the report of the one board, with the verdicts counted and those that lack data set apart."""
-        if not document["reports"]:
+        reports, errors = document["reports"], document["errors"]
+        if (answers := len(reports) + len(errors)) > 1:
+            boards = [one["board"]["path"] for one in reports] + [one["path"] for one in errors]
+            what = f"holds {count(answers, 'board')} ({some(sorted(boards))})"
+            raise BoardFileError(self.board, what, "give the one you mean")
+        if not reports:
             return document
-        report = document["reports"][0]
+        report = reports[0]
         lacking = [
             {"clause": one["clause"], "title": one["title"], "missing": one["missing"]}
             for one in report["verdicts"]
@@ -81,7 +92,8 @@ class CheckQuestion(ToolQuestion):
             return document
         whole = ("headline", "headline_why", "requirements", "coverage", "not_verifiable", "crashes")
         told = ("code", "severity", "confidence", "title", "fix", "clause", "objects", "measured", "limit")
-        shown = {name: document["provenance"][name] for name in ("profile", "form")}
+        shown = {"board": document["board"]["path"]}
+        shown |= {name: document["provenance"][name] for name in ("profile", "form")}
         shown |= {name: document[name] for name in whole}
         shown["findings"] = [{name: one[name] for name in told} for one in document["findings"]]
         counted = {name: len(value) for name, value in document.items() if isinstance(value, list)}

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.named_files import named_by_settings
+from stackup_lib.core.files.file_names import composed
 from stackup_lib.core.files.plain_file import read_plain_text
 from stackwright.run.git import GitError, fetch_commit, git, git_does, names
 
@@ -30,34 +33,32 @@ def tracked_boards(patterns: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def touched(boards: Iterable[str], base: str, shared: Iterable[str] = ()) -> list[str]:
-    """Return the boards that differ from a commit: their own files, their project, rules and settings.
+def touched(boards: Iterable[str], base: str, shared: Iterable[Path] = ()) -> list[str]:
+    """Return the boards that differ from a commit: own files, project, rules, settings, and what the settings name.
 
     Args:
         boards: paths relative to the current folder.
         base: a commit that git has.
         shared: files that decide over every board, such as settings for all; when one differs, every board counts.
     """
-    changed = set(
-        names(
-            git(
-                "diff",
-                "--no-ext-diff",
-                "--no-textconv",
-                "--name-only",
-                "--no-renames",
-                "--relative",
-                "-z",
-                base,
-                "HEAD",
-                "--",
-            )
-        )
-    )
-    given = list(boards)
-    if changed & {PurePosixPath(path).as_posix() for path in shared}:
+    top = Path(git("rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")).resolve()
+    differing = names(git("diff-tree", "-r", "--name-only", "--no-renames", "-z", base, "HEAD", "--"))
+    changed = {_key(top / name) for name in differing}
+    given, here = list(boards), Path.cwd().resolve()
+    if any(_has_changed(here / path, changed) for path in shared):
         return given
-    return [board for board in given if _is_touched(PurePosixPath(board), changed)]
+    named: dict[Path, bool] = {}  # whether a file that the settings of a folder name has changed
+    found = []
+    for board in given:
+        path = here / board
+        settings = path.with_name(FILE_NAME)
+        if settings not in named:
+            named[settings] = _has_changed(settings.resolve(), changed) or any(
+                _has_changed(one, changed) for file in named_by_settings(settings) for one in (file.place, file.real)
+            )
+        if named[settings] or _is_touched(path, changed):
+            found.append(board)
+    return found
 
 
 def base_of(environment: Mapping[str, str]) -> str | None:
@@ -85,12 +86,22 @@ def _is_board(name: str) -> bool:
     )
 
 
-def _is_touched(board: PurePosixPath, changed: Iterable[str]) -> bool:
-    """A board's own files, or settings (a profile of the user's own may lie in a folder above)."""
-    own = {str(board.with_suffix(suffix)) for suffix in OF_BOARD}
-    return any(
-        name in own or (name.endswith(".toml") and PurePosixPath(name).parent in board.parents) for name in changed
+def _is_touched(board: Path, changed: set[str]) -> bool:
+    """A board's own files, or a `.toml` in its folder or above."""
+    parents = {_key(parent) for parent in board.parents}
+    return any(_key(board.with_suffix(suffix)) in changed for suffix in OF_BOARD) or any(
+        name.endswith(".toml") and name.rpartition("/")[0] in parents for name in changed
     )
+
+
+def _has_changed(file: Path, changed: set[str]) -> bool:
+    """Tell whether a file differs, or a link or a repository in the repository through which it is reached."""
+    return any(_key(one) in changed for one in (file, *file.parents))
+
+
+def _key(path: Path) -> str:
+    """Return what two spellings of a file have in common: settings may name it in other case than git."""
+    return composed(path.as_posix()).casefold()
 
 
 def _event(path: Path) -> dict[str, object]:

@@ -99,8 +99,7 @@ def _touched(environment: Mapping[str, str], request: CheckRequest) -> JobChoice
         return JobChoice(boards, f"{everything}: this event has no commit to compare with.", complete=True)
     if not have(base, fetch=_flag(environment, "FETCH_BASE", default=False)):
         return JobChoice(boards, f"{everything}: commit {base[:12]} is not in this clone.", complete=True)
-    shared = [relative_to_run(str(path))[0] for path in (request.config, request.baseline) if path]
-    changed = touched(boards, base, shared)
+    changed = touched(boards, base, request.shared_files())
     return JobChoice(
         changed, f"{len(changed)} of {count(len(boards), 'board')} changed since {base[:12]}.", complete=False
     )

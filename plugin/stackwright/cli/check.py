@@ -101,8 +101,8 @@ Defaults come from [check] in stackwright.toml.
 @click.option(
     "--touched",
     is_flag=True,
-    help="Check the boards that belong to these files: boards, projects, rules and stackwright.toml, as a "
-    "pre-commit hook passes them.",
+    help="Check the boards that belong to these files: boards, projects, rules, stackwright.toml and files that it "
+    "names, as a pre-commit hook passes them.",
 )
 @no_cache_option
 @click.option(

@@ -6,6 +6,7 @@ classes are KiCad's own while it has the project open, so those are left for the
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from drc_rules.settings import FILE_NAME
+from drc_rules.settings.named_files import named_by_settings
 from stackup_lib.core.errors import NotWrittenError, StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes, read_plain
 from stackup_lib.core.files.sole_writer import sole_writer
@@ -56,7 +58,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
     Where the stackup needs no change, only words that say so.
 
     Args:
-        board: the board's own file; project, rules and settings next to it are copied.
+        board: the board's own file; project, rules and settings next to it are copied, and what the settings name.
         live: the board as it is in the editor.
         profile: the workload, where it was chosen.
         plan_path: where the plan goes.
@@ -68,8 +70,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
     from stackwright.commands.apply.apply import propose
     from stackwright.commands.suggest.least import NO_ROW
 
-    with for_the_page(), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
-        copy = _copy(board, live, Path(folder))
+    with for_the_page(), _copied(board, read_board_bytes(live)) as copy:
         project, found = _suggested(copy, profile)
         if found.changes[0].words[0].startswith(NO_ROW):
             return {"unneeded": UNNEEDED}
@@ -97,14 +98,33 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
         }
 
 
-def _copy(board: Path, live: Path, folder: Path) -> Path:
-    """Copy what a check reads, the live board in place of the file."""
-    target = folder / board.name
-    target.write_bytes(read_board_bytes(live))
-    for file in (*(board.with_suffix(suffix) for suffix in NEXT_TO), board.with_name(FILE_NAME)):
-        if file.exists():
-            (folder / file.name).write_bytes(read_plain(file))
-    return target
+@contextmanager
+def _copied(board: Path, content: bytes) -> Iterator[Path]:
+    """Copy what a check reads, the live board in place of the file, and what the settings name as far from it as it is.
+
+    Errors within this block name the user's files, not the copies.
+    """
+    home = Path(os.path.abspath(board.parent))  # noqa: PTH100 - takes `..` out and follows no link
+    settings = home / FILE_NAME
+    files = {file: file for file in (*(home / board.with_suffix(one).name for one in NEXT_TO), settings)}
+    named = [file for file in named_by_settings(settings) if file.place.anchor == home.anchor]
+    files |= {file.place: file.real for file in named}
+    top = Path(os.path.commonpath([home, *(file.place.parent for file in named)]))
+    with tempfile.TemporaryDirectory(prefix="stackwright-") as temporary:
+        folder = Path(temporary).resolve()
+        copy = folder / home.relative_to(top) / board.name
+        for file, real in files.items():
+            target = folder / file.relative_to(top)
+            if real.is_file():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(read_plain(real))
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(content)
+        try:
+            yield copy
+        except StackwrightError as error:
+            where, what = (words.replace(str(folder), str(top).rstrip(os.sep)) for words in (error.where, error.what))
+            raise type(error)(where, what, error.next_step) from error
 
 
 def _parts(plan: Plan, *, consent: bool) -> PlanParts:
@@ -285,10 +305,7 @@ def _rehearsed(live: Reloading, content: bytes, plan: Plan, parts: PlanParts) ->
     """
     from stackwright.commands.apply.apply import propose, refuse_silent
 
-    with tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
-        held = Path(folder) / "held"
-        held.write_bytes(content)
-        copy = _copy(live.path, held, Path(folder))
+    with _copied(live.path, content) as copy:
         proposal = propose(plan, copy, parts)
         refuse_silent(proposal, live.path, parts)
         pending = [file for file in proposal.files if file.differs]

@@ -6,25 +6,31 @@ import hashlib
 from pathlib import Path
 
 from drc_rules.settings import FILE_NAME
+from drc_rules.settings.named_files import named_by_settings
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes, read_plain
 
 
 class SettingsFiles:
-    """Looks at `stackwright.toml`, the project and the design rules next to a board; reads them only when touched."""
+    """Looks at settings, what they name, project and design rules of a board; reads them only when touched."""
 
     def __init__(self, board: Path) -> None:
         self._files = (board.with_name(FILE_NAME), board.with_suffix(".kicad_dru"), board.with_suffix(".kicad_pro"))
+        self._named: tuple[Path, ...] = ()
         self._touched: tuple[tuple[float, int], ...] = ()
         self._digest = ""
 
     def digest(self) -> str:
         """Return a fingerprint of what they say; KiCad's own rewriting of a project does not change it."""
-        touched = tuple(_touched(file) for file in self._files)
-        if touched != self._touched:
-            self._digest = hashlib.sha256(b"\0".join(_said(file) for file in self._files)).hexdigest()
-            self._touched = touched
+        if self._stamps() != self._touched:
+            self._named = tuple(file.real for file in named_by_settings(self._files[0]))
+            self._touched = self._stamps()  # first: what is written while they are read is seen at the next look
+            said = (_said(file) for file in (*self._files, *self._named))
+            self._digest = hashlib.sha256(b"\0".join(said)).hexdigest()
         return self._digest
+
+    def _stamps(self) -> tuple[tuple[float, int], ...]:
+        return tuple(_touched(file) for file in (*self._files, *self._named))
 
 
 class BoardFile:

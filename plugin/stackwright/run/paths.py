@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -56,20 +56,38 @@ def boards_of(typed: Iterable[Path]) -> list[Path]:
     return list(found.values())
 
 
-def boards_touched(files: Iterable[Path]) -> list[Path]:
-    """Return the boards that belong to files of a change: of a board, project or rules file, or of a settings file.
+def boards_touched(files: Iterable[Path], shared: Iterable[Path] = ()) -> list[Path]:
+    """Return the boards that belong to files of a change: a board, project, rules, settings, or what settings name.
 
     A file that has no board, such as the project of a schematic alone, brings none.
+
+    Args:
+        files: they may be of boards anywhere; what settings name is looked up in the current folder and below it.
+        shared: files that decide over every board; one of them brings every board below the current folder.
     """
-    found = []
+    found: list[Path] = []
+    others: list[Path] = []
     for file in files:
         if file.name == FILE_NAME:
             found += _boards(file.parent) if file.parent.is_dir() else []
         elif file.suffix in OF_BOARD and file.with_suffix(BOARD).is_file():
             found.append(file.with_suffix(BOARD))
         elif file.suffix not in OF_BOARD:
-            found.append(file)
-    return found
+            (others if file.is_file() else found).append(file)
+    return [*found, *(_boards_naming(others, shared) if others else ())]
+
+
+def _boards_naming(files: Iterable[Path], shared: Iterable[Path]) -> Iterator[Path]:
+    """Yield the boards below the current folder whose settings name one of these files, at first or second hand."""
+    from drc_rules.settings.named_files import named_by_settings
+
+    real = {os.path.realpath(file) for file in files}
+    if any(os.path.realpath(file) in real for file in shared):
+        yield from boards_below(Path())
+        return
+    for settings in _found_below(Path(), lambda name: name == FILE_NAME):
+        if any(str(file.real) in real for file in named_by_settings(settings)):
+            yield from _boards(settings.parent)
 
 
 def _below(path: Path) -> list[Path]:
@@ -85,10 +103,17 @@ def boards_below(folder: Path) -> list[Path]:
     Raises:
         BoardFileError: the folder cannot be read.
     """
+    return _found_below(as_stored(folder), _is_board_name, _refuse)
+
+
+def _found_below(
+    folder: Path, is_meant: Callable[[str], bool], refuse: Callable[[OSError], object] | None = None
+) -> list[Path]:
+    """Return the files whose names are meant, by path; a folder that cannot be read is passed over or refused."""
     found = []
-    for root, folders, files in os.walk(as_stored(folder), onerror=_refuse):
+    for root, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not any(fnmatchcase(name, one) for one in SKIPPED_FOLDERS)]
-        found += [Path(root, name) for name in files if _is_board_name(name) and Path(root, name).is_file()]
+        found += [Path(root, name) for name in files if is_meant(name) and Path(root, name).is_file()]
     return sorted(found)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.named_files import named_by_settings
+from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.file_names import found_among
 from stackwright.run.git import GitError, git, git_does, names
 
@@ -46,7 +50,7 @@ def _inside(commit: str, board: Path) -> PurePosixPath:
 
 @contextmanager
 def board_at(revision: str, board: Path) -> Iterator[Path]:
-    """Lay a board out as it was in a commit, with its project, rules and the settings next to and above it.
+    """Lay a board out as it was in a commit: with project, rules, settings next to and above it, and what these name.
 
     Args:
         revision: anything that git takes for a commit.
@@ -54,17 +58,46 @@ def board_at(revision: str, board: Path) -> Iterator[Path]:
 
     Raises:
         GitError: this is no git repository, there is no such commit, or the board is not in it.
+        StackwrightError: what is done with the board failed; files of the commit are told as `revision:path`.
     """
     folder = board.resolve().parent
     commit = _commit(revision, folder)
     inside = _inside(commit, board)
     with tempfile.TemporaryDirectory(prefix="stackwright-") as temporary:
+        target = Path(temporary).resolve()
         for name in _files(commit, inside, folder):
-            _lay_out(commit, name, folder, Path(temporary))
-        laid = Path(temporary) / inside
+            _lay_out(commit, name, folder, target)
+        laid = target / inside
         if not laid.exists():
             raise GitError(f"{revision}:{inside}", "is not in that commit", "name the board as that commit has it")
-        yield laid
+        _lay_out_named(commit, laid.with_name(FILE_NAME), folder, target)
+        try:
+            yield laid
+        except StackwrightError as error:
+            if str(target) not in error.where + error.what:
+                raise
+            where, what = (_as_in_commit(words, target, revision) for words in (error.where, error.what))
+            raise type(error)(where, what, error.next_step) from error
+
+
+def _lay_out_named(commit: str, settings: Path, folder: Path, target: Path) -> None:
+    """Lay out the files that settings name and that the commit has; each is there before it is read for more names."""
+    for file in named_by_settings(settings):
+        if not file.real.is_relative_to(target) or file.real.exists():
+            continue  # outside of the repository, or a settings file above the board
+        inside = file.real.relative_to(target)
+        name = inside.as_posix()
+        if name.startswith(":") or any(is_device(part) for part in inside.parts):
+            continue  # git would take the one, and Windows the other for something else
+        listed = names(git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", name, folder=folder))
+        if name in listed:
+            _lay_out(commit, name, folder, target)
+
+
+def _as_in_commit(words: str, target: Path, revision: str) -> str:
+    """Return an error's words with `revision:path` in place of paths of the folder in which a commit is laid out."""
+    path = re.compile(re.escape(f"{target}{os.sep}") + r"([^,:\"\n]*)")
+    return path.sub(lambda found: f"{revision}:{Path(os.path.normpath(found[1])).as_posix()}", words)
 
 
 def _commit(revision: str, folder: Path) -> str:

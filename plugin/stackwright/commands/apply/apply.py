@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from drc_rules.analysis.impedance.line_effects import line_effects, planned_lines
-from drc_rules.engine.check import config_file, find_config, prepare
+from drc_rules.engine.check import config_file, find_config, prepare, with_own_profile
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config, parse_config
@@ -204,7 +204,8 @@ def planned_settings(
     if not edit.set and not edit.retired:
         return FileChange(path, old, old or b""), config, ()
     new = edit.text.replace("\n", "\r\n") if "\r\n" in text else edit.text
-    return FileChange(path, old, new.encode()), parse_config(edit.text, where=str(path)), edit.retired
+    planned = with_own_profile(parse_config(edit.text, where=str(path), path=path), path.parent)
+    return FileChange(path, old, new.encode()), planned, edit.retired
 
 
 def _project(plan: Plan, board_path: Path) -> FileChange:

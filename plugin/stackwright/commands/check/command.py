@@ -60,7 +60,7 @@ OF_ONE_BOARD = ("kicad",)
 
 def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
     """Check every board, write the report or reports, and return the worst exit code."""
-    boards = boards_of(boards_touched(typed) if request.touched else typed)
+    boards = boards_of(boards_touched(typed, request.shared_files()) if request.touched else typed)
     if not boards:
         show("no board belongs to these files\n")
         return CLEAN

@@ -77,6 +77,19 @@ class CheckRequest:
     kicad_drc: bool = False
     open_page: bool = False
 
+    def shared_files(self) -> list[Path]:
+        """Return the files that decide over every board: those of the request, and those that they name."""
+        from drc_rules.settings.named_files import named_by_profile, named_by_settings
+
+        given = [path for path in (self.config, self.baseline) if path]
+        named = list(named_by_settings(self.config)) if self.config else []
+        named += named_by_profile(self.overrides.profile) if self.overrides.profile else []
+        return [
+            *given,
+            *(path.resolve() for path in given),
+            *(one for file in named for one in (file.place, file.real)),
+        ]
+
     @property
     def formats(self) -> tuple[str, ...]:
         """Formats of the reports."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from drc_rules.engine.check import CheckUp, check_up, with_own_profile
 from drc_rules.facts.declared import Overrides
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import parse_config
 from stackwright.kicad.form.questions import questions_of
 from stackwright.kicad.form.verdict import verdict_of
@@ -32,6 +33,6 @@ def try_settings(board: Path, live: bytes, settings: str, profile: str | None) -
     Raises:
         StackwrightError: the board or the settings cannot be read.
     """
-    config = with_own_profile(parse_config(settings), board.parent)
+    config = with_own_profile(parse_config(settings, path=board.with_name(FILE_NAME)), board.parent)
     overrides = Overrides(profile=profile).with_defaults(config.check)
     return form_of(check_up(board, config=config, overrides=overrides, text=live))
