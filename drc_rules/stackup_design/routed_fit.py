@@ -11,7 +11,7 @@ from stackup_lib.core.record import record
 from stackup_lib.core.words import listed
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solver import solve
-from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals
+from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, RoutedSize
 
 USUAL_TOLERANCE_PCT = 10.0
 COARSE = 1e-3
@@ -70,6 +70,22 @@ def unsought_sizes(ctx: Context, interfaces: Mapping[str, str]) -> tuple[Unsough
     )
 
 
+def sizes_to_keep(ctx: Context) -> tuple[RoutedSize, ...]:
+    """Return the routed sizes of all targets, with the impedance that they may have, tolerance included."""
+    found = []
+    for one in unsought_sizes(ctx, {}):
+        low, high = _limits_ohm(one.target)
+        width, gap = one.size
+        found.append(RoutedSize(layer=one.layer, width_mm=width, gap_mm=gap, low_ohm=low, high_ohm=high))
+    return tuple(dict.fromkeys(found))
+
+
+def _limits_ohm(target: NetTarget) -> tuple[float, float]:
+    low, high = target.range_ohm or (target.ohm, target.ohm)
+    slack = target.tolerance_pct / 100
+    return low * (1 - slack), high * (1 + slack)
+
+
 def unsought_words(candidate: CandidateStackup, sizes: Sequence[UnsoughtSize]) -> tuple[tuple[str, bool], ...]:
     """Return what routed sizes make in a stackup, and whether that is within their tolerance; the others come first."""
     names = [row.name for row in candidate.copper]
@@ -79,9 +95,10 @@ def unsought_words(candidate: CandidateStackup, sizes: Sequence[UnsoughtSize]) -
             ohm = _ohm(candidate, one.layer, one.size, one.target.kind)
         except GeometryError:  # no plane, or no room between its planes
             continue
-        target, slack = one.target, one.target.tolerance_pct / 100
+        target = one.target
         low, high = target.range_ohm or (target.ohm, target.ohm)
-        fits = low * (1 - slack) <= ohm <= high * (1 + slack)
+        least, most = _limits_ohm(target)
+        fits = least <= ohm <= most
         size = f"{_text(one.size)} makes {ohm:.1f} ohm"
         asked = f"{low:g} ohm" if low == high else f"{low:g} to {high:g} ohm"
         layers, titles = found.setdefault((fits, size, f"{asked} +-{target.tolerance_pct:g} %"), ({}, {}))

@@ -234,28 +234,28 @@ class Search:
 
 
 def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tuple[float | int | str, ...]]:
-    """Return the key that ranks the front: missed wishes first, then what the goals rank by.
+    """Return the key that ranks the front: missed wishes first, then lines to route anew, then what the goals rank by.
 
     Where there is a loss budget, the margin is the loss that counts; unsolved lines may have any.
     """
     worst = max(e.objectives[0] for e in front) or 1.0
     budgets = any(line.loss_budget_db is not None for line in goals.lines)
-    cheapest: dict[float, float] = {}
+    cheapest: dict[tuple[float, float], float] = {}
     for entry in front:
-        _, cost, *_, missed = entry.objectives
-        cheapest[missed] = min(cost, cheapest.get(missed, cost))
+        _, cost, *_, moved, missed = entry.objectives
+        cheapest[missed, moved] = min(cost, cheapest.get((missed, moved), cost))
 
     def key(entry: SearchEntry) -> tuple[float | int | str, ...]:
-        loss, cost, *_, missed = entry.objectives
+        loss, cost, *_, moved, missed = entry.objectives
         apart, drills = abs(entry.known.thickness_error), len(entry.known.backdrilled)
-        more = cost / cheapest[missed]
+        more = cost / cheapest[missed, moved]
         if goals.rank_by == "cost":
             order: tuple[float, ...] = (round(more + apart, 4), loss)
         else:
             margin = entry.known.least_margin_db
             by_loss = -(math.inf if margin is None else margin) if budgets else loss / worst + apart
             order = (bisect(COST_CLASSES, more), round(by_loss, 2 if budgets else 4))
-        return missed, *order, drills, cost, entry.name
+        return missed, moved, *order, drills, cost, entry.name
 
     return key
 

@@ -40,6 +40,7 @@ from stackup_lib.synthesis.layer_copper import (
     with_smooth_foil,
 )
 from stackup_lib.synthesis.line_loss import catalogue_df
+from stackup_lib.synthesis.routed_lines import outer_misfit
 
 EVEN = 1.5
 """A stripline's two dielectrics differ by at most this factor, or its loss is that of the nearer plane."""
@@ -64,6 +65,8 @@ MOST_CHOICES = {1: 60, 2: 60, 3: 40, 4: 16, 5: 10, 6: 7}
 
 TO_ORDER_DIGITS = 2
 """Laminate that is made to order is given to a hundredth of a millimetre."""
+
+PLANE_LETTERS = ("G", "P")
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -266,7 +269,8 @@ def _parts(
         if place != "fast outer":  # thicker, pairs of a fixed pitch have gaps that a fab asks about as well
             uneasy[fast] = uneasy[fast] + along(place, [ASKS * _is_thin(c, goals.build_rules) for c in found])
         if place.endswith("outer"):
-            uneasy[fast] = uneasy[fast] + np.abs(mean - 0.08) * 2
+            on_surface = _misfit(found, goals)
+            uneasy[fast] = uneasy[fast] + (np.abs(mean - 0.08) * 2 if on_surface is None else along(place, on_surface))
         if goals.thickness_mm is None:
             uneasy[fast] = uneasy[fast] + 0.5 * np.maximum(0.0, mean - 0.1)
     fast_prepregs = [means[place] for place in means if place.startswith("fast prepreg")]
@@ -279,6 +283,20 @@ def _parts(
     for upper, lower in product(*([means[p] for p in slow if kind in p] for kind in ("core", "prepreg"))):
         uneasy[False] = uneasy[False] + np.maximum(0.0, ETCHED_MM - np.minimum(upper, lower)) * 10
     return totals, uneasy
+
+
+def _misfit(found: Sequence[FillChoice], goals: Goals) -> list[float] | None:
+    """Return how badly routed lines on the surface keep their impedance over each choice; None where none run there."""
+    laid_out = goals.laid_out
+    if laid_out is None:
+        return None
+    last = len(laid_out.layers) - 1
+    planes = {0: laid_out.layers[1], last: laid_out.layers[last - 1]}
+    sizes = [size for size in laid_out.routed if planes.get(size.layer, "") in PLANE_LETTERS]
+    if not sizes:
+        return None
+    means, dks = np.array([c.mean_mm for c in found]), np.array([c.sold.dk for c in found])
+    return [float(value) for value in outer_misfit(sizes, means, dks, goals.finish)]
 
 
 def _is_thin(choice: FillChoice, rules: BuildRules) -> bool:
