@@ -26,6 +26,9 @@ FINEST_MM = 0.05
 MOST_REFUSED = 3
 """Sentences on what chosen laminates break, of each search."""
 
+THICKER = (1.05, 1.1, 1.2)
+"""Times the thickness that was asked for, and could be built but for its lines: what is tried before any thickness."""
+
 DRILLS_MM = (0.25, 0.3, 0.35, 0.4, 0.5)
 
 
@@ -170,7 +173,7 @@ def _steps(name: str, goals: Goals) -> Iterator[_Eased]:
 
 
 def _thickness(goals: Goals) -> Iterator[_Eased]:
-    """The nearest thickness that can be built, then any."""
+    """The nearest thickness that can be built, or a little more where the one that is asked for can be; then any."""
     wanted = goals.thickness_mm
     if wanted is None:
         return
@@ -186,6 +189,9 @@ def _thickness(goals: Goals) -> Iterator[_Eased]:
             yield _eased(goals, words, thickness_mm=round(low * more / (1 + goals.thickness_tolerance) + 0.005, 2))
     elif spans and max(high for _, high in spans) < wanted:
         yield _eased(goals, words, thickness_mm=round(max(high for _, high in spans), 2))
+    elif spans:
+        for more in THICKER:
+            yield _eased(goals, words, thickness_mm=round(wanted * more, 2))
     yield _eased(goals, words, thickness_mm=None)
 
 
