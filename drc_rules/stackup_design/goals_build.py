@@ -205,7 +205,7 @@ def power_planes(work: GoalWork, count: int) -> int:
         # without a power plane its copper cannot be verified: nothing could meet the requirement
         planes = usual or 1
         how = "no inner layer is filled with supplies" if has_planes else "supplies could share the grounds"
-        work.say("power planes", f"{planes}", From.ASSUMPTION, f"{how}, but {asks.id} asks for their copper")
+        work.say("power planes", f"{planes}", From.ASSUMPTION, f"{how}, but {asks.id} requires their copper")
         return planes
     if has_planes:
         supplies = sum(map(_is_supply, uses[1:-1]))

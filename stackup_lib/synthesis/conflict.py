@@ -27,7 +27,7 @@ MOST_REFUSED = 3
 """Sentences on what chosen laminates break, of each search."""
 
 THICKER = (1.05, 1.1, 1.2)
-"""Times the thickness that was asked for, and could be built but for its lines: what is tried before any thickness."""
+"""Times the required thickness, which could be built but for its lines: what is tried before any thickness."""
 
 DRILLS_MM = (0.25, 0.3, 0.35, 0.4, 0.5)
 
@@ -173,7 +173,7 @@ def _steps(name: str, goals: Goals) -> Iterator[_Eased]:
 
 
 def _thickness(goals: Goals) -> Iterator[_Eased]:
-    """The nearest thickness that can be built, or a little more where the one that is asked for can be; then any."""
+    """The nearest thickness that can be built, or a little more where the required one can be; then any."""
     wanted = goals.thickness_mm
     if wanted is None:
         return

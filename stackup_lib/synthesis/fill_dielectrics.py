@@ -67,7 +67,7 @@ AROUND_LINES = ("fast core", "fast prepreg")
 """Names of the places around striplines begin so."""
 
 MOST_AROUND_LINES, MOST_ELSEWHERE, SPREAD_BEYOND = 12, 4, 2
-"""Where a trace is too narrow: choices around striplines and elsewhere, the thinnest and so many of the others. What
+"""Where a trace is too narrow: choices around striplines and elsewhere, the thinnest and a few of the others. What
 is thin elsewhere leaves room around striplines, where every hundredth of a millimetre counts."""
 
 TO_ORDER_DIGITS = 2
