@@ -31,6 +31,7 @@ from drc_rules.stackup_design.goals_judge import CandidateJudge
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection, project_of, selection_for
 from drc_rules.stackup_design.kept_layers import kept_goals, kept_reasons
+from drc_rules.stackup_design.routed_fit import sizes_to_keep
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.spread import PLATING_UM as HOLE_PLATING_UM
@@ -153,12 +154,13 @@ def goals_for(
     return GoalsFound(goals, tuple(work.reasons), judge, ids, kept, eased)
 
 
-def answers_for(found: GoalsFound, limit: int) -> tuple[Answers, GoalsFound]:
+def answers_for(found: GoalsFound, limit: int, project: BoardProject | None = None) -> tuple[Answers, GoalsFound]:
     """Return the best stackups, `limit` at most, and the goals that they meet.
 
-    Layers that are laid out stay where they can. A weight of power planes that no one requires gives way where nothing
-    can be built with it.
+    Layers that are laid out stay where they can, and those that keep the board's routed lines come first. A weight of
+    power planes that no one requires gives way where nothing can be built with it.
     """
+    found = _with_routed(found, project)
     answers = suggest(found.goals, found.judge, limit, found.kept)
     if answers.keeps_layers:
         return answers, found.keeping()
@@ -168,6 +170,15 @@ def answers_for(found: GoalsFound, limit: int) -> tuple[Answers, GoalsFound]:
     if not lighter.ranked:
         return answers, found
     return lighter.model_copy(update={"why_moved": answers.why_moved}), _lighter(found, found.eased, answers)
+
+
+def _with_routed(found: GoalsFound, project: BoardProject | None) -> GoalsFound:
+    """Return the goals with the sizes that a board's lines are routed in, where its layers may stay."""
+    kept = found.kept
+    if project is None or kept is None or kept.laid_out is None:
+        return found
+    laid_out = kept.laid_out.model_copy(update={"routed": sizes_to_keep(project.context)})
+    return replace(found, kept=kept.model_copy(update={"laid_out": laid_out}))
 
 
 def _lighter(found: GoalsFound, eased: Goals, answers: Answers) -> GoalsFound:

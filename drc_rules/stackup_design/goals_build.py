@@ -200,7 +200,16 @@ def power_planes(work: GoalWork, count: int) -> int:
         work.say("power planes", f"{said}", From.USER, "your choice")
         return said
     uses = work.project.context.uses if work.project else ()
-    if any(use.is_plane for use in uses[1:-1]):
+    usual = 4 if count >= MANY_LAYERS else 2 if count > LEAST_LAYERS else 0
+    asks = next((c for c in work.selection.of_kind("power_copper_oz") if c.severity is not Severity.INFO), None)
+    has_planes = any(use.is_plane for use in uses[1:-1])
+    if asks is not None and not any(map(_is_supply, uses[1:-1])) and (has_planes or not usual):
+        # without a power plane its copper cannot be verified: nothing could meet the requirement
+        planes = usual or 1
+        how = "no inner layer is filled with supplies" if has_planes else "supplies could share the grounds"
+        work.say("power planes", f"{planes}", From.ASSUMPTION, f"{how}, but {asks.id} requires their copper")
+        return planes
+    if has_planes:
         supplies = sum(map(_is_supply, uses[1:-1]))
         planes = supplies
         while least_layers(Goals(power_planes=planes)) > count:
@@ -211,14 +220,13 @@ def power_planes(work: GoalWork, count: int) -> int:
         else:
             work.say("power planes", f"{planes} of {supplies}", From.BOARD, f"{words}; {count} layers hold no more")
         return planes
-    planes = 4 if count >= MANY_LAYERS else 2 if count > 4 else 0
     words = (
         "no requirement states a number; rails are not known"
-        if planes
+        if usual
         else "the layers hold none: supplies share the grounds"
     )
-    work.say("power planes", f"{planes}", From.ASSUMPTION, words)
-    return planes
+    work.say("power planes", f"{usual}", From.ASSUMPTION, words)
+    return usual
 
 
 def power_above(work: GoalWork) -> bool:

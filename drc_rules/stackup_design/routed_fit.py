@@ -11,7 +11,7 @@ from stackup_lib.core.record import record
 from stackup_lib.core.words import listed
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solver import solve
-from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals
+from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, RoutedSize
 from stackup_lib.transmission_lines.width_request import Target
 
 USUAL_TOLERANCE_PCT = 10.0
@@ -71,6 +71,16 @@ def unsought_sizes(ctx: Context, interfaces: Mapping[str, str]) -> tuple[Unsough
     )
 
 
+def sizes_to_keep(ctx: Context) -> tuple[RoutedSize, ...]:
+    """Return the routed sizes of all targets, with the impedance that they may have, tolerance included."""
+    found = []
+    for one in unsought_sizes(ctx, {}):
+        low, high = _bounds_ohm(one.target)
+        width, gap = one.size
+        found.append(RoutedSize(layer=one.layer, width_mm=width, gap_mm=gap, low_ohm=low, high_ohm=high))
+    return tuple(dict.fromkeys(found))
+
+
 def unsought_words(candidate: CandidateStackup, sizes: Sequence[UnsoughtSize]) -> tuple[tuple[str, bool], ...]:
     """Return what routed sizes make in a stackup, and whether that is within their tolerance; the others come first."""
     names = [row.name for row in candidate.copper]
@@ -119,16 +129,24 @@ def width_words(
     return tuple(f"{text} on {listed(list(layers))}" for text, layers in words.items())
 
 
-def _asked(target: NetTarget, ohm: float) -> tuple[bool, str]:
-    """Tell whether an impedance meets a target, in whichever generation accepts it, and what that is."""
+def _bounds_ohm(target: NetTarget) -> tuple[float, float]:
+    """Return the least and most impedance that meets a target, in whichever generation accepts it."""
     if target.limit_ohm:
-        low, high = target.limit_ohm
-        of = f" as {target.range_of}" if target.range_of else ""
-        return low <= ohm <= high, f"{low:g} to {high:g} ohm{of}"
+        return target.limit_ohm
     low, high = target.range_ohm or (target.ohm, target.ohm)
     slack = target.tolerance_pct / 100
+    return low * (1 - slack), high * (1 + slack)
+
+
+def _asked(target: NetTarget, ohm: float) -> tuple[bool, str]:
+    """Tell whether an impedance meets a target, and what that is."""
+    least, most = _bounds_ohm(target)
+    if target.limit_ohm:
+        of = f" as {target.range_of}" if target.range_of else ""
+        return least <= ohm <= most, f"{least:g} to {most:g} ohm{of}"
+    low, high = target.range_ohm or (target.ohm, target.ohm)
     text = f"{low:g} ohm" if low == high else f"{low:g} to {high:g} ohm"
-    return low * (1 - slack) <= ohm <= high * (1 + slack), f"{text} +-{target.tolerance_pct:g} %"
+    return least <= ohm <= most, f"{text} +-{target.tolerance_pct:g} %"
 
 
 def _allowed(one: Interface, target: Target, ohm: float) -> tuple[bool, str]:

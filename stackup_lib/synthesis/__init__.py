@@ -6,7 +6,7 @@ from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, to_
 from stackup_lib.synthesis.change import Change, LeastChange, least_change
 from stackup_lib.synthesis.cost import Cost
 from stackup_lib.synthesis.evaluate import Evaluated, Judge, LineResult
-from stackup_lib.synthesis.goals import Goals, LaidOut, LineGoal, TgLimit
+from stackup_lib.synthesis.goals import Goals, LaidOut, LineGoal, RoutedSize, TgLimit
 from stackup_lib.synthesis.rejected import RejectedGroup
 from stackup_lib.synthesis.search import Answers, suggest
 
@@ -26,6 +26,7 @@ __all__ = [
     "LineResult",
     "RejectedGroup",
     "Relaxation",
+    "RoutedSize",
     "TgLimit",
     "least_change",
     "suggest",

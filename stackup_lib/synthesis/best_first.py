@@ -30,6 +30,9 @@ from stackup_lib.synthesis.rejected import Rejections
 FILL_CHOICES = 3
 """Choices of fast dielectrics that are tried, one after the other, while no line reaches its target."""
 
+TOO_NARROW = "a trace narrower"
+"""How a fault of width says that even the narrowest trace is too wide."""
+
 COST_CLASSES = (1.1, 1.25)
 """Costs within a tenth, or a quarter, of the cheapest count as one class (Design007, May 2023)."""
 
@@ -76,7 +79,10 @@ class SearchEntry:
 
 @dataclass
 class Search:
-    """One search; `lost`, `failed` (solved, with faults) and `not_closed` (sentences) tell what became of the rest."""
+    """One search; `lost`, `failed` (solved, with faults) and `not_closed` (sentences) tell what became of the rest.
+
+    Where no trace is wide enough, all is searched once more with the dielectrics that make it widest (`widest`).
+    """
 
     goals: Goals
     judge: Judge | None = None
@@ -85,6 +91,7 @@ class Search:
     lost: Rejections = field(default_factory=Rejections)
     failed: list[Evaluated] = field(default_factory=list)
     not_closed: list[str] = field(default_factory=list)
+    widest: bool = False
 
     def __post_init__(self) -> None:
         self.coarse = Evaluator(self.goals, COARSE, self.solutions)
@@ -92,6 +99,13 @@ class Search:
 
     def run(self) -> list[Evaluated]:
         """Return the answers, best first."""
+        found = self._run()
+        if not found and (again := self._with_widest()):
+            found = again.run()
+            self.lost = again.lost if found else self.lost
+        return found
+
+    def _run(self) -> list[Evaluated]:
         pool = self._pool()
         while True:
             ranked, alike = self._ranked(pool)
@@ -112,7 +126,14 @@ class Search:
                 if entry.stage is Stage.WHOLE:
                     return self.fine.evaluate(entry.candidate)
             pool.remove(entry)
-        return None
+        again = self._with_widest()
+        return again.first() if again else None
+
+    def _with_widest(self) -> "Search | None":
+        """Return the search for the widest traces, where some are too narrow; None where that is this one."""
+        if self.widest or not any(TOO_NARROW in fault for known in self.failed for fault in known.faults):
+            return None
+        return Search(self.goals, self.judge, self.limit, self.solutions, widest=True)
 
     def _pool(self) -> list[SearchEntry]:
         every, offered = orders(self.goals), laminate_pairs(self.goals, self.lost)
@@ -129,7 +150,7 @@ class Search:
             for order in todo:
                 if pair.is_hybrid and not has_rest(order, self.goals):
                     continue
-                closed = closest_builds(order, pair, self.goals, FILL_CHOICES)
+                closed = closest_builds(order, pair, self.goals, FILL_CHOICES, widest=self.widest)
                 if not closed:
                     self._not_closed(order, pair)
                     continue
@@ -234,28 +255,28 @@ class Search:
 
 
 def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tuple[float | int | str, ...]]:
-    """Return the key that ranks the front: missed wishes first, then what the goals rank by.
+    """Return the key that ranks the front: missed wishes first, then lines to route anew, then what the goals rank by.
 
     Where there is a loss budget, the margin is the loss that counts; unsolved lines may have any.
     """
     worst = max(e.objectives[0] for e in front) or 1.0
     budgets = any(line.loss_budget_db is not None for line in goals.lines)
-    cheapest: dict[float, float] = {}
+    cheapest: dict[tuple[float, float], float] = {}
     for entry in front:
-        _, cost, *_, missed = entry.objectives
-        cheapest[missed] = min(cost, cheapest.get(missed, cost))
+        _, cost, *_, moved, missed = entry.objectives
+        cheapest[missed, moved] = min(cost, cheapest.get((missed, moved), cost))
 
     def key(entry: SearchEntry) -> tuple[float | int | str, ...]:
-        loss, cost, *_, missed = entry.objectives
+        loss, cost, *_, moved, missed = entry.objectives
         apart, drills = abs(entry.known.thickness_error), len(entry.known.backdrilled)
-        more = cost / cheapest[missed]
+        more = cost / cheapest[missed, moved]
         if goals.rank_by == "cost":
             order: tuple[float, ...] = (round(more + apart, 4), loss)
         else:
             margin = entry.known.least_margin_db
             by_loss = -(math.inf if margin is None else margin) if budgets else loss / worst + apart
             order = (bisect(COST_CLASSES, more), round(by_loss, 2 if budgets else 4))
-        return missed, *order, drills, cost, entry.name
+        return missed, moved, *order, drills, cost, entry.name
 
     return key
 
@@ -299,7 +320,7 @@ def _without_numbers(fault: str) -> str:
     """Return what faults of one kind have in common: the goal, and what is wrong with it."""
     for mark, words in (
         ("dB allowed", "loses more than its budget"),
-        ("a trace narrower", "the narrowest line is too wide for its impedance"),
+        (TOO_NARROW, "the narrowest line is too wide for its impedance"),
         ("a trace wider", "the widest line is too narrow for its impedance"),
         ("allowed", "aspect ratio of the through vias"),
         ("no Df", "no Df at its frequency is known"),

@@ -10,20 +10,24 @@ from collections.abc import Callable, Iterator, Mapping
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
+from stackup_lib.core.words import listed
 from stackup_lib.synthesis.arrange import least_layers, orders
 from stackup_lib.synthesis.best_first import Relaxation, Search
-from stackup_lib.synthesis.evaluate import Evaluated, Solutions
+from stackup_lib.synthesis.evaluate import Evaluated, Judge, Solutions
 from stackup_lib.synthesis.fill_dielectrics import thickness_range_mm
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.laminate_pairs import laminate_pairs
 from stackup_lib.synthesis.rejected import Rejections
 
-COPPERS_OZ = (1.0, 0.5)
+COPPERS_OZ = (2.0, 1.0, 0.5)
 FINEST_MM = 0.05
 """Line and gap that the best fabs etch on inner layers."""
 
 MOST_REFUSED = 3
 """Sentences on what chosen laminates break, of each search."""
+
+THICKER = (1.05, 1.1, 1.2)
+"""Times the required thickness, which could be built but for its lines: what is tried before any thickness."""
 
 DRILLS_MM = (0.25, 0.3, 0.35, 0.4, 0.5)
 
@@ -45,8 +49,11 @@ class _Eased:
     words: str
 
 
-def conflict_of(goals: Goals, solutions: Solutions | None = None) -> Conflict:
-    """Return which goals conflict; the caller's clauses are not among them, and where only those fail nothing does."""
+def conflict_of(goals: Goals, solutions: Solutions | None = None, judge: Judge | None = None) -> Conflict:
+    """Return which goals conflict; the caller's clauses are not among them, and where only those fail nothing does.
+
+    What an eased goal allows is judged, where there is a judge: an easing that breaks a clause says so and comes last.
+    """
     shared = solutions or Solutions()
     relaxations, no_use = [], []
     if _first(goals, shared) is not None:
@@ -60,9 +67,23 @@ def conflict_of(goals: Goals, solutions: Solutions | None = None) -> Conflict:
             no_use.append(steps[-1].words)
         else:
             relaxations.append(Relaxation(goal=name, words=_with_numbers(name, *found), result=found[1]))
-    nearest = _against(goals, relaxations[0].result) if relaxations else None
     fighting = _fighting(goals, [r.goal for r in relaxations], shared) if relaxations else ()
-    return Conflict(fighting=fighting, relaxations=tuple(relaxations), no_use=tuple(no_use), nearest=nearest)
+    ordered = _harmless_first(relaxations, goals, judge) if judge else tuple(relaxations)
+    nearest = _against(goals, ordered[0].result) if ordered else None
+    return Conflict(fighting=fighting, relaxations=ordered, no_use=tuple(no_use), nearest=nearest)
+
+
+def _harmless_first(relaxations: list[Relaxation], goals: Goals, judge: Judge) -> tuple[Relaxation, ...]:
+    """Return those that break no clause, then the others, with the clauses that they break."""
+    harmless, harmful = [], []
+    for one in relaxations:
+        clauses = judge(one.result.candidate)
+        broken = [clause for clause, met, _ in clauses if not met and clause not in goals.preferred_clauses]
+        if broken:
+            harmful.append(one.model_copy(update={"words": f"{one.words}, which breaks {listed(broken)}"}))
+        else:
+            harmless.append(one)
+    return (*harmless, *harmful)
 
 
 def _fighting(goals: Goals, helping: list[str], shared: Solutions) -> tuple[str, ...]:
@@ -152,7 +173,7 @@ def _steps(name: str, goals: Goals) -> Iterator[_Eased]:
 
 
 def _thickness(goals: Goals) -> Iterator[_Eased]:
-    """The nearest thickness that can be built, then any."""
+    """The nearest thickness that can be built, or a little more where the required one can be; then any."""
     wanted = goals.thickness_mm
     if wanted is None:
         return
@@ -168,6 +189,9 @@ def _thickness(goals: Goals) -> Iterator[_Eased]:
             yield _eased(goals, words, thickness_mm=round(low * more / (1 + goals.thickness_tolerance) + 0.005, 2))
     elif spans and max(high for _, high in spans) < wanted:
         yield _eased(goals, words, thickness_mm=round(max(high for _, high in spans), 2))
+    elif spans:
+        for more in THICKER:
+            yield _eased(goals, words, thickness_mm=round(wanted * more, 2))
     yield _eased(goals, words, thickness_mm=None)
 
 

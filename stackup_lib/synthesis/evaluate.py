@@ -14,6 +14,7 @@ from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
+from stackup_lib.synthesis.routed_lines import rerouted
 from stackup_lib.transmission_lines.inverse import Solved, solve_pair, solve_width
 from stackup_lib.transmission_lines.lossy import SolvedLine, loss_of
 from stackup_lib.transmission_lines.site import TraceEnvironment
@@ -68,6 +69,7 @@ class Evaluated(Frozen):
 
     Attributes:
         missed_wishes: preferred clauses that it does not meet.
+        rerouted: routed sizes of a board that is laid out that leave their tolerance.
     """
 
     candidate: CandidateStackup
@@ -80,6 +82,7 @@ class Evaluated(Frozen):
     faults: tuple[str, ...]
     clauses: tuple[Judgement, ...] = ()
     missed_wishes: tuple[str, ...] = ()
+    rerouted: int = 0
 
     @property
     def worst_loss_db_per_inch(self) -> float:
@@ -105,6 +108,7 @@ class Solutions:
     lines: dict[tuple[object, ...], SolvedLine] = field(default_factory=dict)
     losses: dict[tuple[object, ...], Interval] = field(default_factory=dict)
     wider: dict[tuple[object, ...], bool] = field(default_factory=dict)
+    leaving: dict[tuple[object, ...], bool] = field(default_factory=dict)
 
 
 @dataclass
@@ -176,6 +180,7 @@ class Evaluator:
         stubs = self._backdrilled(candidate)
         wanted = self.goals.thickness_mm
         sizes = [min(r.width_mm, r.gap_mm or r.width_mm) for r in lines]
+        routed = self.goals.laid_out.routed if self.goals.laid_out else ()
         return Evaluated(
             candidate=candidate,
             lines=tuple(lines),
@@ -185,6 +190,7 @@ class Evaluator:
             aspect_ratio=round(aspect, 2),
             backdrilled=stubs,
             faults=tuple(dict.fromkeys(faults)),
+            rerouted=rerouted(candidate, routed, self.solutions.leaving),
         )
 
     def _backdrilled(self, candidate: CandidateStackup) -> tuple[str, ...]:

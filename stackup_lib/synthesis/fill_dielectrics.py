@@ -40,6 +40,7 @@ from stackup_lib.synthesis.layer_copper import (
     with_smooth_foil,
 )
 from stackup_lib.synthesis.line_loss import catalogue_df
+from stackup_lib.synthesis.routed_lines import outer_misfit
 
 EVEN = 1.5
 """A stripline's two dielectrics differ by at most this factor, or its loss is that of the nearer plane."""
@@ -62,8 +63,17 @@ THICKEST_MM = 0.4
 MOST_CHOICES = {1: 60, 2: 60, 3: 40, 4: 16, 5: 10, 6: 7}
 """Of a place, by the number of places: a spread of them, to keep the number of combinations small."""
 
+AROUND_LINES = ("fast core", "fast prepreg")
+"""Names of the places around striplines begin so."""
+
+MOST_AROUND_LINES, MOST_ELSEWHERE, SPREAD_BEYOND = 12, 4, 2
+"""Where a trace is too narrow: choices around striplines and elsewhere, the thinnest and a few of the others. What
+is thin elsewhere leaves room around striplines, where every hundredth of a millimetre counts."""
+
 TO_ORDER_DIGITS = 2
 """Laminate that is made to order is given to a hundredth of a millimetre."""
+
+PLANE_LETTERS = ("G", "P")
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -138,8 +148,13 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
     return tuple(build() for build in closest_builds(order, of, goals, most))
 
 
-def closest_builds(order: Order, of: str | LaminatePair, goals: Goals, most: int) -> tuple[Build, ...]:
-    """Return what builds each candidate of `closest`: a search needs few of those behind the first."""
+def closest_builds(
+    order: Order, of: str | LaminatePair, goals: Goals, most: int, *, widest: bool = False
+) -> tuple[Build, ...]:
+    """Return what builds each candidate of `closest`: a search needs few of those behind the first.
+
+    With `widest` those come first whose striplines are the widest, where no usual choice leaves a trace wide enough.
+    """
     choices = _choices(order, _pair_for(of), goals)
     if not choices or any(not c for c in choices.values()):
         return ()
@@ -150,9 +165,13 @@ def closest_builds(order: Order, of: str | LaminatePair, goals: Goals, most: int
         return ()
     if span[1] < _least_mm(goals):
         return ()
-    lists = {place: _spread(found, MOST_CHOICES.get(len(choices), 5)) for place, found in choices.items()}
+    thinned = _thin_ones if widest else _spread
+    lists = {place: thinned(found, _most(place, len(choices), widest=widest)) for place, found in choices.items()}
     fits = _fits(lists, order, goals)
-    ranked = np.lexsort((fits.number, np.round(fits.error, 9), np.round(fits.penalty, 9)))
+    keys = [fits.number, np.round(fits.error, 9), np.round(fits.penalty, 9)]
+    if widest:
+        keys.append(np.round(_capacitance(lists)[fits.fast], 9))
+    ranked = np.lexsort(keys)
     names = list(lists)
     shape = tuple(len(found) for found in lists.values())
     found: list[Build] = []
@@ -202,6 +221,20 @@ def _fits(lists: Mapping[str, list[FillChoice]], order: Order, goals: Goals) -> 
     picks = np.unravel_index(fast, total[True].shape), np.unravel_index(rest, total[False].shape)
     number = np.ravel_multi_index(tuple(a + b for a, b in zip(*picks, strict=True)), shape)
     return _Fits(number, fast, penalty if wanted is None else penalty + 4 * error, error)
+
+
+def _capacitance(lists: Mapping[str, list[FillChoice]]) -> Reals:
+    """Return Dk over thickness of the dielectrics around striplines, summed, by number of the fast choices.
+
+    The less it is, the wider is a trace of a given impedance.
+    """
+    found = np.zeros([len(choices) if place.startswith("fast") else 1 for place, choices in lists.items()])
+    for axis, (place, choices) in enumerate(lists.items()):
+        if place.startswith(AROUND_LINES):
+            shape = [1] * len(lists)
+            shape[axis] = len(choices)
+            found = found + np.array([(c.sold.dk or 0.0) / c.mean_mm for c in choices]).reshape(shape)
+    return found.ravel()
 
 
 def _least_mm(goals: Goals) -> float:
@@ -266,7 +299,8 @@ def _parts(
         if place != "fast outer":  # thicker, pairs of a fixed pitch have gaps that a fab asks about as well
             uneasy[fast] = uneasy[fast] + along(place, [ASKS * _is_thin(c, goals.build_rules) for c in found])
         if place.endswith("outer"):
-            uneasy[fast] = uneasy[fast] + np.abs(mean - 0.08) * 2
+            on_surface = _misfit(found, goals)
+            uneasy[fast] = uneasy[fast] + (np.abs(mean - 0.08) * 2 if on_surface is None else along(place, on_surface))
         if goals.thickness_mm is None:
             uneasy[fast] = uneasy[fast] + 0.5 * np.maximum(0.0, mean - 0.1)
     fast_prepregs = [means[place] for place in means if place.startswith("fast prepreg")]
@@ -279,6 +313,20 @@ def _parts(
     for upper, lower in product(*([means[p] for p in slow if kind in p] for kind in ("core", "prepreg"))):
         uneasy[False] = uneasy[False] + np.maximum(0.0, ETCHED_MM - np.minimum(upper, lower)) * 10
     return totals, uneasy
+
+
+def _misfit(found: Sequence[FillChoice], goals: Goals) -> list[float] | None:
+    """Return how badly routed lines on the surface keep their impedance over each choice; None where none run there."""
+    laid_out = goals.laid_out
+    if laid_out is None:
+        return None
+    last = len(laid_out.layers) - 1
+    planes = {0: laid_out.layers[1], last: laid_out.layers[last - 1]}
+    sizes = [size for size in laid_out.routed if planes.get(size.layer, "") in PLANE_LETTERS]
+    if not sizes:
+        return None
+    means, dks = np.array([c.mean_mm for c in found]), np.array([c.sold.dk for c in found])
+    return [float(value) for value in outer_misfit(sizes, means, dks, goals.finish)]
 
 
 def _is_thin(choice: FillChoice, rules: BuildRules) -> bool:
@@ -422,6 +470,21 @@ def _spread(found: Sequence[FillChoice], most: int) -> list[FillChoice]:
         return list(found)
     step = (len(found) - 1) / (most - 1)
     return [found[round(k * step)] for k in range(most)]
+
+
+def _thin_ones(found: Sequence[FillChoice], most: int) -> list[FillChoice]:
+    """Return the thinnest choices, and a spread of the others."""
+    ordered = sorted(found, key=lambda choice: choice.mean_mm)
+    thin = most - SPREAD_BEYOND
+    return ordered[:thin] + _spread(ordered[thin:], SPREAD_BEYOND)
+
+
+def _most(place: str, places: int, *, widest: bool) -> int:
+    """Return how many choices of a place are tried; for wide traces more around striplines, and fewer elsewhere."""
+    most = MOST_CHOICES.get(places, 5)
+    if not widest:
+        return most
+    return max(most, MOST_AROUND_LINES) if place.startswith(AROUND_LINES) else min(most, MOST_ELSEWHERE)
 
 
 def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> CandidateStackup:

@@ -90,6 +90,22 @@ class TgLimit(Frozen):
         return None if found is None else found >= self.min_c
 
 
+class RoutedSize(Frozen):
+    """A width, and the gap of a pair, that lines of a board that is laid out have on one layer.
+
+    Attributes:
+        layer: index from the top.
+        gap_mm: None for single lines.
+        low_ohm, high_ohm: their impedance is to be between these, tolerance included; differential of a pair.
+    """
+
+    layer: int
+    width_mm: float
+    gap_mm: float | None
+    low_ohm: float
+    high_ohm: float
+
+
 class LaidOut(Frozen):
     """Layers of a board that is laid out: no search moves them.
 
@@ -97,11 +113,13 @@ class LaidOut(Frozen):
         layers: from top to bottom, as in `arrange`.
         copper_oz: weight of each as it stands; None where it is not known.
         least_power_oz: what power planes are required to have; 0 where their weight may stay.
+        routed: sizes of lines with a target impedance; stackups that keep them come first.
     """
 
     layers: str
     copper_oz: tuple[float | None, ...]
     least_power_oz: float = 0.0
+    routed: tuple[RoutedSize, ...] = ()
 
 
 class Goals(Frozen):

@@ -1,4 +1,4 @@
-"""Candidates that no other one beats in loss, cost, thickness, lamination cycles, laminates and preferences.
+"""Candidates that no other one beats in loss, cost, thickness, laminations, laminates, routed lines and preferences.
 
 The number of laminates counts because two that are pressed together have to agree in curing and expansion, which no
 value here covers: a build of one laminate is not beaten by a hybrid that only costs less.
@@ -19,11 +19,11 @@ from stackup_lib.synthesis.goals import Goals
 ALIKE_LOSS, ALIKE_COST = 0.03, 0.05
 """Candidates of one high-speed laminate that differ by less are one answer; engineering judgement."""
 
-Objectives = tuple[float, float, float, float, float, float]
+Objectives = tuple[float, float, float, float, float, float, float]
 
 
 def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Objectives:
-    """Return loss, cost, thickness, lamination cycles, laminates and missed preferences; less is better.
+    """Return loss, cost, thickness, laminations, laminates, rerouted sizes and missed preferences; less is better.
 
     Thickness is 0 within half the tolerance, 1 beyond: a fab's own is as wide. Where none is required it does not
         count.
@@ -32,8 +32,8 @@ def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Obje
     if goals.thickness_mm is not None:
         thickness = float(floor(2 * abs(one.thickness_error) / goals.thickness_tolerance - 1e-9) > 0)
     laminations, laminates = float(one.laminations), float(len(one.candidate.laminates))
-    missed = float(len(one.missed_wishes))
-    return round(loss_db_per_inch, 3), one.cost.index, thickness, laminations, laminates, missed
+    moved, missed = float(one.rerouted), float(len(one.missed_wishes))
+    return round(loss_db_per_inch, 3), one.cost.index, thickness, laminations, laminates, moved, missed
 
 
 def undominated(objectives: Sequence[Objectives]) -> list[int]:
@@ -52,6 +52,7 @@ def how_better(a: Objectives, b: Objectives) -> str:
         "comes nearer to the thickness",
         "takes {:g}, not {:g} laminations",
         "is of {:g} laminate, not {:g}",
+        "moves {:g}, not {:g} routed sizes out of tolerance",
         "misses {:g}, not {:g} preferred clauses",
     )
     return " and ".join(text.format(x, y) for text, x, y in zip(words, a, b, strict=True) if x < y)

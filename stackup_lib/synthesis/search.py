@@ -66,7 +66,7 @@ def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5, kept: Goal
     found = search.run()
     if found:
         return _answers(search, found).model_copy(update={"why_moved": why_moved})
-    conflict = conflict_of(goals, search.solutions)
+    conflict = conflict_of(goals, search.solutions, judge)
     return _answers(search, []).model_copy(
         update={
             "unreachable": _why_none(search),

@@ -102,3 +102,36 @@ def test_a_board_without_solder_mask_gets_none(bare: str, tmp_path: Path, capsys
     kinds = [row["kind"] for row in answer["rows"]]
     assert kinds == (["copper", "core", "copper"] if bare else ["mask", "copper", "core", "copper", "mask"])
     assert answer["thickness_mm"] == pytest.approx(1.6, abs=0.02)
+
+
+def routed_board(folder: Path, *widths_mm: float) -> Path:
+    """Six layers with a 50 ohm track of a width on the top, and of another on the bottom."""
+    tracks = [
+        {"net": f"/Z{layer[0]}", "layer": layer, "path_mm": [[5, 8], [75, 8]], "width_mm": width}
+        for layer, width in zip(("F.Cu", "B.Cu"), widths_mm, strict=False)
+    ]
+    path = mini_file(folder, SIX | {"tracks": [ROUTED, *tracks]})
+    asked = '[[impedance]]\nohm = 50\nkind = "single"\nnets = ["/Z*"]\n'
+    (path.parent / "stackwright.toml").write_text(asked, encoding="utf-8")
+    return path
+
+
+def test_a_new_stackup_keeps_what_is_routed_and_says_where_it_cannot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Over the usual thin dielectric 0.28 mm has 33 ohm; no stackup keeps 0.1 and 0.4 mm together."""
+    path, plan = routed_board(tmp_path / "one", 0.28), tmp_path / "plan.toml"
+    assert run(["suggest", str(path), "--limit", "1", "--plan", str(plan)]) == 0
+    assert "leave" not in capsys.readouterr().out
+    assert run(["apply", str(plan), str(path), "--write", "--change-stackup"]) == 0
+    capsys.readouterr()
+    run(["check", str(path), "--json"])
+    (report,) = json.loads(capsys.readouterr().out)["reports"]
+    verdicts = {one["clause"]: one["verdict"] for one in report["verdicts"]}
+    assert verdicts["board.impedance.routed"] == "passed"
+    both = routed_board(tmp_path / "both", 0.1, 0.4)
+    assert run(["suggest", str(both), "--limit", "1"]) == 0
+    assert "; with it routed lines leave their tolerance" in " ".join(capsys.readouterr().out.split())
+    assert run(["suggest", str(both), "--limit", "1", "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["answers"]
+    assert one["routed_sizes_out"] >= 1

@@ -44,7 +44,8 @@ def rank_words(result: Suggested) -> str:
     if len(ranked) < 2:
         return ""
     wishes = "preferred requirements, then " if len({len(one.missed_wishes) for one in ranked}) > 1 else ""
-    by = f"ranked by {wishes}{RANKED_BY[result.found.goals.rank_by]}"
+    stays = "routed lines that stay, then " if len({one.rerouted for one in ranked}) > 1 else ""
+    by = f"ranked by {wishes}{stays}{RANKED_BY[result.found.goals.rank_by]}"
     return f"{by}; {first} before {first + 1}: {', '.join(_differences(*ranked[:2]))}"
 
 
@@ -53,6 +54,7 @@ def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
     loss = one.worst_loss_db_per_inch - other.worst_loss_db_per_inch
     counts = (
         (len(one.missed_wishes) - len(other.missed_wishes), "missed preferred requirement"),
+        (one.rerouted - other.rerouted, "routed size out of tolerance"),
         (one.laminations - other.laminations, "lamination"),
         (len(one.candidate.laminates) - len(other.candidate.laminates), "laminate"),
         (len(one.backdrilled) - len(other.backdrilled), "backdrilled layer"),

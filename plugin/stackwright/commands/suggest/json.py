@@ -81,6 +81,7 @@ def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:
         },
         "laminations": one.laminations,
         "aspect_ratio": one.aspect_ratio,
+        "routed_sizes_out": one.rerouted,
         "backdrilled": list(one.backdrilled),
         "faults": list(one.faults),
         "rows": [_row(row) for row in candidate.rows],

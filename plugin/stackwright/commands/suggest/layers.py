@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from drc_rules.stackup_design.kept_layers import layers_in_words
-from stackup_lib.core.words import listed
-from stackup_lib.synthesis import CandidateStackup
+from stackup_lib.core.words import count, listed
+from stackup_lib.synthesis import CandidateStackup, Evaluated
 from stackup_lib.synthesis.low_impedance import low_impedance_layers
 from stackwright.text.places import places
 
@@ -39,6 +39,14 @@ def low_impedance_words(one: CandidateStackup, finest_mm: float) -> str:
     ohms = sorted(found.values())
     reach = f"{ohms[0]:.0f}" if round(ohms[0]) == round(ohms[-1]) else f"{ohms[0]:.0f} to {ohms[-1]:.0f}"
     return f"no 50 ohm on {places(tuple(found))}: the finest track, {finest_mm:g} mm, has {reach} ohm"
+
+
+def rerouted_words(one: Evaluated) -> str:
+    """Return one sentence on routed sizes that leave their tolerance; "" where all stay."""
+    if not one.rerouted:
+        return ""
+    leave = "leaves its" if one.rerouted == 1 else "leave their"
+    return f"{count(one.rerouted, 'routed size')} {leave} tolerance: route anew."
 
 
 def _first(result: Suggested) -> CandidateStackup:

@@ -144,7 +144,7 @@ def suggestion_for(
     result = _least_changes(selection, found, project, board_path, Answers(ranked=(), lost=()))
     if result.changes or result.why_no_change or not new:
         return result
-    answers, met = answers_for(found, 1)
+    answers, met = answers_for(found, 1, project)
     return replace(result, answers=answers, found=met)
 
 
@@ -159,7 +159,7 @@ def search(
     selection: Selection, found: GoalsFound, project: BoardProject | None, board_path: Path | None, limit: int
 ) -> Suggested:
     """Return new stackups for the goals and, for a board, the least changes of its own."""
-    answers, met = answers_for(found, limit)
+    answers, met = answers_for(found, limit, project)
     if project is None or board_path is None:
         return Suggested(selection, met, answers, board_path)
     result = _least_changes(selection, found, project, board_path, answers)

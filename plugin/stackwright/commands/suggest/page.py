@@ -92,9 +92,19 @@ def _title(page: Page, result: Suggested) -> None:
     short = [str(number) for number, then in enumerate(result.checked_then, start=1) if then.failed]
     with_it = "it" if answers == 1 else f"answer{'' if len(short) == 1 else 's'} {listed(short)}"
     more = f"; with {with_it} the board still misses others" if short else ""
+    more += _rerouted(result)
     noted = sum(bool(one.remarks) for one in counts)
     with_remark = "" if not noted else ", with a remark" if noted == answers else f", {noted} with a remark"
     page.line(f"{count(answers, 'answer')}{order}; {who} the requirements on the stackup{with_remark}{more}", indent=2)
+
+
+def _rerouted(result: Suggested) -> str:
+    """Return which answers move routed lines out of their tolerance; "" where none does."""
+    moving = [str(number) for number, one in enumerate(result.entries, start=1) if one.rerouted]
+    if not moving:
+        return ""
+    which = "it" if len(result.entries) == 1 else f"answer{'' if len(moving) == 1 else 's'} {listed(moving)}"
+    return f"; with {which} routed lines leave their tolerance"
 
 
 def _changes(page: Page, result: Suggested, *, verbose: bool) -> None:

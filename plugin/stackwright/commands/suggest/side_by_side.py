@@ -17,7 +17,7 @@ from stackup_lib.synthesis import CandidateRow, Evaluated
 from stackup_lib.synthesis.candidates import Use
 from stackup_lib.synthesis.evaluate import Evaluator
 from stackwright.commands.suggest.compare import cost_words, rank_words
-from stackwright.commands.suggest.layers import layer_words, low_impedance_words
+from stackwright.commands.suggest.layers import layer_words, low_impedance_words, rerouted_words
 from stackwright.commands.suggest.least import with_plan
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.model import Suggested
@@ -124,7 +124,7 @@ def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:
         columns.plain([_row(row) for row in candidate.rows]),
         says=(
             f"{layers} of {' and '.join(candidate.laminates)}, {candidate.hdi_class}.{laid_out}",
-            *filter(None, [low_impedance_words(candidate, result.found.goals.least_width_mm)]),
+            *filter(None, [rerouted_words(one), low_impedance_words(candidate, result.found.goals.least_width_mm)]),
         ),
         figures=tuple(_figures(one, cost_words(one, result))),
         checked=count_of(one, result),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from drc_rules.stackup_design.goals import From, GoalChoices, answers_for, goals_for, selection_for
+from drc_rules.facts.declared import Overrides
+from drc_rules.settings.config import Config
+from drc_rules.stackup_design.goals import From, GoalChoices, answers_for, goals_for, project_of, selection_for
+from stackup_lib.kicad import read_board
+from tests.support.mini import mini_file
 
 BUILD_UP = {"layers": 8, "build_ups": 1}
 
@@ -34,3 +40,31 @@ def test_the_weight_of_power_planes_gives_way_where_it_is_only_preferred(
         assert said.source.endswith("a signal layer would take the weight of the plane on its core")
     else:
         assert said.value == "1 oz"
+
+
+GROUNDS = {"In1.Cu": "GND", "In4.Cu": "GND"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "planes", "value", "origin"),
+    [
+        ("inference-workstation", GROUNDS, "2", From.ASSUMPTION),  # its 1 oz is an error: zero planes met nothing
+        ("inference-workstation", GROUNDS | {"In3.Cu": "+3V3"}, "1", From.BOARD),
+        ("edge", GROUNDS, "0", From.BOARD),  # its 1 oz is a remark
+    ],
+)
+def test_copper_that_is_required_of_power_planes_asks_for_one(
+    tmp_path: Path, profile: str, planes: dict[str, str], value: str, origin: From
+) -> None:
+    """A board whose filled inner layers carry no supply got no stackup: the weight of no plane can be verified."""
+    project = project_of(
+        read_board(mini_file(tmp_path, {"copper_layers": 6, "planes": planes})), Config(), Overrides(profile=profile)
+    )
+
+    found = goals_for(selection_for(profile, None, None, project), project)
+
+    (said,) = [one for one in found.reasons if one.goal == "power planes"]
+    assert (said.value, said.origin) == (value, origin)
+    assert ("inference.copper.min" in said.source) is (value == "2")
+    answers, _ = answers_for(found, 1)
+    assert answers.ranked and not answers.unreachable

@@ -33,7 +33,7 @@ BUDGET = LineGoal(
     loss_budget_db=5,
 )
 ONE_LAMINATE = Kind(8, frozenset({"370HR"}), "370HR", "a")
-VALUES = st.tuples(*[st.integers(0, 2).map(float)] * 6)
+VALUES = st.tuples(*[st.integers(0, 2).map(float)] * 7)
 
 
 @cache
@@ -85,14 +85,15 @@ def test_the_front_is_what_no_other_beats(table: list[Objectives]) -> None:
             assert _beats(a, b) is (a != b and all(x <= y for x, y in zip(a, b, strict=True)))
 
 
-def test_objectives_are_loss_cost_thickness_laminations_laminates_and_missed_wishes() -> None:
+def test_objectives_are_loss_cost_thickness_laminations_laminates_rerouted_sizes_and_missed_wishes() -> None:
     """In this order, and the words for what one has over another too."""
-    known = evaluated(12.5, thickness_error=0.06, laminations=3, missed_wishes=("a", "b"))
+    known = evaluated(12.5, thickness_error=0.06, laminations=3, rerouted=4, missed_wishes=("a", "b"))
     mine = objectives_of(known, 1.23456, GOALS)
-    assert mine == (1.235, 12.5, 1.0, 3.0, 1.0, 2.0)
-    assert how_better((1.0, 10.0, 0.0, 1.0, 1.0, 0.0), (1.5, 12.5, 1.0, 3.0, 2.0, 2.0)) == (
+    assert mine == (1.235, 12.5, 1.0, 3.0, 1.0, 4.0, 2.0)
+    assert how_better((1.0, 10.0, 0.0, 1.0, 1.0, 1.0, 0.0), (1.5, 12.5, 1.0, 3.0, 2.0, 4.0, 2.0)) == (
         "loses 1 instead of 1.5 dB/inch and costs 10 instead of 12.5 and comes nearer to the thickness and "
-        "takes 1, not 3 laminations and is of 1 laminate, not 2 and misses 0, not 2 preferred clauses"
+        "takes 1, not 3 laminations and is of 1 laminate, not 2 and moves 1, not 4 routed sizes out of tolerance "
+        "and misses 0, not 2 preferred clauses"
     )
     assert how_better(mine, mine) == ""
     assert kind_of(candidate()) == Kind(4, frozenset({"370HR"}), "370HR", orders(GOALS)[0].pattern)
@@ -107,16 +108,16 @@ def test_candidates_within_three_per_cent_of_loss_and_five_of_cost_are_one_answe
 ) -> None:
     """Of one high-speed laminate, one number of layers, laminations, laminates and missed wishes."""
     other = ONE_LAMINATE._replace(pattern="b")
-    first: Objectives = (1.0, 1.0, 0.0, 1.0, 1.0, 0.0)
-    second: Objectives = (loss, cost, 1.0, 1.0, 1.0, 0.0)
+    first: Objectives = (1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0)
+    second: Objectives = (loss, cost, 1.0, 1.0, 1.0, 0.0, 0.0)
     for a, b in ((first, second), (second, first)):
         assert have_equal_objectives(ONE_LAMINATE, a, other, b) is alike
     assert have_equal_objectives(ONE_LAMINATE, first, ONE_LAMINATE, second)
     for kind in (other._replace(layers=6), other._replace(fast_laminate="Megtron 6")):
         assert not have_equal_objectives(ONE_LAMINATE, first, kind, first)
-    for place in (3, 4, 5):
+    for place in (3, 4, 5, 6):
         loss, cost, thickness, *rest = (value + (k == place) for k, value in enumerate(first))
-        apart: Objectives = (loss, cost, thickness, rest[0], rest[1], rest[2])
+        apart: Objectives = (loss, cost, thickness, rest[0], rest[1], rest[2], rest[3])
         assert not have_equal_objectives(ONE_LAMINATE, first, other, apart)
 
 
@@ -129,6 +130,15 @@ def test_by_cost_the_cheapest_is_first_and_a_missed_thickness_costs_its_share() 
     assert ranked(by_cost, wish, entry("dear", cost=20.0, loss=2.0)) == ["dear", "misses"]
     lossy = (entry("lossy", loss=2.0), entry("z", loss=1.0))
     assert ranked(by_cost, *lossy) == ["z", "lossy"]
+
+
+def test_routed_lines_that_stay_come_before_cost_and_loss() -> None:
+    """A board is not routed anew for a cheaper stackup; a preferred requirement comes before that."""
+    moves, stays = entry("moves", cost=5.0, loss=0.5, rerouted=1), entry("stays", cost=20.0, loss=2.0)
+    for goals in (GOALS, GOALS.model_copy(update={"rank_by": "cost"})):
+        assert ranked(goals, moves, stays) == ["stays", "moves"]
+        assert ranked(goals, entry("wish", missed_wishes=("x",)), moves) == ["moves", "wish"]
+        assert ranked(goals, entry("two", rerouted=2), moves) == ["moves", "two"]
 
 
 def test_by_loss_only_within_a_class_of_cost() -> None:

@@ -1,0 +1,65 @@
+"""What would help where no stackup meets the goals: an easing that breaks a requirement says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from drc_rules.stackup_design.goals import GoalChoices, answers_for, goals_for, selection_for
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.synthesis import CandidateStackup, Goals, suggest
+from stackup_lib.synthesis.build_rules import BuildRules
+
+RULES = BuildRules(equal_cladding=True)
+HEAVY = "x.copper"
+TOO_THIN = Goals(
+    layer_count=24,
+    fast_layers=4,
+    other_signal_layers=4,
+    power_planes=4,
+    power_copper_oz=2,
+    thickness_mm=1.57,
+    laminates=("Megtron 7(N)", "370HR"),
+    build_rules=RULES,
+)
+
+
+def two_ounces(candidate: CandidateStackup) -> list[tuple[str, bool, str]]:
+    """A clause that requires 2 oz power planes."""
+    is_met = all((row.copper_oz or 0.0) >= 2 for row in candidate.copper if row.use == "power")
+    return [(HEAVY, is_met, "power planes below 2 oz")]
+
+
+def test_an_easing_that_breaks_a_clause_names_it_and_comes_last() -> None:
+    found = suggest(TOO_THIN, two_ounces)
+    assert not found.ranked and found.relaxations[-1].goal == "power copper"
+    for one in found.relaxations:
+        assert one.words.endswith(f", which breaks {HEAVY}") is (one.goal == "power copper"), one.words
+    assert "2 oz power planes" in found.fighting  # it conflicts all the same
+
+
+def test_an_easing_that_breaks_only_a_wish_or_nothing_is_told_as_it_is() -> None:
+    wished = suggest(TOO_THIN.model_copy(update={"preferred_clauses": (HEAVY,)}), two_ounces)
+    plain = suggest(TOO_THIN)
+    assert [one.words for one in wished.relaxations] == [one.words for one in plain.relaxations]
+    assert not any("breaks" in one.words for one in plain.relaxations)
+
+
+def test_of_three_ounces_two_come_before_one() -> None:
+    """3 oz planes that 2 oz planes would mend are not told to become 1 oz."""
+    goals = Goals(layer_count=12, power_planes=4, power_copper_oz=3, thickness_mm=1.57, laminates=("370HR",))
+    found = suggest(goals.model_copy(update={"build_rules": RULES}))
+    (words,) = [one.words for one in found.relaxations if one.goal == "power copper"]
+    assert words == "power copper 3 oz to 2 oz"
+
+
+def test_what_the_product_refuses_as_an_option_is_marked() -> None:
+    """24 layers of a B200 baseboard in 1.8 mm: 1 oz planes and fewer layers are refused as options."""
+    chosen = GoalChoices(thickness_mm=1.8, layers=24)
+    answers, _ = answers_for(goals_for(selection_for("training-b200", None, chosen), choices=chosen), 1)
+    by_goal = {one.goal: one.words for one in answers.relaxations}
+    assert by_goal["power copper"].endswith("which breaks training.copper.min")
+    assert by_goal["layers"].endswith("which breaks training.layers.min")
+    assert "breaks" not in by_goal["thickness"]
+    for refused in (GoalChoices(power_copper_oz=1.0), GoalChoices(layers=20)):
+        with pytest.raises(ConfigError, match=r"breaks training\.(copper|layers)\.min"):
+            goals_for(selection_for("training-b200", None, refused), choices=refused)
