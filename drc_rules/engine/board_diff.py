@@ -238,7 +238,7 @@ def _words(row: StackupRow) -> dict[str, str]:
         "material": row.material,
         "Dk": "" if row.dk_stated is None else f"{row.dk_stated:g}",
         "Df": "" if row.df_stated is None else f"{row.df_stated:g}",
-        "Df at 10 GHz": "" if row.df_10ghz is None else f"{row.df_10ghz.value:.4g}",
+        "Df at 10 GHz": "" if row.df_10ghz is None else f"{row.df_10ghz.value:.3g}",
         "copper": "" if row.copper_oz is None else f"{row.copper_oz.value:g} oz",
         "foil": "" if row.foil is None else row.foil.grade,
         "role": "" if row.role is None else row.role.value,

@@ -26,7 +26,7 @@ CASES = [
 PCIE = ((10, 3), (11, 4))
 """Where the tracks of /PCIE_TX0 run, and the numbers of its nets."""
 
-FIELDS = ("impedance_diff_ohm", "impedance_single_ohm")
+FIELDS = ("impedance_diff_ohm", "impedance_diff_limit_ohm", "impedance_single_ohm")
 
 
 def commands(report: Report) -> Iterator[list[str]]:

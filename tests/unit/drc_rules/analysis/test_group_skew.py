@@ -58,7 +58,7 @@ def byte(pattern: str, number: int = 0) -> tuple[str, ...]:
         ("DDR4_DQ{}", ("DDR4_DQS0_P", "DDR4_DQS0_N")),
         ("S0SDQ{}", ("S0SDQS0_P", "S0SDQS0_N")),
         ("DQ{}_A", ("DQS0_T_A", "DQS0_C_A")),
-        ("/ddr3/DQ{}", ("/ddr3/DQS0", "/ddr3/DQS#0")),
+        ("/memory/DQ{}", ("/memory/DQS0", "/memory/DQS#0")),
         ("/DDR_D{}", ("/DDR_DQS0", "/DDR_DQSn0")),
         ("DDR4_DQ{}", ("DDR4_DQSP0", "DDR4_DQSN0")),
         ("DDR4_DQ{}", ("DDR4_DQS_T0", "DDR4_DQS_C0")),

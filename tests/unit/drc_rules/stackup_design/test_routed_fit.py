@@ -98,4 +98,4 @@ def test_what_the_card_specification_allows_of_gen2_is_not_rerouted_and_passes_t
     assert "85 ohm differential" in rule.requirement
     assert [one.impedance_ohm for one in lines.reroute] == ([] if off is None else [pytest.approx(ohm, rel=0.02)])
     assert [one.tolerance_pct for one in lines.reroute] == ([] if off is None else [pytest.approx(off, abs=1e-4)])
-    assert (rule.width_mm - rule.tolerance_mm <= sizes[0]) is (off is None)
+    assert rule.min_width_mm == (sizes[0] if off is None else None)

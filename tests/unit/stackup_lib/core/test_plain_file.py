@@ -176,6 +176,7 @@ ALLOWED = {
     "stackup_lib/fab_files/archive.py": "archives in memory, which were read by the door",
     "stackup_lib/core/background_process.py": "the end of a pipe",
     "plugin/stackwright/text/output.py": "the null device, where standard output has gone",
+    "plugin/stackwright/text/streams.py": "the null device, where there is no stream",
     "plugin/stackwright/__main__.py": "the null device, where standard output has gone",
     "plugin/stackwright/ci/job.py": "the host's own files, which are appended to",
     "plugin/stackwright/kicad/single.py": "the note of a running session, made here and now",
