@@ -444,20 +444,22 @@ WREN_SEEDS = {
     ),
     "two ounces on In9": Seed(
         "0.1 mm tracks cannot be etched in it; it is thicker than its mirror and than the board says; its lines are "
-        "12 % low and their taper unknown; it was the one power plane of less than an ounce",
+        "12 % low and their taper unknown; it was the one power plane of less than an ounce; PCIe loses less, so that "
+        "the package of its device, which no text states, now decides whether the maximum fits",
         lambda c: c.with_ply("In9.Cu", thickness_mm=0.07),
         {
             **dict.fromkeys(TRACK_SPACE, "failed"),
             "board.impedance.intended": "not verifiable",
+            "board.loss.share_assumed": "not verifiable",
             "edge.copper.min": "passed",
             "board.stackup.symmetry": "failed",
             "board.stackup.thickness": "failed",
         },
     ),
     "In5 of half an ounce": Seed(
-        "its mirror has one ounce",
+        "its mirror has one ounce; barrels are shorter, PCIe loses less, and the package of its device decides",
         lambda c: c.with_ply("In5.Cu", thickness_mm=0.018),
-        {"board.stackup.symmetry": "failed"},
+        {"board.stackup.symmetry": "failed", "board.loss.share_assumed": "not verifiable"},
     ),
     "an SFP pair of 0.18 mm": Seed(
         "far below 100 ohm",
@@ -510,9 +512,12 @@ WREN_SEEDS = {
         },
     ),
     "SFP is no longer declared": Seed(
-        "by its names it is Ethernet of some generation: whether its stubs resonate is open, as of the pins of PCIe",
+        "by its names it is Ethernet of some generation: whether its stubs resonate is open, as of the pins of PCIe; "
+        "its declared budget was the one share that may be an error",
         lambda c: c.declared('is = "eth10g-kr"', 'is = "?"'),
         {
+            "board.loss.share": "not applicable",
+            "board.loss.share_assumed": "not verifiable",
             "board.via.stub_ten_times": "failed +0 -2",
             "board.return_path.via": "not verifiable",
         },
