@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from pathlib import PurePath
 from typing import Literal
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
@@ -115,7 +116,7 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
         before=old.board.path,
         after=new.board.path,
         headlines=(old.headline.value, new.headline.value),
-        workloads=(old.profile or "", new.profile or ""),
+        workloads=(_workload(old), _workload(new)),
         rows=tuple(row_changes(stackup_view(before.context), stackup_view(after.context))),
         lines=line_effects(before.context, after.context),
         links=tuple(_links(before.context.get(link_impedances), after.context.get(link_impedances))),
@@ -126,6 +127,11 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
         unchanged=len(new.findings) - len(came),
         newly_accepted=sum(one.finding.key not in accepted for one in new.accepted),
     )
+
+
+def _workload(report: Report) -> str:
+    """Return the profile's name, of one's own the name of its file: a commit's lies in a temporary folder."""
+    return PurePath(report.profile).name if report.profile else ""
 
 
 def known_findings(report: Report) -> tuple[Remembered, ...]:

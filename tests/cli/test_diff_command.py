@@ -69,7 +69,7 @@ def test_two_commits_differ_in_ohms_and_decibels_and_the_new_finding_fails(
     assert "FIT -> NOT FIT" in said
     assert "R-5680(N) 1080 RC70%  ->  370HR 1080 RC71%" in " ".join(said.split("\n"))
     assert "87.0 -> 83.9" in said
-    assert "2.06 -> ?" in said
+    assert "2.07 -> ?" in said
     assert "2 new, 0 fixed, 1 unchanged" in said
     assert "NVLink 5 (B200): adjacent Df <= 0.002 at 10 GHz met -> failed" in " ".join(said.split())
 

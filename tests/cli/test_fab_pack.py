@@ -357,7 +357,7 @@ def test_a_substitute_is_judged_by_the_clauses_it_would_change(card: Path, tmp_p
     rows = pack(card, tmp_path / "pack")["substitutes"]
     said = {row["substitute"]: row["judgement"] for row in rows if row["laminate"] == "Megtron 6(N)"}
     assert said["Unobtainium 9"] == "not in our catalogue: not judged"
-    assert "makes worse: " in said["FR408HR"] and "failed" in said["FR408HR"]
+    assert "makes worse: " in said["FR408HR"] and "very-low-loss laminate: not met" in said["FR408HR"]
 
 
 def test_holes_and_protection_are_counted(card: Path, tmp_path: Path) -> None:

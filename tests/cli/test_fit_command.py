@@ -257,7 +257,7 @@ def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand
     assert run(["fit", str(board), "--no-suggest"]) == 0
     assert "change" not in capsys.readouterr().out
     assert run(["fit", str(board)]) == 0
-    command = f"    stackwright suggest {board} --profile inference-workstation"
+    command = f"    stackwright suggest {board} --profile inference"
     assert command in capsys.readouterr().out.splitlines()
 
 

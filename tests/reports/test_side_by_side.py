@@ -282,7 +282,7 @@ def test_the_page_of_a_diff_tells_what_one_prepreg_does() -> None:
         "not fit was fit, for training-b200",
         "2 findings new 0 fixed 1 unchanged 2 rows of the stackup 2 lines in ohm or dB",
         "R-5680(N) 1080 RC70% 370HR 1080 RC71%",
-        "In4.Cu 0.123/0.15 87.0 83.9 \u22123.1 \u22121.3 % 2.06 ?",
+        "In4.Cu 0.123/0.15 87.0 83.9 \u22123.1 \u22121.3 % 2.07 ?",
         "In4.Cu: no loss: Df of dielectric 5 at 53.1 GHz is not known",
         "/NVLINK4_RX0_P NVLink 5 (B200) 53.1 GHz 8.3 dB 8.3 dB",
         "/NVLINK1_RX0_P NVLink 5 (B200) 53.1 GHz 7.6 dB ?",

@@ -294,7 +294,7 @@ def _page(proposal: Proposal, pending: list[FileChange], plan_path: Path, typed:
         page.line("the files hold all of it already: nothing to do")
         _left_out(page, proposal)
         return page
-    changes_block(page, proposal, ": --write needs --change-stackup")
+    changes_block(page, proposal, needs_consent=True)
     if proposal.changes or proposal.settings_before != proposal.settings_after:
         effects_block(page, line_effects(*contexts(proposal)), ("now", "planned"))
     if proposal.plan.rule:
@@ -315,13 +315,13 @@ def _page(proposal: Proposal, pending: list[FileChange], plan_path: Path, typed:
     return page
 
 
-def changes_block(page: Page, proposal: Proposal, consent: str = "") -> None:
-    """Add what a plan changes in the stackup, row by row; `consent` says what --write needs where the build changes."""
+def changes_block(page: Page, proposal: Proposal, *, needs_consent: bool = False) -> None:
+    """Add what a plan changes in the stackup, row by row; the option that a change of the build needs, where it does."""
     if not proposal.changes:
         page.heading("stackup", "stays as it is")
         return
-    what = f"changes what is built{consent}" if proposal.is_unsafe else "the same materials, written otherwise"
-    page.heading("stackup", what)
+    built = "changes what is built: --write needs --change-stackup" if needs_consent else "changes what is built"
+    page.heading("stackup", built if proposal.is_unsafe else "the same materials, written otherwise")
     rows = [(c.row, c.what, c.before, f"-> {c.after}") for c in proposal.changes]
     page.rows([Column(), Column(), Column(max_width=30), Column(wraps=True)], rows)
 
