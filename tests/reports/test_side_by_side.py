@@ -284,7 +284,7 @@ def test_the_page_of_a_diff_tells_what_one_prepreg_does() -> None:
         "R-5680(N) 1080 RC70% 370HR 1080 RC71%",
         "In4.Cu 0.123/0.15 87.0 83.9 \u22123.1 \u22121.3 % 2.07 ?",
         "In4.Cu: no loss: Df of dielectric 5 at 53.1 GHz is not known",
-        "/NVLINK4_RX0_P NVLink 5 (B200) 53.1 GHz 8.3 dB 8.3 dB",
+        "/NVLINK4_RX0_P NVLink 5 (B200) 53.1 GHz 8.4 dB 8.3 dB",
         "/NVLINK1_RX0_P NVLink 5 (B200) 53.1 GHz 7.6 dB ?",
         "board.loss.share \u2713 met ? not verifiable",
         "training.df.nvlink5 \u2713 met \u2717 failed",

@@ -316,7 +316,7 @@ def _page(proposal: Proposal, pending: list[FileChange], plan_path: Path, typed:
 
 
 def changes_block(page: Page, proposal: Proposal, *, needs_consent: bool = False) -> None:
-    """Add what a plan changes in the stackup, row by row; the option that a change of the build needs, where it does."""
+    """Add what a plan changes in the stackup, row by row, and the option that a change of the build may need."""
     if not proposal.changes:
         page.heading("stackup", "stays as it is")
         return
