@@ -243,7 +243,7 @@ def test_the_sheet_of_a_memory_tells_its_generation_and_a_board_without_one_asks
 
 
 def test_the_sheet_of_a_bus_goes_before_what_other_buses_tell(tmp_path: Path) -> None:
-    """DDR3 by its names beside DDR4 by its sheet: either bus has its own."""
+    """DDR3 by its names next to DDR4 by its sheet: either bus has its own."""
     first = ("DDR3_DQ0", "DDR3_DQS0_P", "DDR3_DQS0_N")
     second = ("/DDR4/DQ0", "/DDR4/DQS0_P", "/DDR4/DQS0_N")
     board = board_of(tmp_path, ("U1", (*first, *second)), ("U2", first), ("U3", second))

@@ -47,7 +47,7 @@ def landings(folder: Path, pads: list[dict[str, Any]], *, back: bool = False, **
 
 
 def test_a_via_that_no_copper_joins_is_not_the_pads(tmp_path: Path) -> None:
-    """A track leads 3 mm to a via; another via lies 0.7 mm beside the pad, and is nobody's."""
+    """A track leads 3 mm to a via; another via lies 0.7 mm from the pad, and nothing joins it."""
     found = landings(tmp_path, [pad()], vias=[via(13), via(10, 20.7)], tracks=[track([10, 20], [13, 20])])
     assert (found[0].x_mm - 50, found[0].y_mm - 50) == pytest.approx((13, 20))
     assert found[0].length_mm == pytest.approx(3)

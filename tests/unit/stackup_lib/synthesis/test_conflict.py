@@ -45,7 +45,7 @@ def test_an_easing_that_breaks_only_a_wish_or_nothing_is_told_as_it_is() -> None
 
 
 def test_of_three_ounces_two_come_before_one() -> None:
-    """3 oz planes that 2 oz planes would mend are not told to become 1 oz."""
+    """3 oz planes where 2 oz would do are not told to become 1 oz."""
     goals = Goals(layer_count=12, power_planes=4, power_copper_oz=3, thickness_mm=1.57, laminates=("370HR",))
     found = suggest(goals.model_copy(update={"build_rules": RULES}))
     (words,) = [one.words for one in found.relaxations if one.goal == "power copper"]
