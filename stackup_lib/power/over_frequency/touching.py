@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.nets.track_points import along_tracks
+from stackup_lib.power.rail_drop.net_copper import pad_centres_mm
 
 Link = tuple[int, float, float]
 """The node at the other end, length and width in mm."""
@@ -33,21 +34,16 @@ class TrackPaths:
 
 def pad_middles(board: Board, rows: Ints) -> Complexes:
     """Return the middles of the copper of pads in mm, x + iy."""
-    pads = board.pads
-    shift = (pads.shift_x_mm[rows] + 1j * pads.shift_y_mm[rows]) * _turns(board, rows)
-    return np.asarray(pads.x_mm[rows] + 1j * pads.y_mm[rows] + shift)
-
-
-def _turns(board: Board, rows: Ints) -> Complexes:
-    # KiCad's angles turn counter-clockwise while y points down
-    return np.asarray(np.exp(-1j * np.deg2rad(board.pads.rotation_deg[rows])))
+    x, y = pad_centres_mm(board, rows)
+    return np.asarray(x + 1j * y)
 
 
 def pad_polygons(board: Board, rows: Ints) -> NDArray[np.object_]:
     """Return the areas of pads in mm; a rounded rectangle counts as the rectangle."""
     import shapely  # noqa: PLC0415 - heavy, and only a rail with capacitors needs it
 
-    pads, turn, middle = board.pads, _turns(board, rows), pad_middles(board, rows)
+    pads, middle = board.pads, pad_middles(board, rows)
+    turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))  # counter-clockwise while y points down
     half = np.column_stack([pads.size_x_mm[rows], pads.size_y_mm[rows]]) / 2
     corners = half @ np.array([[1, 1, -1, -1], [1j, -1j, -1j, 1j]])
     corners = middle[:, None] + corners * turn[:, None]
