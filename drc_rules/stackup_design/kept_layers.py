@@ -12,9 +12,8 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.words import listed
 from stackup_lib.materials import ounce_class
 from stackup_lib.synthesis import Goals, LaidOut
-from stackup_lib.synthesis.arrange import orders
 from stackup_lib.synthesis.candidates import OUTER_COPPER_MM
-from stackup_lib.synthesis.layer_copper import layer_oz
+from stackup_lib.synthesis.layer_copper import layer_oz, orders_to_try
 
 PLATED_MORE = 1.25
 """Outer copper this many times the usual is of a heavier foil, and stays so."""
@@ -70,7 +69,7 @@ def kept_reasons(reasons: tuple[Reason, ...], kept: Goals, laid_out: LaidOut) ->
     """Return the reasons of goals for those that keep the layers."""
     layers = Reason("layers", f"{len(laid_out.layers)}: {layers_in_words(laid_out.layers)}", From.BOARD, "as laid out")
     others = [one for one in reasons if one.goal not in (*OF_NEW_LAYERS, *COPPER)]
-    order = orders(kept)[0]
+    order = orders_to_try(kept)[-1]
     power = [layer_oz(order, k, kept) for k, kind in enumerate(laid_out.layers) if kind == "P"]
     has_its_copper = min(power, default=0.0) >= kept.power_copper_oz
     inner = {layer_oz(order, k, kept) for k in range(1, len(laid_out.layers) - 1)}

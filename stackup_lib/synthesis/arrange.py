@@ -166,13 +166,11 @@ def _middle(power: int, ground: int) -> str:
 
 
 def _gaps(count: int, goals: Goals) -> list[str]:
-    """Return the dielectrics of a foil build, a core build or both; build-ups are always foil on prepreg."""
+    """Return the dielectrics of a foil build, a core build or both; build-ups are foil on prepreg around either."""
     around = "p" * goals.build_ups
     inner = count - 2 * goals.build_ups - 1
     if inner == 1:
         return [f"{around}c{around}"]
     foil = around + ("pc" * inner)[:inner] + around
-    core = ("cp" * inner)[:inner]
-    if goals.build_ups or goals.build == "foil":
-        return [foil]
-    return [core] if goals.build == "core" else [foil, core]
+    core = around + ("cp" * inner)[:inner] + around
+    return {"foil": [foil], "core": [core], "either": [foil, core]}[goals.build]

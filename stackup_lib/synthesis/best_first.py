@@ -10,13 +10,13 @@ from functools import partial
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import FoilGrade
-from stackup_lib.synthesis.arrange import Order, orders
+from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
 from stackup_lib.synthesis.fill_dielectrics import Build, LaminatePair, closest_builds, has_rest, thickness_range_mm
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.laminate_pairs import laminate_pairs
-from stackup_lib.synthesis.layer_copper import foil_of, keeps_signal_weights, with_smooth_foil
+from stackup_lib.synthesis.layer_copper import foil_of, keeps_signal_weights, orders_to_try, with_smooth_foil
 from stackup_lib.synthesis.pareto import (
     Objectives,
     have_equal_objectives,
@@ -136,7 +136,7 @@ class Search:
         return Search(self.goals, self.judge, self.limit, self.solutions, widest=True)
 
     def _pool(self) -> list[SearchEntry]:
-        every, offered = orders(self.goals), laminate_pairs(self.goals, self.lost)
+        every, offered = orders_to_try(self.goals), laminate_pairs(self.goals, self.lost)
         todo = [order for order in every if keeps_signal_weights(order, self.goals)]
         for order in every:
             if order not in todo:

@@ -11,12 +11,13 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.core.words import listed
-from stackup_lib.synthesis.arrange import least_layers, orders
+from stackup_lib.synthesis.arrange import least_layers
 from stackup_lib.synthesis.best_first import Relaxation, Search
 from stackup_lib.synthesis.evaluate import Evaluated, Judge, Solutions
 from stackup_lib.synthesis.fill_dielectrics import thickness_range_mm
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.laminate_pairs import laminate_pairs
+from stackup_lib.synthesis.layer_copper import orders_to_try
 from stackup_lib.synthesis.rejected import Rejections
 
 COPPERS_OZ = (2.0, 1.0, 0.5)
@@ -179,7 +180,7 @@ def _thickness(goals: Goals) -> Iterator[_Eased]:
         return
     words = f"thickness {wanted:g} mm"
     try:
-        offered, todo = laminate_pairs(goals, Rejections()), orders(goals)
+        offered, todo = laminate_pairs(goals, Rejections()), orders_to_try(goals)
     except StackwrightError:
         return
     spans = [s for b in offered for o in todo if (s := thickness_range_mm(o, b, goals)) is not None]

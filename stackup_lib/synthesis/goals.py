@@ -140,7 +140,8 @@ class Goals(Frozen):
         foil: least grade on high-speed layers and on the planes that face them; None takes the plainest that will do
             where a loss budget decides, else nothing is said.
         hybrids: low loss only where a high-speed layer touches it is allowed.
-        build: foil builds (prepreg under the outer foils), core builds, or either; build-ups are foil builds.
+        build: foil builds (prepreg under the outer foils), core builds, or either; with build-ups, of what is inside.
+            A foil build gives way to a core build inside build-ups where a signal layer would be too heavy.
         build_ups: HDI layers on either side, each one lamination more (1 is 1-N-1).
         max_laminations: maximum lamination cycles.
         drill_mm: of the smallest through via.

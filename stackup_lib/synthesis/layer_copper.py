@@ -6,7 +6,7 @@ Lengths in mm.
 from collections.abc import Mapping
 
 from stackup_lib.materials import FoilGrade, clad_foils, inner_copper_mm, outer_foil_oz
-from stackup_lib.synthesis.arrange import Order
+from stackup_lib.synthesis.arrange import Order, orders
 from stackup_lib.synthesis.build_rules import GapNeeds
 from stackup_lib.synthesis.candidates import OUTER_COPPER_MM, SIGNAL_OZ
 from stackup_lib.synthesis.goals import Goals, LaidOut, carries_fast_outside
@@ -100,6 +100,21 @@ def keeps_signal_weights(order: Order, goals: Goals) -> bool:
         tied = {k: _tied(order, k, goals) for k, kind in enumerate(layers) if kind in "OFS"}
         return all(layer_oz(order, k, goals) <= _most_oz(tied[k], order, goals) for k in tied)
     return all(layer_oz(order, k, goals) == SIGNAL_OZ for k, kind in enumerate(order.layers) if kind in "OFS")
+
+
+def orders_to_try(goals: Goals) -> tuple[Order, ...]:
+    """Return the orders for the goals, last those of build-ups on a sub-lamination with cores outside.
+
+    Those are tried where each foil build would give a signal layer the weight of a plane.
+
+    Raises:
+        ConfigError: the required layers do not fit the number of layers.
+    """
+    found = orders(goals)
+    if goals.build_ups and goals.build == "foil" and not any(keeps_signal_weights(one, goals) for one in found):
+        capped = orders(goals.model_copy(update={"build": "core"}))
+        found += tuple(one for one in capped if one not in found)
+    return found
 
 
 def gap_needs(order: Order, gap: int, goals: Goals) -> GapNeeds:

@@ -246,12 +246,27 @@ def test_too_many_layers_for_the_count_say_how_many_are_needed() -> None:
 
 
 def test_where_no_order_keeps_the_weights_of_signal_layers_that_is_the_reason() -> None:
-    """Build-ups put each signal layer on a core with a power plane of 1 oz; laminates of no data are not to blame."""
-    goals = Goals(layer_count=8, other_signal_layers=4, power_planes=2, build_ups=1, build_rules=RULES)
+    """A core build puts each signal layer on a core with a power plane of 1 oz; laminates of no data are innocent."""
+    goals = Goals(layer_count=8, other_signal_layers=4, power_planes=2, build="core", build_rules=RULES)
     found = suggest(goals)
     assert not found.ranked
     assert found.unreachable == ("a signal layer would take the weight of the plane on its core",)
     assert "power copper" in {one.goal for one in found.relaxations}
+
+
+@pytest.mark.parametrize(("build_ups", "gaps"), [(1, "pcpcpcp"), (2, "pppcppp"), (3, "pppcppp")])
+def test_build_ups_stand_on_cores_where_foil_would_make_a_signal_layer_heavy(build_ups: int, gaps: str) -> None:
+    """O G S P P S G O with 1 oz planes: with one build-up, S would share a core with P; two put P on P."""
+    goals = Goals(layer_count=8, other_signal_layers=4, power_planes=2, build_ups=build_ups, build_rules=RULES)
+    found = suggest(goals)
+    assert found.ranked
+    for one in found.ranked:
+        candidate = one.candidate
+        assert (candidate.order.layers, candidate.order.gaps) == ("OGSPPSGO", gaps)
+        assert candidate.order.laminations == build_ups + (build_ups < 3)
+        assert {(row.use, row.copper_oz) for row in candidate.copper} >= {("signal", 0.5), ("power", 1.0)}
+        assert all(row.copper_oz == 0.5 for row in candidate.copper if row.use == "signal")
+        assert_buildable(candidate, goals)
 
 
 @pytest.mark.parametrize("above", [False, True])
