@@ -13,7 +13,9 @@ from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
-from stackup_lib.synthesis.fill_dielectrics import Build, LaminatePair, closest_builds, has_rest, thickness_range_mm
+from stackup_lib.synthesis.fill.choices import LaminatePair
+from stackup_lib.synthesis.fill.closest import Build, closest_builds, thickness_range_mm
+from stackup_lib.synthesis.fill.places import has_rest
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.laminate_pairs import laminate_pairs
 from stackup_lib.synthesis.layer_copper import foil_of, keeps_signal_weights, orders_to_try, with_smooth_foil

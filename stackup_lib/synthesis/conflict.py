@@ -14,7 +14,7 @@ from stackup_lib.core.words import listed
 from stackup_lib.synthesis.arrange import least_layers
 from stackup_lib.synthesis.best_first import Relaxation, Search
 from stackup_lib.synthesis.evaluate import Evaluated, Judge, Solutions
-from stackup_lib.synthesis.fill_dielectrics import thickness_range_mm
+from stackup_lib.synthesis.fill.closest import thickness_range_mm
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.laminate_pairs import laminate_pairs
 from stackup_lib.synthesis.layer_copper import orders_to_try

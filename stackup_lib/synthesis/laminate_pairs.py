@@ -5,7 +5,7 @@ from __future__ import annotations
 from stackup_lib.materials import Laminate, catalogue, clad_foils
 from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.cost import df_of, laminate_factor
-from stackup_lib.synthesis.fill_dielectrics import LaminatePair
+from stackup_lib.synthesis.fill.choices import LaminatePair
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.rejected import Rejections
 

@@ -17,7 +17,7 @@ from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, LineGoal, suggest, to_planned
 from stackup_lib.synthesis.arrange import orders
-from stackup_lib.synthesis.fill_dielectrics import closest
+from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.transmission_lines.width_request import Target
 
 LINES = (

@@ -18,7 +18,8 @@ from stackup_lib.synthesis.constructions import (
     why_nothing,
 )
 from stackup_lib.synthesis.cost import cost_of
-from stackup_lib.synthesis.fill_dielectrics import LaminatePair, closest
+from stackup_lib.synthesis.fill.choices import LaminatePair
+from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.synthesis.laminate_pairs import LIKE_TG_C, plainer_than, tg_apart_c
 
 RULES = BuildRules(

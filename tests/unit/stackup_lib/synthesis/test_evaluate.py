@@ -12,7 +12,8 @@ from stackup_lib.synthesis import CandidateStackup, Goals, LineGoal
 from stackup_lib.synthesis.arrange import orders
 from stackup_lib.synthesis.candidates import CandidateRow
 from stackup_lib.synthesis.evaluate import DK_SLACK, THICKNESS_SLACK, Evaluated, Evaluator, LineResult
-from stackup_lib.synthesis.fill_dielectrics import LaminatePair, closest
+from stackup_lib.synthesis.fill.choices import LaminatePair
+from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.synthesis.line_loss import catalogue_df, least_loss_db_per_inch, materials_of
 from stackup_lib.synthesis.pareto import kind_of, objectives_of
 from stackup_lib.transmission_lines.lossy import loss_of, solve_line

@@ -9,7 +9,7 @@ import pytest
 from drc_rules.requirements.fabs.builds import build_rules
 from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, LineGoal, suggest
 from stackup_lib.synthesis.arrange import orders
-from stackup_lib.synthesis.fill_dielectrics import closest
+from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.synthesis.layer_copper import keeps_signal_weights
 from stackup_lib.transmission_lines.width_request import Target
 from tests.support.each import each

@@ -12,7 +12,7 @@ from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, LineGoal
 from stackup_lib.synthesis.arrange import orders
 from stackup_lib.synthesis.best_first import SearchEntry, _beats, _rank
 from stackup_lib.synthesis.cost import Cost
-from stackup_lib.synthesis.fill_dielectrics import closest
+from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.synthesis.pareto import (
     Kind,
     Objectives,

@@ -10,7 +10,7 @@ import pytest
 from drc_rules.requirements.fabs.builds import build_rules
 from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, RoutedSize, suggest
 from stackup_lib.synthesis.arrange import orders
-from stackup_lib.synthesis.fill_dielectrics import closest
+from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.synthesis.routed_lines import outer_misfit, rerouted
 from stackup_lib.transmission_lines.finish import LineFinish
 

@@ -25,7 +25,7 @@ from stackup_lib.synthesis import (
 from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, is_sound, orders
 from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
-from stackup_lib.synthesis.fill_dielectrics import closest
+from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.transmission_lines.width_request import Target
 
 DIFF_85 = Target(ohm=85, kind="differential")

@@ -22,7 +22,8 @@ from stackup_lib.synthesis.build_rules import BuildRules, WeightRule
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.cost import cost_of
 from stackup_lib.synthesis.evaluate import Evaluator
-from stackup_lib.synthesis.fill_dielectrics import LaminatePair, _is_pressed, closest
+from stackup_lib.synthesis.fill.choices import LaminatePair, _is_pressed
+from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch
 from stackup_lib.transmission_lines.width_request import Target
 

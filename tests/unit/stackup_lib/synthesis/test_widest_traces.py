@@ -7,7 +7,7 @@ import pytest
 from drc_rules.stackup_design.goals import GoalChoices, goals_for, selection_for
 from stackup_lib.synthesis import Goals, suggest
 from stackup_lib.synthesis.best_first import Search
-from stackup_lib.synthesis.fill_dielectrics import closest_builds
+from stackup_lib.synthesis.fill.closest import closest_builds
 from tests.support.stackup_audit import audit
 
 

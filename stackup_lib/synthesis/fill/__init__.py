@@ -1,0 +1,1 @@
+"""Fills orders of layers with cores and prepregs that are sold."""
