@@ -49,6 +49,7 @@ class Project:
         path: the file, None when there is none.
         classes: by name; `Default` is always there.
         net_classes_of: net name -> names of its classes, highest priority first, `Default` left out.
+        undefined_classes_of: net name -> names of classes that patterns or assignments give it and that no row defines.
         stated: class -> the keys of its row that hold something, as the file names them.
         limits: Board Setup's constraints, as the file states them, unchecked; callers check each.
         severities: of KiCad's own checks, by their names, where the project states one.
@@ -62,6 +63,7 @@ class Project:
     text_variables: Mapping[str, str]
     tuning_profiles: tuple[TuningProfile, ...]
     net_classes_of: Mapping[str, tuple[str, ...]]
+    undefined_classes_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stated: Mapping[str, frozenset[str]] = field(default_factory=dict)
     limits: Mapping[str, object] = field(default_factory=dict)
     severities: Mapping[str, str] = field(default_factory=dict)
@@ -71,6 +73,10 @@ class Project:
         """Return the clearance of a net, as `effective` finds it, None where no class sets it."""
         chain = (*self.net_classes_of.get(net, ()), "Default")
         return next((mm for name in chain if (mm := self.classes[name].clearance_mm) is not None), None)
+
+    def class_names_of(self, net: str) -> tuple[str, ...]:
+        """Return the names of a net's classes, those that no row defines last, `Default` left out."""
+        return (*self.net_classes_of.get(net, ()), *self.undefined_classes_of.get(net, ()))
 
     def effective(self, net: str) -> NetClass:
         """Return the class that holds for a net: each field from the first of its classes that sets it."""

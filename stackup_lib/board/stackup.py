@@ -140,3 +140,8 @@ class CopperLayer(Frozen):
     name: str
     user_name: str | None = None
     kicad_type: str = "signal"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Both names, or the one there is: KiCad's rules may use either."""
+        return tuple(dict.fromkeys(name for name in (self.name, self.user_name) if name))

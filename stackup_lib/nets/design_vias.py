@@ -9,7 +9,7 @@ from dataclasses import replace
 from stackup_lib.board.board import Board, NetClass
 from stackup_lib.board.design_rules import Constraint, DesignRule, DesignRules
 from stackup_lib.core.record import record
-from stackup_lib.kicad.design_rules.condition_tree import Call, Leaf, leaves, parse_condition
+from stackup_lib.kicad.design_rules.condition_tree import Call, Leaf, is_like, leaves, parse_condition
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.rules_conditions import condition_holds, leaf_of_net
 from stackup_lib.kicad.design_rules.via_settings import BOARD_SETUP, ViaSettings
@@ -94,8 +94,9 @@ def configured_via(
     least: dict[str, Statement | None] = _of_settings(settings)
     largest: dict[str, Statement | None] = {}
     unclear: list[tuple[str, Constraint]] = []
+    outer = _outer_names(board)
     for rule in usable:
-        stated = [(KINDS[c.kind], c) for c in rule.constraints if _is_of_via(rule, c)]
+        stated = [(KINDS[c.kind], c) for c in rule.constraints if _is_of_via(rule, c, outer)]
         applies = via_meets(rule, net, classes, in_pair=in_pair) if stated else False
         for what, constraint in stated if applies is not False else ():
             if applies is None or not constraint.is_understood:
@@ -155,12 +156,13 @@ def _never_holds(leaf: Leaf) -> bool:
     return leaf.word == "A.Layer" or leaf.word.startswith("B.")
 
 
-def rules_by_net(rules: DesignRules | None) -> tuple[DesignRule, ...]:
-    """Return the via rules that test more than a net's classes: by them two nets of a class may differ."""
+def rules_by_net(board: Board, rules: DesignRules | None) -> tuple[DesignRule, ...]:
+    """Return a board's via rules that test more than a net's classes: by them two nets of a class may differ."""
+    outer = _outer_names(board)
     return tuple(
         rule
         for rule in (rules.rules if rules is not None else ())
-        if any(_is_of_via(rule, constraint) for constraint in rule.constraints)
+        if any(_is_of_via(rule, constraint, outer) for constraint in rule.constraints)
         and any(leaf.word == "A.NetName" for leaf in _leaves_of(rule))
     )
 
@@ -170,10 +172,16 @@ def _leaves_of(rule: DesignRule) -> Iterator[Leaf]:
     return iter(()) if condition is None else leaves(condition)
 
 
-def _is_of_via(rule: DesignRule, constraint: Constraint) -> bool:
+def _outer_names(board: Board) -> tuple[str, ...]:
+    layers = board.copper_layers
+    return tuple(name for layer in (layers[0], layers[-1]) for name in layer.names) if layers else ()
+
+
+def _is_of_via(rule: DesignRule, constraint: Constraint, outer: tuple[str, ...]) -> bool:
     """A through via is on every layer; its ring is held against rules of the outer ones (seen on KiCad 10.0.6)."""
-    is_inside = rule.layer not in (None, "outer", "F.Cu", "B.Cu")
-    return constraint.kind in KINDS and not (constraint.kind == "annular_width" and is_inside)
+    if constraint.kind != "annular_width" or rule.layer in (None, "outer"):
+        return constraint.kind in KINDS
+    return any(is_like(name, rule.layer, minds_case=True) for name in outer)
 
 
 def _stated(rule: DesignRule, constraint: Constraint, value_mm: float, file: str) -> Statement:

@@ -94,7 +94,7 @@ def configured_geometry(
     found = []
     for index, layer in enumerate(board.copper_layers):
         outer = index in (0, board.layer_count - 1)
-        track = TrackOfNet(net=net, classes=names, layer=layer.name, in_pair=in_pair)
+        track = TrackOfNet(net=net, classes=names, layers=layer.names, in_pair=in_pair)
         states = [(rule, applies(rule, track, outer=outer)) for rule in usable]
         start = ConfiguredGeometry(layer=layer.name, width=width, gap=gap if in_pair is not False else None)
         found.append(_by_rules(_by_profile(board, net, start), states, file, in_pair=in_pair))
@@ -199,7 +199,7 @@ def applies(rule: DesignRule, track: TrackOfNet, *, outer: bool) -> bool | None:
     if rule.layer is not None:
         inside = {"inner": not outer, "outer": outer}.get(rule.layer)
         if inside is None:
-            inside = holds(f"A.Layer == '{rule.layer}'", track)
-        if inside is not True:
-            return inside
+            inside = track.is_on(rule.layer)
+        if not inside:
+            return False
     return holds(rule.condition, track)

@@ -13,6 +13,7 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.settings.config import load_config, parse_config
 from stackwright.commands.setup import settings_file
+from stackwright.commands.setup.init import init_board
 from stackwright.reporters.next_step import next_step
 from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run
@@ -210,3 +211,22 @@ def test_where_the_settings_are_for_another_workload_init_is_not_the_next_step(t
     own = settings.replace('profile = "inference-pcie"', 'profile = "inference-sxm-oam"')
     assert next_line(own).startswith("stackwright init ")
     assert next_line(settings.replace('profile = "inference-pcie"', "")).startswith("stackwright init ")
+
+
+def test_init_keeps_the_line_ends_of_windows(tmp_path: Path) -> None:
+    """Lines that are added end as those that are there."""
+    name = "inference_pcie_gen5_fit"
+    shutil.copytree(BOARDS / name, tmp_path / name)
+    card = tmp_path / name / f"{name}.kicad_pcb"
+    target = card.with_name("stackwright.toml")
+    target.write_bytes(b'# ours\r\nform = "pcie-card"\r\n')
+    plain = b'# ours\nform = "pcie-card"\n'
+
+    assert init_board(card, ask=False, force=False, profile="inference-pcie") == 0
+    windows = target.read_bytes()
+    target.write_bytes(plain)
+    assert init_board(card, ask=False, force=False, profile="inference-pcie") == 0
+
+    assert b"profile" in windows
+    assert windows.count(b"\r\n") == windows.count(b"\n") > 2
+    assert windows.replace(b"\r\n", b"\n") == target.read_bytes()

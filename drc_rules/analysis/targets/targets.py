@@ -220,7 +220,7 @@ class Targets:
         classes = joined_classes(self.board.project, name)
         alike = (name if self._by_net else "", classes, is_pair)
         if alike not in self._of_classes:
-            track = TrackOfNet(net=name, classes=classes, layer="F.Cu", in_pair=is_pair)
+            track = TrackOfNet(net=name, classes=classes, layers=self.board.copper_layers[0].names, in_pair=is_pair)
             self._of_classes[alike] = self._required_of(track)
         return self._of_classes[alike]
 
@@ -238,7 +238,7 @@ class Targets:
         """Yield the first rule that applies on each copper layer, "" for none."""
         layers = self.board.copper_layers
         for index, layer in enumerate(layers):
-            there, is_outer = replace(track, layer=layer.name), index in (0, len(layers) - 1)
+            there, is_outer = replace(track, layers=layer.names), index in (0, len(layers) - 1)
             yield next((rule.name for rule in rules if applies(rule, there, outer=is_outer)), "")
 
     def _of_class(self, net: int) -> ImpedanceTarget | None:

@@ -81,7 +81,7 @@ def via_of_net(ctx: Context, net: int) -> ConfiguredVia:
 
 def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[ConfiguredVia, list[int]]]:
     """Yield the via of nets that are alike to KiCad, and those nets."""
-    board, by_name = ctx.board, rules_by_net(rules)
+    board, by_name = ctx.board, rules_by_net(ctx.board, rules)
     limits = via_settings(board.project)
     joined: dict[tuple[str, ...], tuple[str, ...]] = {}
     alike: dict[tuple[object, ...], list[int]] = {}
@@ -89,7 +89,7 @@ def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[Confi
         name, in_pair = board.nets[net], _in_pair(ctx, net)
         if not name:
             continue
-        own = board.project.net_classes_of.get(name, ())
+        own = board.project.class_names_of(name)
         if own not in joined:
             joined[own] = joined_classes(board.project, name)
         answers = tuple(via_meets(rule, name, joined[own], in_pair=in_pair) for rule in by_name)

@@ -90,15 +90,15 @@ class Names:
 def names_of(board: Board) -> Names:
     """Return what a board's conditions may name."""
     project, zones = board.project, board.zones
-    first = {project.net_classes_of.get(net, ()): net for net in board.nets if net}
+    first = {project.class_names_of(net): net for net in board.nets if net}
     named = [str(name) for name in zones.name]
     return Names(
-        classes=tuple(project.classes),
+        classes=tuple(dict.fromkeys((*project.classes, *(name for names in first for name in names)))),
         joined=tuple(sorted(",".join(joined_classes(project, net)) for net in first.values())),
         nets=tuple(dict.fromkeys(text for net in board.nets for text in (net, as_kicad_shows(net)) if text)),
         areas=tuple(sorted({name for name in named if name})),
         uuids=frozenset(str(uuid) for uuid in zones.uuid),
-        copper=tuple(name for layer in board.copper_layers for name in (layer.name, layer.user_name) if name),
+        copper=tuple(name for layer in board.copper_layers for name in layer.names),
     )
 
 
@@ -194,8 +194,11 @@ def _of_comparison(names: Names, leaf: Comparison) -> MissingItem | None:
     }.get(about, ((), "", ()))
     if known and not any(is_like(value, name) for value in known):
         return MissingItem(text, f'there is no {what} "{name}"', _near(name, likely), is_kicads=about == "Via_Type")
-    if about == "Layer" and name.endswith(".Cu") and not any(is_like(layer, name) for layer in names.copper):
-        return MissingItem(text, f'there is no copper layer "{name}"')
+    if about == "Layer" and name.casefold().endswith(".cu"):
+        if any(is_like(layer, name, minds_case=True) for layer in names.copper):
+            return None
+        meant = next((layer for layer in names.copper if layer.casefold() == name.casefold()), "")
+        return MissingItem(text, f'there is no copper layer "{name}"', meant)
     if about == "Type":
         meant = "Via" if "via" in name.casefold() and not is_like("Via", name) else _TYPES.get(name.casefold(), "")
         return MissingItem(text, f'there is no type "{name}"', meant) if meant else None

@@ -22,7 +22,10 @@ SIZES = frozenset(
 
 
 def joined_classes(project: Project, net: str) -> tuple[str, ...]:
-    """Return the classes of a net, highest priority first, `Default` last where the others leave a size to it."""
-    own = project.net_classes_of.get(net, ())
+    """Return the classes of a net, highest priority first, `Default` last where the others leave a size to it.
+
+    Classes that are named and not defined stand before `Default` (seen on KiCad 10.0.6).
+    """
+    own = project.class_names_of(net)
     between_them: frozenset[str] = frozenset().union(*(project.stated.get(name, frozenset()) for name in own))
     return own if own and between_them >= SIZES else (*own, "Default")

@@ -9,23 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from stackup_lib.core.record import record
-from stackup_lib.kicad.design_rules.condition_tree import Call, Leaf, is_like, parse_condition, truth
+from stackup_lib.kicad.design_rules.condition_tree import Call, Comparison, Leaf, is_like, parse_condition, truth
 
 
 @record
 class TrackOfNet:
-    """What a condition is evaluated for; `classes` holds the net's classes as KiCad joins them (`joined_classes`)."""
+    """What a condition is evaluated for.
+
+    Attributes:
+        net: its name.
+        classes: the net's classes as KiCad joins them (`joined_classes`).
+        layers: what its layer is called: KiCad's name and the user's, and a rule may use either.
+        in_pair: the net is half of a differential pair, None where not known.
+    """
 
     net: str
     classes: tuple[str, ...]
-    layer: str
+    layers: tuple[str, ...]
     in_pair: bool | None = None
+
+    def is_on(self, pattern: str) -> bool:
+        """Tell whether a rule's layer, which may hold `*` and `?`, is the track's; upper and lower case differ."""
+        return any(is_like(name, pattern, minds_case=True) for name in self.layers)
 
 
 def holds(condition: str | None, track: TrackOfNet) -> bool | None:
     """Return whether a rule's condition is true for a track; None where that is not known."""
-    values = {"A.NetName": (track.net,), "A.Layer": (track.layer,), "A.Type": ("Track",)}
-    return condition_holds(condition, lambda leaf: leaf_of_net(leaf, track.classes, values, in_pair=track.in_pair))
+    values = {"A.NetName": (track.net,), "A.Type": ("Track",)}
+
+    def of(leaf: Leaf) -> bool | None:
+        if isinstance(leaf, Comparison) and leaf.word == "A.Layer" and leaf.is_text and leaf.operator in ("==", "!="):
+            return track.is_on(leaf.value) == (leaf.operator == "==")
+        return leaf_of_net(leaf, track.classes, values, in_pair=track.in_pair)
+
+    return condition_holds(condition, of)
 
 
 def condition_holds(condition: str | None, of: Callable[[Leaf], bool | None]) -> bool | None:

@@ -112,12 +112,12 @@ def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Proje
     """Return a project whose classes are resolved for every net, and remarks.
 
     All classes of matching patterns and of the net's own assignment hold together, the smallest priority number first,
-    then by name; classes that do not exist are ignored. A net that nothing names takes the classes of its bus members
-    when they all have the same.
+    then by name; classes that do not exist set no size, but conditions of rules see their names (KiCad 10.0.6). A net
+    that nothing names takes the classes of its bus members when they all have the same.
     """
     classes = parts.classes
     classes.setdefault(DEFAULT, NetClass(name=DEFAULT, priority=LAST_PRIORITY))
-    known = [(p, c) for p, c in parts.patterns if c in classes and c != DEFAULT]
+    known = [(p, c) for p, c in parts.patterns if c != DEFAULT]
     alternatives = [(member, name) for pattern, name in known for member in members(pattern)]
     names = list(nets)
     asked = {"longest": max(map(len, names), default=0), "names": len(names)}
@@ -128,7 +128,7 @@ def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Proje
             literal.setdefault(member, set()).add(name)
 
     def direct(net: str) -> frozenset[str]:
-        named = {name for name in parts.assignments.get(net, ()) if name in classes and name != DEFAULT}
+        named = {name for name in parts.assignments.get(net, ()) if name != DEFAULT}
         return frozenset(named | literal.get(net, set()) | {name for (test, _), name in tests if test(net)})
 
     def resolved(net: str) -> frozenset[str]:
@@ -140,9 +140,14 @@ def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Proje
         return of_members.pop() if len(of_members) == 1 else frozenset()
 
     net_classes_of: dict[str, tuple[str, ...]] = {}
+    undefined_classes_of: dict[str, tuple[str, ...]] = {}
     for net in names:
-        if net and (found := resolved(net)):
-            net_classes_of[net] = tuple(sorted(found, key=lambda name: (classes[name].priority, name)))
+        if not net or not (found := resolved(net)):
+            continue
+        if defined := sorted(found & classes.keys(), key=lambda name: (classes[name].priority, name)):
+            net_classes_of[net] = tuple(defined)
+        if undefined := sorted(found - classes.keys()):
+            undefined_classes_of[net] = tuple(undefined)
     project = Project(
         path=path,
         classes=classes,
@@ -151,6 +156,7 @@ def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Proje
         text_variables=parts.text_variables,
         tuning_profiles=parts.tuning,
         net_classes_of=net_classes_of,
+        undefined_classes_of=undefined_classes_of,
         stated=parts.stated,
         limits=parts.limits,
         severities=parts.severities,

@@ -7,11 +7,13 @@ KiCad ignore the whole file without a word; a file that is broken already is the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
+from stackup_lib.board.design_rules import DesignRule, DesignRules
 from stackup_lib.board.planned import PlannedRule
 from stackup_lib.core.errors import NotWrittenError
-from stackup_lib.kicad.design_rules.rules_file import structure_fault
+from stackup_lib.kicad.design_rules.rules_file import parse_design_rules, structure_fault
 from stackup_lib.kicad.read.reader import NEWEST_VERSION
 from stackup_lib.kicad.write.spans import length_text, quoted
 
@@ -22,6 +24,7 @@ _NET_CLASS_FUNCTION_SINCE = 20241229
 """KiCad 9; before, a net has one class and the condition compares its name."""
 _VERSION = re.compile(r"(?:\s|#[^\n]*\n)*\(\s*version\s+\d+\s*\)")
 _COPPER = re.compile(r"(?:F|B|In[1-9]\d?)\.Cu")
+_OWN = "stackwright: "
 _WIDTH = 100
 _BREAKOUT = " || ".join(f"A.intersectsCourtyard('{references}')" for references in ("U*", "J*"))
 """Near the parts that lines neck down at: BGAs and connectors with fields of pins."""
@@ -33,6 +36,7 @@ def replace_rules(
     *,
     label: str = "the rules",
     format_version: int = NEWEST_VERSION,
+    layers: Collection[str] | None = None,
 ) -> bytes:
     """Return a rule file's bytes with our part replaced; all else stays.
 
@@ -41,12 +45,16 @@ def replace_rules(
         rules: the rules, in order; none take our part away.
         label: what errors call the file.
         format_version: of the board, for conditions that its KiCad understands.
+        layers: names of the board's copper layers: KiCad ignores a file that names another; None where not known.
 
     Raises:
         NotWrittenError: the file is broken, so that KiCad ignores it; or a rule cannot be written.
     """
+    rules = tuple(rules)
+    for rule in rules:
+        _refuse_rule(rule, label, layers)
     found = _decoded(text, label)
-    lines = _block(tuple(rules), label, format_version)
+    lines = _block(rules, label, format_version)
     if not found.strip():
         return "\n".join(["(version 1)", *lines, ""]).encode() if lines else found.encode()
     newline = "\r\n" if "\r\n" in found else "\n"
@@ -57,7 +65,30 @@ def replace_rules(
         assert version is not None  # noqa: S101 - a broken file has been refused
         span = version.end(), version.end()
     block = "".join(newline + line for line in lines)
-    return (found[: span[0]] + block + found[span[1] :]).encode()
+    if lines and not re.match(r"[ \t]*(?:\r?\n|$)", found[span[1] :]):
+        block += newline  # what stood on the line of the version would be part of our last comment
+    new = found[: span[0]] + block + found[span[1] :]
+    _prove_the_others_stand(found, new, label)
+    return new.encode()
+
+
+def _prove_the_others_stand(old: str, new: str, label: str) -> None:
+    """Refuse a text in which the user's own rules read otherwise than before, or that KiCad would ignore."""
+    before, after = (parse_design_rules(text) for text in (old, new))
+    if [_read(rule) for rule in _others(before)] != [_read(rule) for rule in _others(after)]:
+        raise NotWrittenError(label, "has rules that would not be kept", "put each rule on lines of its own")
+    if after.fault is not None and before.fault is None:
+        raise NotWrittenError(label, f"would have {after.fault.what}, so KiCad would ignore it", "correct the plan")
+
+
+def _others(rules: DesignRules) -> list[DesignRule]:
+    return [rule for rule in rules.rules if not rule.name.startswith(_OWN)]
+
+
+def _read(rule: DesignRule) -> DesignRule:
+    """Return a rule without its place in the file."""
+    constraints = tuple(replace(constraint, line=0) for constraint in rule.constraints)
+    return replace(rule, line=0, constraints=constraints)
 
 
 def _decoded(text: bytes | None, label: str) -> str:
@@ -95,7 +126,6 @@ def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> lis
     lines = [BEGIN]
     seen: set[tuple[str, str, bool]] = set()
     for rule in rules:
-        _refuse_rule(rule, label)
         if _key(rule) in seen:
             raise NotWrittenError(label, f"two rules for {rule.net_class} on {rule.layer}", "keep one of them")
         seen.add(_key(rule))
@@ -120,12 +150,15 @@ def _key(rule: PlannedRule) -> tuple[str, str, bool]:
     return rule.net_class, rule.layer, rule.gap_mm is not None
 
 
-def _refuse_rule(rule: PlannedRule, label: str) -> None:
+def _refuse_rule(rule: PlannedRule, label: str, layers: Collection[str] | None) -> None:
     name = rule.net_class
     if not name.isprintable() or any(c in name for c in "'\"\\"):
         raise NotWrittenError(label, f"no rule can name the net class {name!r}", "rename it without quotes")
     if not _COPPER.fullmatch(rule.layer):
         raise NotWrittenError(label, f"{rule.layer!r} is no copper layer", "name it as KiCad does, e.g. In1.Cu")
+    if layers is not None and rule.layer not in layers:
+        what = f"the plan has a rule for {rule.net_class} on {rule.layer}, which the board does not have"
+        raise NotWrittenError(label, what, "correct the layer of that [[rule]]")
 
 
 def _comment(text: str) -> list[str]:

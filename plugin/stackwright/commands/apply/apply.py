@@ -147,7 +147,7 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
                 f"{count(len(plan.net_class), 'net class', 'net classes')}{tuned} that the project has not: --classes"
             )
     if plan.rule and parts.rules:
-        rules, winners = _rules(plan, before, board_path)
+        rules, winners = _rules(plan, after, board_path)
         files.append(rules)
         remarks += winners
     elif plan.rule:
@@ -255,7 +255,8 @@ def _matches_any(patterns: Sequence[str], nets: Sequence[str]) -> bool:
 def _rules(plan: Plan, board: Board, board_path: Path) -> tuple[FileChange, tuple[str, ...]]:
     path = board_path.with_suffix(RULES_SUFFIX)
     old = read_bytes(path) if path.exists() else None
-    new = replace_rules(old, plan.rule, label=str(path), format_version=board.format_version)
+    layers = [layer.name for layer in board.copper_layers]
+    new = replace_rules(old, plan.rule, label=str(path), format_version=board.format_version, layers=layers)
     winners = tuple(f"{path.name}, {one}" for one in rules_that_win(new.decode("utf-8"), plan.rule))
     return FileChange(path, old, new), winners
 

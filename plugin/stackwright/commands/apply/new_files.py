@@ -110,7 +110,13 @@ def files_of(plan: Plan, board: Path, purpose: NewBoardPurpose) -> dict[Path, by
         project: empty_project(
             project.name, plan.net_class, least_width_mm=min(_widths_mm(plan), default=math.inf), label=str(project)
         ),
-        rules: replace_rules(None, plan.rule, label=str(rules), format_version=read.format_version),
+        rules: replace_rules(
+            None,
+            plan.rule,
+            label=str(rules),
+            format_version=read.format_version,
+            layers=[layer.name for layer in read.copper_layers],
+        ),
         settings: settings_text(plan, digest, purpose, pcb).encode(),
     }
     return {path: content for path, content in found.items() if content}

@@ -62,7 +62,7 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
         raise StackwrightError(str(target), "is there already", what)
     actions: list[str] = []
     if profile is not None:
-        text, needed = _for_workload(path, profile, form, (former or b"").decode("utf-8") if exists else None)
+        text, needed = _for_workload(path, profile, form, _plain(former) if exists else None)
         actions = [line.removeprefix("# ") for line in needed if line.startswith("# in KiCad, ")]
     else:
         context, _, _ = prepare(read_board(path), Config(), Overrides())
@@ -71,6 +71,8 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
             _asked(context, InitAnswers()) if ask and sys.stdin.isatty() and sys.stdout.isatty() else InitAnswers()
         )
         text = settings_file.compose(context, answers)
+    if exists and b"\r\n" in (former or b""):
+        text = text.replace("\n", "\r\n")
     kept = write_over(target, text, former=former, keep=True) if text.encode() != former else None
     page = Page()
     page.gap()
@@ -82,6 +84,10 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     page.verbatim([f"next: {fill}{command_line('check', str(typed))}"], indent=0)
     show(page.text(terminal_console()))
     return 0
+
+
+def _plain(former: bytes | None) -> str:
+    return (former or b"").decode("utf-8").replace("\r\n", "\n")
 
 
 def _for_workload(path: Path, profile: str, form: str | None, settings: str | None) -> tuple[str, Sequence[str]]:

@@ -10,6 +10,7 @@ import pytest
 from stackup_lib.board.board import NetClass, Project
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.kicad import read_board, read_project
+from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from tests.support.hang import no_hang
 from tests.support.kicad_boards import board_text
 from tests.support.kicad_patterns import AS_KICAD
@@ -58,6 +59,13 @@ def test_all_classes_combine_by_priority(tmp_path: Path) -> None:
     assert (found.via_diameter_mm, found.tuning_profile) == (0.8, "DP90")
     assert project.effective("Y").track_width_mm == 0.25
     assert project.assignments["X2"] == ("B",)
+    assert dict(project.undefined_classes_of) == {
+        "X1": ("Nope", "nobody"),
+        "X2": ("nobody",),
+        "X3": ("nobody",),
+        "Y": ("nobody",),
+    }
+    assert joined_classes(project, "Y") == ("nobody", "Default")
 
 
 def test_a_net_that_nothing_names_takes_the_class_its_members_share(tmp_path: Path) -> None:

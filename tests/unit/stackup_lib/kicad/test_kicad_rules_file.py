@@ -263,7 +263,7 @@ def test_any_text_gives_rules_or_a_fault(text: str) -> None:
     assert parse_design_rules(text) is not None
 
 
-TRACK = TrackOfNet(net="/USB_D+", classes=("90Ohm-diff_USB",), layer="In1.Cu", in_pair=True)
+TRACK = TrackOfNet(net="/USB_D+", classes=("90Ohm-diff_USB",), layers=("In1.Cu",), in_pair=True)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_a_condition_is_true_false_or_open(condition: str | None, expected: bool
 
 def test_of_several_classes_each_and_their_joined_name_fit() -> None:
     """As KiCad 10 compares; the tests against KiCad use a real one."""
-    track = TrackOfNet(net="A", classes=("fast", "wide", "Default"), layer="F.Cu")
+    track = TrackOfNet(net="A", classes=("fast", "wide", "Default"), layers=("F.Cu",))
     assert holds("A.NetClass == 'fast'", track) is True
     assert holds("A.NetClass == 'Default'", track) is True
     assert holds("A.NetClass == 'fast,wide,Default'", track) is True

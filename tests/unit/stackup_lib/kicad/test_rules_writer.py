@@ -200,3 +200,38 @@ def test_the_demo_rules_survive(demo_boards: Path) -> None:
         written = replace_rules(content, [PCIE, USB], label=str(path))
         assert len(written) > len(content)
         assert replace_rules(written, []) == content
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        """(rule mine (condition "A.NetName == 'CLK'") (constraint track_width (min 0.2mm)))""",
+        """(rule mine\n\t(condition "A.NetName == 'CLK'")\n\t(constraint track_width (min 0.2mm)))""",
+    ],
+)
+def test_a_rule_on_the_line_of_the_version_stays_a_rule(rule: str) -> None:
+    """Behind our last line, a comment, it would be a comment too, or leave a parenthesis that nothing opens."""
+    new = replace_rules(f"(version 1) {rule}\n".encode(), [PCIE])
+
+    read = parse_design_rules(new.decode())
+    assert read.fault is None
+    assert [one.name for one in read.rules] == ["stackwright: 85Ohm-diff_PCIE, pair on In2.Cu", "mine"]
+    assert read.rules[1].constraints[0].min_mm == 0.2
+    assert replace_rules(new, [PCIE]) == new
+    assert b"mine" in replace_rules(new, [])
+
+
+def test_a_rule_behind_our_last_line_is_refused() -> None:
+    """It is a comment there; whether it was meant to be one, its owner knows."""
+    damaged = replace_rules(b"(version 1)\n", [PCIE]).rstrip(b"\n") + b" (rule mine (constraint clearance (min 1mm)))\n"
+    assert [one.name for one in parse_design_rules(damaged.decode()).rules][1:] == []
+
+    with pytest.raises(NotWrittenError, match="has rules that would not be kept"):
+        replace_rules(damaged, [USB])
+
+
+def test_a_layer_that_the_board_has_not_is_refused() -> None:
+    """KiCad would ignore the whole file."""
+    replace_rules(None, [PCIE], layers=["F.Cu", "In1.Cu", "In2.Cu", "B.Cu"])
+    with pytest.raises(NotWrittenError, match=r"85Ohm-diff_PCIE on In2\.Cu, which the board does not have"):
+        replace_rules(None, [PCIE], layers=["F.Cu", "B.Cu"])

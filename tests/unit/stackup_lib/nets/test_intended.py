@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
@@ -90,3 +92,35 @@ def test_bounds_that_a_value_keeps_leave_it_and_others_make_it_doubtful(tmp_path
 
     assert (kept.width_mm, kept.doubts) == (0.11, ())
     assert barred.doubts == ("design rules:2",)
+
+
+@pytest.mark.parametrize(
+    ("rule", "width_mm"),
+    [
+        ('(layer "SIG 2")', 0.25),
+        ('(layer "SIG*")', 0.25),
+        ("(condition \"A.Layer == 'SIG 2'\")", 0.25),
+        ("(condition \"A.Layer == 'In2.Cu'\")", 0.25),
+        ("(condition \"A.Layer == 'in2.cu'\")", 0.15),  # KiCad 10.0.6 minds upper and lower case here
+        ('(layer "SIG 3")', 0.15),
+    ],
+)
+def test_a_rule_may_call_a_layer_by_the_users_name(tmp_path: Path, rule: str, width_mm: float) -> None:
+    """KiCad takes both names of In2.Cu, with wildcards; other layers keep the width of their class."""
+    path = mini_file(
+        tmp_path,
+        {
+            "copper_layers": 4,
+            "net_classes": [{"name": "FAST", "nets": ["/A"], "track_width_mm": 0.15}],
+            "tracks": [{"net": "/A", "layer": "F.Cu", "path_mm": [[5, 10], [40, 10]]}],
+        },
+        "b",
+    )
+    text = path.read_text(encoding="utf-8")
+    assert '"In2.Cu" signal' in text
+    path.write_text(text.replace('"In2.Cu" signal', '"In2.Cu" signal "SIG 2"'), encoding="utf-8")
+    rules = parse_design_rules(f"(version 1)\n(rule r {rule} (constraint track_width (opt 0.25mm)))", path)
+
+    found = {row.layer: row.width_mm for row in configured_geometry(read_board(path), "/A", rules, in_pair=False)}
+
+    assert found == {"F.Cu": 0.15, "In1.Cu": 0.15, "In2.Cu": width_mm, "B.Cu": 0.15}
