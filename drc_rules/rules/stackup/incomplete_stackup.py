@@ -3,8 +3,8 @@
 What it checks
 --------------
 Whether every copper and dielectric row of a declared stackup has a thickness, and every dielectric sheet a material;
-and whether a dielectric is between every two copper rows. A missing Dk counts only where the catalogue has none for the
-material: that is information. KiCad writes a loss tangent of 0 for "not set": no value.
+and whether a dielectric, which is core or prepreg, is between every two copper rows. A missing Dk counts only where the
+catalogue has none for the material: that is information. KiCad writes a loss tangent of 0 for "not set": no value.
 
 Why it matters
 --------------
@@ -46,15 +46,24 @@ DK_AT_GHZ = 1.0
 
 @record
 class UnknownRow:
-    """A copper or dielectric row, and the one under it."""
+    """A copper or dielectric row, the one under it, and a row of a type that is neither between them."""
 
     row: StackupLayer
     below: StackupLayer | None
+    strange: StackupLayer | None = None
 
 
 def _rows(ctx: Context, _clause: Clause) -> list[UnknownRow]:
-    rows = [row for row in ctx.stackup().layers if row.kind is LayerKind.COPPER or row.is_dielectric]
-    return [UnknownRow(row, below) for row, below in zip_longest(rows, rows[1:])]
+    layers = ctx.stackup().layers
+    known = [k for k, row in enumerate(layers) if row.kind is LayerKind.COPPER or row.is_dielectric]
+    return [
+        UnknownRow(
+            layers[k],
+            None if below is None else layers[below],
+            next((row for row in layers[k + 1 : below or k] if row.kind is LayerKind.OTHER), None),
+        )
+        for k, below in zip_longest(known, known[1:])
+    ]
 
 
 @rule("STK003", kinds=("stackup_complete",), over=_rows)
@@ -70,7 +79,9 @@ def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Itera
     if unnamed and not (declared and declared.material):
         lacks.append("material")
         without |= unnamed
-    if below is not None and row.kind is below.kind is LayerKind.COPPER:
+    if (strange := found.strange) is not None:
+        yield _of_strange_type(ctx, strange)
+    elif below is not None and row.kind is below.kind is LayerKind.COPPER:
         lacks.append(f"dielectric between it and {below.name}")
     lacks_dk = _lacks_dk(ctx, row)
     if lacks or lacks_dk:
@@ -83,6 +94,16 @@ def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Itera
             severity=None if lacks else Severity.INFO,
             places=(Location(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
         )
+
+
+def _of_strange_type(ctx: Context, row: StackupLayer) -> DraftFinding:
+    return DraftFinding(
+        title=f'{row.name} is of type "{row.type_text}", neither core nor prepreg',
+        why="The row counts neither for the thickness nor for impedance and loss of the adjacent layers",
+        fix=f"Choose core or prepreg for {row.name} under File > Board Setup > Physical Stackup and save",
+        ids=(row.name, "type"),
+        places=(Location(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
+    )
 
 
 def _who_states(row: StackupLayer, without: set[int]) -> str:
