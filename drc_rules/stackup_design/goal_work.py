@@ -41,6 +41,11 @@ class GoalWork:
     choices: GoalChoices
     reasons: list[Reason] = field(default_factory=list)
 
+    @property
+    def is_new(self) -> bool:
+        """True where no part is placed: without a board, or on one that is still empty."""
+        return self.project is None or not len(self.project.board.footprints)
+
     def say(self, goal: str, value: str, origin: From, source: str) -> None:
         """Note a goal; what was said of it before no longer holds."""
         self.reasons = [reason for reason in self.reasons if reason.goal != goal]

@@ -115,7 +115,7 @@ def goals_for(
         **thickness,
         **copper,
         **drill_goals(work, thickness.get("least_thickness_mm") or 0.0),
-        lines=lines.on_outer if outer else lines.with_outer if outside and project is None else lines.goals,
+        lines=lines.on_outer if outer else lines.with_outer if outside and work.is_new else lines.goals,
         fast_outside=outside,
         df_limit=materials.df_limit,
         named_laminates=materials.named,

@@ -169,8 +169,8 @@ def _smallest_through_mm(project: BoardProject | None) -> float | None:
 
 
 def pair_pitch_mm(work: GoalWork) -> float | None:
-    """Return the maximum sum of width and gap of a pair: what leaves the board's BGAs; without a board, usual ones."""
-    if work.project is None:
+    """Return the maximum sum of width and gap of a pair: what leaves the board's BGAs, or usual ones without parts."""
+    if work.project is None or work.is_new:
         what = f"{PAIR_PITCH_MM:g} mm at most"
         work.say("width and gap of pairs", what, From.ASSUMPTION, f"leaves a BGA of {BALL_PITCH_MM:g} mm pitch")
         return PAIR_PITCH_MM

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines
 from drc_rules.facts.context import Context
@@ -11,7 +12,8 @@ from stackup_lib.core.record import record
 from stackup_lib.core.words import listed
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solver import solve
-from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, RoutedSize
+from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, LineResult, RoutedSize
+from stackup_lib.synthesis.evaluate import Evaluator
 from stackup_lib.transmission_lines.width_request import Target
 
 USUAL_TOLERANCE_PCT = 10.0
@@ -106,17 +108,11 @@ def width_words(
 ) -> tuple[str, ...]:
     """Return what becomes of the routed sizes: they stay within their tolerance, or are to be changed."""
     by_name = {goal.name: goal for goal in goals.lines}
-    index = {row.name: k for k, row in enumerate(result.candidate.copper)}
     found: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
-    for line in result.lines:
-        size = routed.get((line.goal, line.layer))
-        if size is None:
-            continue
+    for line, size, ohm, allowed in _routed_lines(result, goals, interfaces, routed):
         goal = by_name[line.goal]
-        ohm = _ohm(result.candidate, index[line.layer], size, goal.target.kind)
-        fits, allowed = _allowed(interface(interfaces[line.goal]), goal.target, ohm)
-        if fits:
-            text = f"{goal.target} widths stay ({_text(size)} makes {ohm:.1f} ohm, {allowed} allowed)"
+        if allowed.fits:
+            text = f"{goal.target} widths stay ({_text(size)} makes {ohm:.1f} ohm, {allowed.words} allowed)"
         else:
             text = f"{goal.target} {_text(size)} ({ohm:.1f} ohm) -> {_text((line.width_mm, line.gap_mm))} mm"
         texts = found.setdefault((f"{goal.target} {_text(size)}", line.layer), {})
@@ -127,6 +123,39 @@ def width_words(
             whose = f" for {listed(list(titles))}" if len(texts) > 1 else ""
             words.setdefault(f"{text}{whose}", {})[layer] = None
     return tuple(f"{text} on {listed(list(layers))}" for text, layers in words.items())
+
+
+def with_kept_sizes(
+    result: Evaluated, goals: Goals, interfaces: Mapping[str, str], routed: Mapping[tuple[str, str], Size]
+) -> Evaluated:
+    """Return a stackup whose lines are as wide as they are routed, where that stays within their tolerance."""
+    kept = {
+        (line.goal, line.layer): size
+        for line, size, _, allowed in _routed_lines(result, goals, interfaces, routed)
+        if allowed.fits
+    }
+    return Evaluator(goals).with_sizes(result, kept) if kept else result
+
+
+class _Allowed(NamedTuple):
+    """Whether an impedance is allowed, and what is."""
+
+    fits: bool
+    words: str
+
+
+def _routed_lines(
+    result: Evaluated, goals: Goals, interfaces: Mapping[str, str], routed: Mapping[tuple[str, str], Size]
+) -> Iterator[tuple[LineResult, Size, float, _Allowed]]:
+    """Yield the lines that are routed, with size and impedance there."""
+    by_name = {goal.name: goal for goal in goals.lines}
+    index = {row.name: k for k, row in enumerate(result.candidate.copper)}
+    for line in result.lines:
+        size = routed.get((line.goal, line.layer))
+        if size is not None:
+            target = by_name[line.goal].target
+            ohm = _ohm(result.candidate, index[line.layer], size, target.kind)
+            yield line, size, ohm, _allowed(interface(interfaces[line.goal]), target, ohm)
 
 
 def _bounds_ohm(target: NetTarget) -> tuple[float, float]:
@@ -149,13 +178,13 @@ def _asked(target: NetTarget, ohm: float) -> tuple[bool, str]:
     return least <= ohm <= most, f"{text} +-{target.tolerance_pct:g} %"
 
 
-def _allowed(one: Interface, target: Target, ohm: float) -> tuple[bool, str]:
+def _allowed(one: Interface, target: Target, ohm: float) -> _Allowed:
     """Tell whether an impedance is what an interface allows around a goal's target, and what it allows."""
     limit = one.impedance_diff_limit_ohm
     if limit and (target.kind, target.ohm) == ("differential", one.impedance_diff_ohm):
-        return limit[0] <= ohm <= limit[1], f"{limit[0]:g} to {limit[1]:g} ohm"
+        return _Allowed(limit[0] <= ohm <= limit[1], f"{limit[0]:g} to {limit[1]:g} ohm")
     tolerance = one.impedance_tolerance_pct or USUAL_TOLERANCE_PCT
-    return 100 * abs(ohm / target.ohm - 1) <= tolerance, f"{tolerance:g} %"
+    return _Allowed(100 * abs(ohm / target.ohm - 1) <= tolerance, f"{tolerance:g} %")
 
 
 def _ohm(candidate: CandidateStackup, index: int, size: Size, kind: str) -> float:

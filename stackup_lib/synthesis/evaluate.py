@@ -1,6 +1,6 @@
 """What a candidate does: widths, loss, legal lengths, stubs, cost. Lengths in mm."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -51,6 +51,7 @@ class LineResult(Frozen):
         loss_db_per_inch: at Nyquist, None where the goal has none.
         longest_legal_mm: within the budget at the worst loss.
         margin_db: what is left of the budget over the longest link at the worst loss.
+        is_routed: as wide as a board routes it, not as wide as the goal takes.
     """
 
     goal: str
@@ -62,6 +63,7 @@ class LineResult(Frozen):
     longest_legal_mm: float | None = None
     meets_budget: bool | None = None
     margin_db: float | None = None
+    is_routed: bool = False
 
 
 class Evaluated(Frozen):
@@ -209,9 +211,35 @@ class Evaluator:
         )
         return found if found.layer == name else found.model_copy(update={"layer": name})
 
+    def with_sizes(self, found: Evaluated, sizes: Mapping[tuple[str, str], tuple[float, float | None]]) -> Evaluated:
+        """Return what is known of a candidate with some lines as wide as they are routed.
+
+        Args:
+            found: its lines are of this evaluator's goals.
+            sizes: width and gap in mm by goal and layer; lines of others stay as they were sought.
+        """
+        goals = {goal.name: goal for goal in self.goals.lines}
+        index = {row.name: k for k, row in enumerate(found.candidate.copper)}
+        lines = []
+        for line in found.lines:
+            if (size := sizes.get((line.goal, line.layer))) is None:
+                lines.append(line)
+                continue
+            goal, at = goals[line.goal], index[line.layer]
+            site = found.candidate.site(at)
+            routed = self._result(found.candidate, site, at, goal, _of_size(site, goal, size, self.tolerance))
+            lines.append(routed.model_copy(update={"is_routed": True}))
+        least = min((min(line.width_mm, line.gap_mm or line.width_mm) for line in lines), default=None)
+        cost = cost_of(found.candidate, found.candidate.drilled_mm / self.goals.drill_mm, found.backdrilled, least)
+        return found.model_copy(update={"lines": tuple(lines), "cost": cost})
+
     def _solved_line(self, candidate: CandidateStackup, index: int, goal: LineGoal) -> LineResult:
         site = candidate.site(index)
-        solved = self._solve(site, goal)
+        return self._result(candidate, site, index, goal, self._solve(site, goal))
+
+    def _result(
+        self, candidate: CandidateStackup, site: TraceEnvironment, index: int, goal: LineGoal, solved: Solved
+    ) -> LineResult:
         z = solved.impedance_ohm
         slack = z * ((0.5 * THICKNESS_SLACK) ** 2 + (0.5 * DK_SLACK) ** 2) ** 0.5
         result = LineResult(
@@ -310,6 +338,12 @@ class Around:
         far = [copper[k].use for k in (self.index - 1, self.index + 1) if 0 <= k < len(copper)]
         lone = any(use not in ("ground", "power") for use in far)
         return (*out, self.candidate.rows, self.index) if lone else tuple(out)
+
+
+def _of_size(site: TraceEnvironment, goal: LineGoal, size: tuple[float, float | None], tolerance: float) -> Solved:
+    solution = solve(site.section(*size), tolerance)
+    ohm = solution.z0_ohm if size[1] is None else solution.z_diff_ohm
+    return Solved(goal.target, *size, None, solution, ohm, (0, 1), 1.0)
 
 
 def _refuse_too_wide(site: TraceEnvironment, target: Target, limits: WidthLimits, how: GapPerWidth) -> None:

@@ -287,7 +287,7 @@ def test_classes_and_rules_come_only_when_asked_for(
     project, before = card.with_suffix(".kicad_pro"), state(card.parent)
     apply_plan(path, card, WRITE)
     out = capsys.readouterr().out
-    assert "net classes that the project has not: --classes" in out
+    assert "net classes that the project has with other values: --classes" in out
     assert "1 design rule: --rules" in out
     assert state(card.parent) == before
     apply_plan(path, card, PlanParts(rules=True))

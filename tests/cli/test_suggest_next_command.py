@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from drc_rules.stackup_design.plan_file import read_plan
 from stackwright.cli.app import run
-from tests.support.boards import copied
+from tests.support.boards import BOARDS, copied
 from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.slow
@@ -101,3 +102,42 @@ def test_on_a_board_that_is_routed_inside_layers_are_added_in_kicad(
     step, command = next_lines(capsys)
     assert step.startswith("in KiCad, set 6 copper layers in Board Setup")
     assert command.startswith("stackwright apply ") and "--layers" not in command
+
+
+def test_lines_that_stay_are_shown_as_they_are_routed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nothing has to change, width, impedance and loss are those that `impedance` gives for the routed size."""
+    name = "edge_jetson_carrier_fit"
+    board = str(BOARDS / name / f"{name}.kicad_pcb")
+    assert run(["suggest", board, "--limit", "1", "--format", "json"]) == 0
+    first, *_ = json.loads(capsys.readouterr().out)["answers"]
+    size = ["--width", "0.16", "--gap", "0.15", "--frequency", "2.5"]
+    assert run(["impedance", board, "--layer", "F.Cu", *size, "--format", "json"]) == 0
+    solved = json.loads(capsys.readouterr().out)["line"]
+    loss = solved["losses"][0]["loss"]["total_db_per_mm"]
+
+    (line,) = [one for one in first["lines"] if one["layer"] == "F.Cu"]
+
+    assert (line["width_mm"], line["gap_mm"]) == (0.16, 0.15)
+    assert line["impedance_ohm"]["nominal"] == pytest.approx(solved["z_ohm"], rel=1e-3)
+    for end in ("low", "nominal", "high"):
+        assert line["loss_db_per_inch"][end] == pytest.approx(25.4 * loss[end], rel=0.005)
+    assert run(["suggest", board, "--limit", "1"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "0.160/0.150 USB 3.2 Gen1 90 ohm on F.Cu" in words
+    assert "needed, not routed there" in words
+
+
+def test_a_new_board_is_no_board_to_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`suggest` on what `new` has just made: nothing shows what layers carry; the plan holds what the files have."""
+    board, plan = tmp_path / "oam.kicad_pcb", tmp_path / "p.toml"
+    assert run(["new", "--profile", "inference-sxm-oam", "--form", "oam", str(board)]) == 0
+    assert run(["suggest", str(board), "--limit", "1", "--plan", str(plan)]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "cannot be worked out: what its layers carry is not known: route tracks and fill zones first" in words
+    assert "no fast layer carries it" not in words
+
+    assert run(["apply", str(plan), str(board)]) == 0
+
+    words = " ".join(capsys.readouterr().out.split())
+    assert "the files hold all of it already" in words
+    assert "left out" not in words

@@ -142,15 +142,12 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
             files.append(project)
             remarks += [*_too_narrow(plan, project), *_without_nets(plan, before)]
         elif project.differs:
-            tuned = f" and {count(len(plan.tuning), 'tuning profile row')}" if plan.tuning else ""
-            left_out.append(
-                f"{count(len(plan.net_class), 'net class', 'net classes')}{tuned} that the project has not: --classes"
-            )
+            left_out.append(f"{_of_project(plan, before)}: --classes")
     if plan.rule and parts.rules:
         rules, winners = _rules(plan, after, board_path)
         files.append(rules)
         remarks += winners
-    elif plan.rule:
+    elif plan.rule and not _has_rules(plan, after, board_path):
         left_out.append(f"{count(len(plan.rule), 'design rule')}: --rules")
     return Proposal(
         plan=plan,
@@ -259,6 +256,22 @@ def _rules(plan: Plan, board: Board, board_path: Path) -> tuple[FileChange, tupl
     new = replace_rules(old, plan.rule, label=str(path), format_version=board.format_version, layers=layers)
     winners = tuple(f"{path.name}, {one}" for one in rules_that_win(new.decode("utf-8"), plan.rule))
     return FileChange(path, old, new), winners
+
+
+def _of_project(plan: Plan, board: Board) -> str:
+    """Return how many net classes and tuning profile rows a project lacks, or has with other values."""
+    tuned = f" and {count(len(plan.tuning), 'tuning profile row')}" if plan.tuning else ""
+    has_all = all(one.name in board.project.classes for one in plan.net_class)
+    how = "with other values" if has_all and plan.net_class else "not"
+    return f"{count(len(plan.net_class), 'net class', 'net classes')}{tuned} that the project has {how}"
+
+
+def _has_rules(plan: Plan, board: Board, board_path: Path) -> bool:
+    """Tell whether a board's rule file holds what a plan writes into it."""
+    try:
+        return not _rules(plan, board, board_path)[0].differs
+    except NotWrittenError:
+        return False
 
 
 def refuse_silent(proposal: Proposal, board_path: Path, parts: PlanParts) -> None:

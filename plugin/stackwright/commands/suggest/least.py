@@ -27,7 +27,7 @@ from drc_rules.stackup_design.goals import BoardProject, GoalsFound, Selection
 from drc_rules.stackup_design.goals_judge import DECIDED, SIZE_MM
 from drc_rules.stackup_design.other_ways import other_ways
 from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of
-from drc_rules.stackup_design.routed_fit import routed_sizes, width_words
+from drc_rules.stackup_design.routed_fit import routed_sizes, width_words, with_kept_sizes
 from drc_rules.stackup_design.stackup_candidate import candidate_of
 from drc_rules.stackup_design.stackup_fixes import MOST, FailedClause, fixes, single_steps
 from stackup_lib.core.errors import StackwrightError
@@ -55,6 +55,7 @@ PARTIAL = 0
 
 NOTHING = "nothing has to change"
 AS_IT_IS = "the stackup as it is"
+NOTHING_LAID_OUT = "what its layers carry is not known: route tracks and fill zones first"
 NOTHING_OF_STACKUP = "nothing in the stackup has to change"
 ONLY_TRACKS = "no row of the stackup changes"
 NO_ROW = (NOTHING, NOTHING_OF_STACKUP, ONLY_TRACKS)
@@ -183,6 +184,8 @@ def least_changes(selection: Selection, found: GoalsFound, project: BoardProject
     """Return what to change in a board's stackup: as few rows as will do, and nothing that does harm."""
     before = judged_at_once(project.context, selection.clauses, found.judge.counts)
     now = _count(before, found)
+    if found.goals.lines and not any(use.track_mm or use.fill_mm2 for use in project.context.uses):
+        return LeastFound(now, NOTHING_LAID_OUT)
     why, current = "", None
     try:
         current = candidate_of(project.context)
@@ -231,7 +234,8 @@ def _whole_changes(
             steps = (*fix.words, *one.words)
             rows = steps or (_nothing(work, widths),)
             clauses = tuple(work.found.judge(one.result.candidate))
-            judged_result = one.result.model_copy(update={"clauses": clauses})
+            kept = with_kept_sizes(one.result, goals, interfaces, routed)
+            judged_result = kept.model_copy(update={"clauses": clauses})
             words = tuple(shortened(each) for each in (*rows, *fix.cautions, *widths))
             change = one.model_copy(update={"words": words, "result": judged_result})
             plan = _plan_of_change(current, change, work)

@@ -163,7 +163,9 @@ def _answers(page: Page, result: Suggested) -> None:
     margins = [one.least_margin_db for one in result.entries]
     laminations = sorted({one.laminations for one in result.entries})
     alike = f"; {count(laminations[0], 'lamination')}" if len(laminations) == 1 else ""
-    page.heading("answers", f"loss at the highest Nyquist frequency, typical; cost against the cheapest{alike}")
+    margin_words = "" if all(margin is None for margin in margins) else "; margin at the highest loss"
+    about = f"loss at the highest Nyquist frequency, typical{margin_words}; cost against the cheapest{alike}"
+    page.heading("answers", about)
     right, wraps = Column(right=True), Column(wraps=True)
     columns = {"": right, "laminates": wraps, "dB/inch": right, "margin dB": right, "cost": wraps, "mm": right}
     columns |= {"laminations": right, "aspect": right, "backdrill": Column()}

@@ -153,7 +153,7 @@ def _figures(one: Evaluated, cost: str) -> Iterator[tuple[str, str]]:
     yield "cost", f"{one.cost.index:.0f}" + (f", {cost}" if cost else "")
     loss = one.worst_loss_db_per_inch
     if loss:
-        yield "loss", f"{loss:.2f} dB/inch at most"
+        yield "loss", f"{loss:.2f} dB/inch, typical"
     yield "thickness", _mm(one.candidate.thickness_mm)
     yield "pressed", {0: "not", 1: "once"}.get(one.laminations, f"{one.laminations} times")
     yield "aspect", f"{one.aspect_ratio:.1f}:1"
