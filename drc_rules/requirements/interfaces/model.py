@@ -287,3 +287,8 @@ class Family(Frozen):
     def interfaces(self) -> tuple[Interface, ...]:
         """Its generations."""
         return self.interface
+
+    @property
+    def only(self) -> Interface | None:
+        """Its generation where there is one only: then naming the family says which; None otherwise."""
+        return self.interface[0] if len(self.interface) == 1 else None
