@@ -178,11 +178,14 @@ def documented_share(one: Interface, role: str, form: Form | None) -> Documented
     """Return what a document states of a role: for the interface, else for a slower one at the same Nyquist frequency.
 
     A guide to the boards of one module states nothing of a board of another form factor.
-    That is an earlier generation, or a link of `at_least_as`: PCIe Gen6 loses what Gen5 does and needs more signal.
+    That is an earlier generation, or the link whose electrical layer it has: PCIe Gen6 loses what Gen5 does and needs
+    more signal. Of another family with another layer a document states nothing.
     """
     generations = family(one.family).interfaces
     earlier = generations[: [each.id for each in generations].index(one.id)]
-    others = (*reversed(earlier), *(interface(name) for name in one.at_least_as))
+    layer = interface(one.electrical_layer) if one.electrical_layer else None
+    own_family = [each for each in generations if each.id in one.at_least_as]
+    others = (*reversed(earlier), *([layer] if layer else []), *own_family)
     for each in (one, *(other for other in others if other.nyquist_ghz == one.nyquist_ghz)):
         document = each.document_of(f"board_loss_db.{role}")
         if role in each.board_loss_db and document != ENGINEERING and holds_on(document, form):

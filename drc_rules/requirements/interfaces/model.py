@@ -172,7 +172,8 @@ class Interface(Frozen):
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
         data_length_mm, data_vias: longest data net of a memory and most vias on it, by a controller maker's guide.
         byte_layers: inner layers over which the bits of a byte may spread, by the same.
-        at_least_as: slower links of other families whose clauses hold at least for this one.
+        at_least_as: slower links whose clauses hold at least for this one; those of other families as warnings.
+        electrical_layer: link of another family whose electrical layer this one has by a document: its clauses hold.
         clause: what is required: its own rows, and those of slower links (`inherit.py`).
         sources: field name, or `board_loss_db.<topology>`, -> document; what has none is engineering knowledge.
     """
@@ -214,6 +215,7 @@ class Interface(Frozen):
     data_vias: int | None = None
     byte_layers: int | None = None
     at_least_as: tuple[str, ...] = ()
+    electrical_layer: str = ""
     sources: Mapping[str, str] = Field(default_factory=dict)
     note: str = ""
     clause: tuple[InterfaceClause, ...] = ()
