@@ -34,6 +34,9 @@ CARD_EDGE = "x1 to x16 edge"
 DECLARED_PARTS = ("package", "connector")
 """Parts of a share with a key of their own in `[[interface]]`: `package_loss_db`, `connector_loss_db`."""
 
+MARGIN = "margin"
+"""Part of a share that a document leaves for what a design meets besides: who knows better states `board_loss_db`."""
+
 
 class Share(Frozen):
     """What a board may lose of an interface's budget.
@@ -45,7 +48,7 @@ class Share(Frozen):
         surely_db: share that a document states for the role on such a board at this Nyquist frequency: its own, or of
             an engineering value that of a slower link, which a faster one does not exceed; None where there is none.
             Only what is beyond it can be an error.
-        allowances_db: what of it belongs to package, connector or module, by name.
+        allowances_db: what of it belongs to package, connector, module or margin, by name.
         assumed: names of the allowances that are not declared.
         from_form: the role follows from the form factor, it is not declared for these nets.
     """
