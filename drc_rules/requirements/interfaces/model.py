@@ -19,6 +19,10 @@ ENGINEERING = "engineering"
 """Document of a number for which no document was found; such a number never makes an error."""
 
 
+COMPUTED = "physics"
+"""Document of a number that follows from others by a formula."""
+
+
 class InterfaceClause(Frozen):
     """A clause of one interface, for the workloads that it is stated for; its id is `<workload>.<what>.<interface>`.
 
@@ -159,7 +163,7 @@ class Interface(Frozen):
         loss_mask: largest insertion loss of whole channels over frequency, pieces rising; only where it is published.
         return_mask: least return loss over frequency, pieces rising; only where it is published.
         reference_channel: what the standard refers a channel to, for its operating margin; only where all is published.
-        stub_limit_mm: stated or computed limit of a via stub.
+        stub_limit_mm: of a via, by a document; or by the quarter wave (`physics`), where VIA002 judges in its place.
         skew_ps, skew_mm: allowed difference within a pair.
         skew_card_mm: the same between device and edge of an add-in card.
         lane_skew_ps: allowed difference between any two pairs of a port.
@@ -227,6 +231,26 @@ class Interface(Frozen):
     def clauses(self, workload: str) -> tuple[Clause, ...]:
         """Return what it asks of a board of that workload."""
         return tuple(row.of(self.id, workload) for row in self.clause if workload in row.workloads)
+
+    def stub_clause(self, scope: str) -> Clause | None:
+        """Return the limit that a maker's guide has for a via stub, on any board; None where no document has one.
+
+        Guides are for a maker's parts, and no specification of an interface limits a stub: a warning.
+        """
+        document = self.document_of("stub_limit_mm")
+        if self.stub_limit_mm is None or document in (ENGINEERING, COMPUTED):
+            return None
+        most = self.stub_limit_mm
+        return Clause(
+            id=f"{scope}.stub.{self.id}",
+            kind="via_stub",
+            title=f"{self.title}: via stub <= {most:g} mm",
+            severity=Severity.WARNING,
+            basis=Basis.PHYSICS,
+            limit=Limit(max=most, unit="mm"),
+            source=Source(document=document, row=f"via stub of {self.title}, {most:g} mm at most"),
+            interface=self.id,
+        )
 
 
 class Family(Frozen):
