@@ -130,20 +130,27 @@ def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> 
 def role_notes(ctx: Context) -> Iterator[str]:
     """Yield a note for each `[[interface]]` whose role has more than the board that the form factor makes of it.
 
-    Links between two parts of a card are no less on it, and not of another board.
+    Links between two parts of a card are no less on it, and not of another board. So do keys of a loss that is not
+    judged at all, because the interface is slow.
     """
     form = form_of(ctx)
     for number, row in enumerate(ctx.declarations.config.interface, start=1):
         if row.is_ not in interface_ids():
             continue  # a family whose generation is open has no budget
         one = interface(row.is_)
+        where = f"{FILE_NAME}, [[interface]] {number} ({row.is_}): "
+        if idle := [key for key in OF_A_LINK if getattr(row, key) is not None and not family(one.family).fast]:
+            yield f"{where}{', '.join(idle)} without effect: {one.title} is too slow for its loss to be judged"
+            continue
         said, own, follows = row.role, one.board_loss_db.get(row.role or ""), role_of_form(form, one)
         share = one.board_loss_db.get(follows or "")
         if form is None or row.board_loss_db is not None or own is None or share is None or said in (DIRECT, follows):
             continue
         if own > share:
-            where = f'{FILE_NAME}, [[interface]] {number} ({row.is_}): role = "{said}"'
-            yield f"{where} has {own:g} dB; the form factor is {form.title}, which has {share:g} dB as {follows}"
+            yield (
+                f'{where}role = "{said}" has {own:g} dB; the form factor is {form.title}, which has {share:g} dB '
+                f"as {follows}"
+            )
 
 
 def _need_part_of_channel(one: Interface, db: float) -> None:

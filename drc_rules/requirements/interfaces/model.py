@@ -166,6 +166,7 @@ class Interface(Frozen):
         stub_limit_mm: of a via, by a document; or by the quarter wave (`physics`), where VIA002 judges in its place.
         skew_ps, skew_mm: allowed difference within a pair.
         skew_card_mm: the same between device and edge of an add-in card.
+        skew_if_declared: nets of far slower links have the same names, so that only declared ones are held to it.
         lane_skew_ps: allowed difference between any two pairs of a port.
         lane_skew_system_ps, lane_skew_card_ps: of that, the shares of a board with a slot and of an add-in card.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
@@ -206,6 +207,7 @@ class Interface(Frozen):
     skew_ps: float | None = None
     skew_mm: float | None = None
     skew_card_mm: float | None = None
+    skew_if_declared: bool = False
     lane_skew_ps: float | None = None
     lane_skew_system_ps: float | None = None
     lane_skew_card_ps: float | None = None
