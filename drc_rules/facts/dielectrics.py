@@ -170,6 +170,22 @@ class DielectricPly:
             return replace(below, confidence=Confidence.LOW, how_to_give=how)
         return replace(fact, name=name, confidence=confidence, how_to_give=how)
 
+    def df_at_most(self, frequency_ghz: float) -> Fact[float]:
+        """Df at a frequency, or where no sheet reaches down to it, what it is at most: at a sheet's lowest frequency.
+
+        Df rises with frequency.
+        """
+        found, laminate = self.df_at(frequency_ghz), self.laminate.value
+        if found.confidence is not Confidence.LOW or found.origin is not Origin.CATALOGUE or laminate is None:
+            return found
+        at = [one.frequency_ghz for one in laminate.points if one.typical and one.df is not None and one.frequency_ghz]
+        if not at or min(at) <= frequency_ghz:
+            return found
+        bound = self.df_at(min(at))
+        return (
+            replace(bound, name=found.name) if bound.known and bound.confidence.rank > found.confidence.rank else found
+        )
+
     @property
     def bare_df(self) -> float | None:
         """Df that is stated for the ply without a frequency, None where none is.

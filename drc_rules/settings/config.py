@@ -113,7 +113,6 @@ Role = Literal[
     "direct",
     "host",
     "device",
-    "carrier",
     "board",
     "board_and_connector",
     "per_end",

@@ -18,5 +18,12 @@ def clauses() -> tuple[Clause, ...]:
     own = chain.from_iterable((*profile.clauses, *profile.per_interface) for profile in profiles)
     workloads: tuple[Workload, ...] = ("training", "inference", "edge")
     of_links = (one.clauses(on) for family in families() for one in family.interfaces for on in workloads)
-    every = (*own, *chain.from_iterable(of_links), *chain.from_iterable(form.clauses() for form in forms().values()))
+    stubs = [one.stub_clause(on) for family in families() for one in family.interfaces for on in (*workloads, BOARD)]
+    of_stubs = [clause for clause in stubs if clause is not None]
+    every = (
+        *own,
+        *chain.from_iterable(of_links),
+        *of_stubs,
+        *chain.from_iterable(form.clauses() for form in forms().values()),
+    )
     return tuple({(clause.id, clause.title): clause for clause in every}.values())

@@ -95,7 +95,8 @@ def skew_groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
 
 
 def _has_limit(group: HighSpeedGroup) -> bool:
-    return any((one.skew_ps or 0.0) >= HARMLESS_SHARE * unit_interval_ps(one) for one in group.choices)
+    held = (one for one in group.choices if group.declared or not one.skew_if_declared)
+    return any((one.skew_ps or 0.0) >= HARMLESS_SHARE * unit_interval_ps(one) for one in held)
 
 
 def skews_of(ctx: Context, group: HighSpeedGroup) -> GroupSkews:

@@ -34,6 +34,9 @@ CARD_EDGE = "x1 to x16 edge"
 DECLARED_PARTS = ("package", "connector")
 """Parts of a share with a key of their own in `[[interface]]`: `package_loss_db`, `connector_loss_db`."""
 
+MARGIN = "margin"
+"""Part of a share that a document leaves for what a design meets besides: who knows better states `board_loss_db`."""
+
 
 class Share(Frozen):
     """What a board may lose of an interface's budget.
@@ -45,7 +48,7 @@ class Share(Frozen):
         surely_db: share that a document states for the role on such a board at this Nyquist frequency: its own, or of
             an engineering value that of a slower link, which a faster one does not exceed; None where there is none.
             Only what is beyond it can be an error.
-        allowances_db: what of it belongs to package, connector or module, by name.
+        allowances_db: what of it belongs to package, connector, module or margin, by name.
         assumed: names of the allowances that are not declared.
         from_form: the role follows from the form factor, it is not declared for these nets.
     """
@@ -127,20 +130,27 @@ def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> 
 def role_notes(ctx: Context) -> Iterator[str]:
     """Yield a note for each `[[interface]]` whose role has more than the board that the form factor makes of it.
 
-    Links between two parts of a card are no less on it, and not of another board.
+    Links between two parts of a card are no less on it, and not of another board. So do keys of a loss that is not
+    judged at all, because the interface is slow.
     """
     form = form_of(ctx)
     for number, row in enumerate(ctx.declarations.config.interface, start=1):
         if row.is_ not in interface_ids():
             continue  # a family whose generation is open has no budget
         one = interface(row.is_)
+        where = f"{FILE_NAME}, [[interface]] {number} ({row.is_}): "
+        if idle := [key for key in OF_A_LINK if getattr(row, key) is not None and not family(one.family).fast]:
+            yield f"{where}{', '.join(idle)} without effect: {one.title} is too slow for its loss to be judged"
+            continue
         said, own, follows = row.role, one.board_loss_db.get(row.role or ""), role_of_form(form, one)
         share = one.board_loss_db.get(follows or "")
         if form is None or row.board_loss_db is not None or own is None or share is None or said in (DIRECT, follows):
             continue
         if own > share:
-            where = f'{FILE_NAME}, [[interface]] {number} ({row.is_}): role = "{said}"'
-            yield f"{where} has {own:g} dB; the form factor is {form.title}, which has {share:g} dB as {follows}"
+            yield (
+                f'{where}role = "{said}" has {own:g} dB; the form factor is {form.title}, which has {share:g} dB '
+                f"as {follows}"
+            )
 
 
 def _need_part_of_channel(one: Interface, db: float) -> None:
@@ -178,11 +188,14 @@ def documented_share(one: Interface, role: str, form: Form | None) -> Documented
     """Return what a document states of a role: for the interface, else for a slower one at the same Nyquist frequency.
 
     A guide to the boards of one module states nothing of a board of another form factor.
-    That is an earlier generation, or a link of `at_least_as`: PCIe Gen6 loses what Gen5 does and needs more signal.
+    That is an earlier generation, or the link whose electrical layer it has: PCIe Gen6 loses what Gen5 does and needs
+    more signal. Of another family with another layer a document states nothing.
     """
     generations = family(one.family).interfaces
     earlier = generations[: [each.id for each in generations].index(one.id)]
-    others = (*reversed(earlier), *(interface(name) for name in one.at_least_as))
+    layer = interface(one.electrical_layer) if one.electrical_layer else None
+    own_family = [each for each in generations if each.id in one.at_least_as]
+    others = (*reversed(earlier), *([layer] if layer else []), *own_family)
     for each in (one, *(other for other in others if other.nyquist_ghz == one.nyquist_ghz)):
         document = each.document_of(f"board_loss_db.{role}")
         if role in each.board_loss_db and document != ENGINEERING and holds_on(document, form):

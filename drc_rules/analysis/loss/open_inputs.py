@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.link_loss import LinkLoss, LossSection
-from drc_rules.analysis.loss.loss_shares import DECLARED_PARTS, Share, declaration_lines
+from drc_rules.analysis.loss.loss_shares import DECLARED_PARTS, MARGIN, Share, declaration_lines
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import SAME_FREQUENCY, DielectricPly
 from drc_rules.settings.config import InterfaceDeclaration
@@ -113,6 +113,8 @@ def _allowances(ctx: Context, link: LinkLoss, share: Share, row: InterfaceDeclar
     keys = [
         f'{part}_loss_db = "?"  # {db.nominal:g} dB assumed' for part, db in parts.items() if part in DECLARED_PARTS
     ]
+    if MARGIN in parts:
+        keys.append(f'board_loss_db = "?"  # {share.db:g} dB less your margin; {parts[MARGIN].nominal:g} dB assumed')
     lines = (declaration_lines(ctx, link.interface, row, "\n".join(keys)),) if keys else ()
     return OpenInput(sum(db.high - db.nominal for db in parts.values()), lines)
 

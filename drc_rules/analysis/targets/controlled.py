@@ -265,7 +265,7 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
     role = ctx.assignment.role_of(net)
     is_slow = role is not None and role.family == "low-speed"  # who asks is its class or rule, not an interface
     of = family(role.family) if role and not is_slow else None
-    one = interface(role.interface) if role and role.interface and not is_slow else None
+    one = interface(role.interface) if role and role.interface and not is_slow else of.only if of else None
     nyquist = one.nyquist_ghz if one else None
     slowest = nyquist or min((i.nyquist_ghz for i in (of.interfaces if of else ()) if i.nyquist_ghz), default=SLOW_GHZ)
     title = one.title if one else of.title if of else asked.source

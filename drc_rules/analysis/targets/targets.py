@@ -257,20 +257,18 @@ class Targets:
         of = family(role.family)
         if not is_pair and of.single_ended and self._is_half(net, of.id):
             return None  # what single lines have says nothing of a strobe, and its complement is not known
-        one = interface(role.interface) if role.interface else None
+        one = interface(role.interface) if role.interface else of.only
         ohm = _agreed(of, one, is_pair=is_pair)
         if ohm is None:
             return None
-        field = "impedance_diff_ohm" if is_pair else "impedance_single_ohm"
-        if is_pair and one and one.impedance_diff_limit_ohm:
-            field = "impedance_diff_limit_ohm"  # what decides is to be cited
+        document, source = _document(of, one, is_pair=is_pair)
         return ImpedanceTarget(
             ohm=ohm,
             kind="differential" if is_pair else "single",
             tolerance_pct=one.impedance_tolerance_pct if one else None,
             origin=role.origin,
-            source=f"{one.title if one else of.title}, {one.document_of(field) if one else 'all generations agree'}",
-            document=one.document_of(field) if one else "",
+            source=source,
+            document=document,
             confidence=role.confidence,
             **_range(of, one, is_pair=is_pair),
         )
@@ -340,6 +338,21 @@ def _agreed(of: Family, one: Interface | None, *, is_pair: bool) -> float | None
     """Return the impedance of the generation, or the one on which all generations of the family agree."""
     asked = {i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in ([one] if one else of.interfaces)}
     return asked.pop() if len(asked) == 1 else None
+
+
+def _document(of: Family, one: Interface | None, *, is_pair: bool) -> tuple[str, str]:
+    """Return the key of the document that states an interface's impedance, and the source as text.
+
+    Of an unknown generation none is named: the key is empty where each has a document, `engineering` where one has
+    none, so that the impedance which all share is no generation's own without it.
+    """
+    field = "impedance_diff_ohm" if is_pair else "impedance_single_ohm"
+    if one is None:
+        stated = all(each.document_of(field) != ENGINEERING for each in of.interfaces)
+        return "" if stated else ENGINEERING, f"{of.title}, all generations agree"
+    if is_pair and one.impedance_diff_limit_ohm:
+        field = "impedance_diff_limit_ohm"  # what decides is to be cited
+    return one.document_of(field), f"{one.title}, {one.document_of(field)}"
 
 
 class _Range(TypedDict, total=False):

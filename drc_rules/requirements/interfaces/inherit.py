@@ -3,12 +3,18 @@
 Documents state laminate, foil, backdrill and tolerance for a few links only. Every loss grows with frequency, so a
 clause of one generation holds at least for each later one of its family, and for each link of another family that
 names it in `at_least_as`. Of two rows about the same thing the stricter one holds, the link's own where they are alike.
+
+A document speaks of one family. Of another it states nothing, so there an inherited clause is a warning at most, unless
+a document says that both have one electrical layer (`electrical_layer`), as CXL has that of PCI Express.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
+from drc_rules.requirements.clauses import Severity, Source
+from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces.model import Family, Interface, InterfaceClause
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
@@ -21,18 +27,29 @@ RANKS = {"laminate_class": LossClass, "foil": FoilGrade}
 
 @record
 class _Asked:
-    """A row under one workload, and the interface that it is stated for."""
+    """A row under one workload, and the interface that it is stated for.
+
+    Attributes:
+        is_foreign: that interface is of another family, with another electrical layer.
+    """
 
     workload: str
     row: InterfaceClause
     stated_for: Interface
+    is_foreign: bool = False
+
+    @property
+    def severity(self) -> Severity:
+        """That of the row; of a foreign one no more than a warning."""
+        is_too_much = self.is_foreign and self.row.severity is Severity.ERROR
+        return Severity.WARNING if is_too_much else self.row.severity
 
     @property
     def strictness(self) -> tuple[int, int, float]:
         """Severity, then class, then limit."""
         limit, words = self.row.limit, RANKS.get(self.row.kind)
         rank = words(limit.at_least).rank if words and limit.at_least else 0
-        return self.row.severity.rank, rank, -(limit.max if limit.max is not None else float("inf"))
+        return self.severity.rank, rank, -(limit.max if limit.max is not None else float("inf"))
 
 
 _Rows = Mapping[tuple[str, str], _Asked]
@@ -43,14 +60,19 @@ def with_inherited(read: Iterable[Family]) -> tuple[Family, ...]:
     """Return the families with every clause of their interfaces, stated for themselves or for a slower one.
 
     Raises:
-        ConfigError: a link names a faster one, itself or no link at all in `at_least_as`.
+        ConfigError: a link names a faster one, itself or no link at all in `at_least_as` or `electrical_layer`.
     """
     found = {family.id: family for family in read}
     by_id = {one.id: one for family in found.values() for one in family.interface}
     known: dict[str, _Rows] = {}
     return tuple(
         family.model_copy(
-            update={"interface": tuple(_inheriting(one, _asked(one, found, by_id, known)) for one in family.interface)}
+            update={
+                "interface": tuple(
+                    _inheriting(one, _asked(one, found, by_id, known), by_id.get(one.electrical_layer))
+                    for one in family.interface
+                )
+            }
         )
         for family in found.values()
     )
@@ -68,16 +90,26 @@ def _asked(
         return known[one.id]
     best = {(a.workload, a.row.what): a for a in _own(one)}
     for slower in _slower(one, read, by_id):
-        for key, asked in _asked(slower, read, by_id, known).items():
+        is_foreign = slower.family != one.family and slower.id != one.electrical_layer
+        for key, of_slower in _asked(slower, read, by_id, known).items():
+            asked = replace(of_slower, is_foreign=is_foreign or of_slower.is_foreign)
             if key not in best or asked.strictness > best[key].strictness:
                 best[key] = asked
     kinds = {(asked.workload, asked.row.kind) for asked in best.values()}
     known[one.id] = {
         key: asked
         for key, asked in best.items()
-        if asked.stated_for is one or not any((asked.workload, kind) in kinds for kind in asked.row.covered_by)
+        if asked.stated_for is one
+        or not (_says_no_more(asked, best) or any((asked.workload, kind) in kinds for kind in asked.row.covered_by))
     }
     return known[one.id]
+
+
+def _says_no_more(asked: _Asked, among: _Rows) -> bool:
+    """Tell whether another row asks for more of the same kind: an error past 10 % is none beside a warning past 5 %."""
+    alike = (a for a in among.values() if (a.workload, a.row.kind) == (asked.workload, asked.row.kind))
+    (rank, *limit) = asked.strictness
+    return asked.is_foreign and any(a.severity.rank >= rank and [*a.strictness[1:]] > limit for a in alike)
 
 
 def _own(one: Interface) -> Iterator[_Asked]:
@@ -85,13 +117,13 @@ def _own(one: Interface) -> Iterator[_Asked]:
 
 
 def _slower(one: Interface, read: Mapping[str, Family], by_id: Mapping[str, Interface]) -> Iterator[Interface]:
-    """Return the earlier generations, nearest first, then what `at_least_as` names."""
+    """Return the earlier generations, nearest first, then what the link names."""
     generations = read[one.family].interface
     earlier = generations[: [each.id for each in generations].index(one.id)]
     yield from (each for each in reversed(earlier) if _is_faster(one, each))
-    for name in one.at_least_as:
+    for name in (*([one.electrical_layer] if one.electrical_layer else []), *one.at_least_as):
         if name not in by_id or name == one.id or (by_id[name].nyquist_ghz or 0.0) > (one.nyquist_ghz or 0.0):
-            raise ConfigError(f"interface {one.id}", f'"{name}" in at_least_as is no slower link', "name a slower one")
+            raise ConfigError(f"interface {one.id}", f'"{name}" is no slower link', "name a slower one")
         yield by_id[name]
 
 
@@ -99,24 +131,40 @@ def _is_faster(one: Interface, other: Interface) -> bool:
     return one.rate > other.rate and (one.nyquist_ghz or 0.0) >= (other.nyquist_ghz or 0.0)
 
 
-def _inheriting(one: Interface, rows: _Rows) -> Interface:
-    merged: dict[int, tuple[_Asked, list[str]]] = {}
+def _inheriting(one: Interface, rows: _Rows, layer: Interface | None) -> Interface:
+    merged: dict[tuple[int, bool], tuple[_Asked, list[str]]] = {}
     for asked in rows.values():
-        merged.setdefault(id(asked.row), (asked, []))[1].append(asked.workload)
-    return one.model_copy(update={"clause": tuple(_row_of(one, asked, on) for asked, on in merged.values())})
+        merged.setdefault((id(asked.row), asked.is_foreign), (asked, []))[1].append(asked.workload)
+    return one.model_copy(update={"clause": tuple(_row_of(one, asked, on, layer) for asked, on in merged.values())})
 
 
-def _row_of(one: Interface, asked: _Asked, workloads: list[str]) -> InterfaceClause:
+def _row_of(one: Interface, asked: _Asked, workloads: list[str], layer: Interface | None) -> InterfaceClause:
     row, base = asked.row, asked.stated_for
     if base is one:
         return row.model_copy(update={"workloads": tuple(workloads), "title": f"{one.title}: {row.title}"})
-    said = f"No document states it for {one.title}: the requirement of {base.title}, which is slower, is the minimum."
-    if (base.nyquist_ghz, base.rate) == (one.nyquist_ghz, one.rate):
-        said = f"No document states it for {one.title}, which is electrically {base.title}."
     return row.model_copy(
         update={
             "workloads": tuple(workloads),
             "title": f"{one.title}{AT_LEAST_AS}{base.title}: {row.title}",
-            "note": f"{said} {row.note}".strip(),
+            "severity": asked.severity,
+            "note": f"{_why_it_holds(one, asked, layer)} {row.note}".strip(),
         }
+    )
+
+
+def _why_it_holds(one: Interface, asked: _Asked, layer: Interface | None) -> str:
+    """Return why a requirement of another link holds for this one, in agreement with its severity."""
+    base = asked.stated_for
+    if asked.is_foreign:
+        return f"No document states it for {one.title}, so it is no error: {base.title}, which is slower, requires it."
+    if (base.nyquist_ghz, base.rate) == (one.nyquist_ghz, one.rate) and layer is None:
+        return f"No document states it for {one.title}, which is electrically {base.title}."
+    of, said = one, ""
+    if layer is not None and base.family == layer.family:
+        of, stated = layer, cite(Source(document=one.document_of("electrical_layer")))
+        said = f"{one.title} has the electrical layer of {layer.title} ({stated}). "
+    if base is of:
+        return said.strip()
+    return (
+        f"{said}No document states it for {of.title}: the requirement of {base.title}, which is slower, is the minimum."
     )

@@ -19,6 +19,10 @@ ENGINEERING = "engineering"
 """Document of a number for which no document was found; such a number never makes an error."""
 
 
+COMPUTED = "physics"
+"""Document of a number that follows from others by a formula."""
+
+
 class InterfaceClause(Frozen):
     """A clause of one interface, for the workloads that it is stated for; its id is `<workload>.<what>.<interface>`.
 
@@ -159,9 +163,10 @@ class Interface(Frozen):
         loss_mask: largest insertion loss of whole channels over frequency, pieces rising; only where it is published.
         return_mask: least return loss over frequency, pieces rising; only where it is published.
         reference_channel: what the standard refers a channel to, for its operating margin; only where all is published.
-        stub_limit_mm: stated or computed limit of a via stub.
+        stub_limit_mm: of a via, by a document; or by the quarter wave (`physics`), where VIA002 judges in its place.
         skew_ps, skew_mm: allowed difference within a pair.
         skew_card_mm: the same between device and edge of an add-in card.
+        skew_if_declared: nets of far slower links have the same names, so that only declared ones are held to it.
         lane_skew_ps: allowed difference between any two pairs of a port.
         lane_skew_system_ps, lane_skew_card_ps: of that, the shares of a board with a slot and of an add-in card.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
@@ -172,7 +177,8 @@ class Interface(Frozen):
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
         data_length_mm, data_vias: longest data net of a memory and most vias on it, by a controller maker's guide.
         byte_layers: inner layers over which the bits of a byte may spread, by the same.
-        at_least_as: slower links of other families whose clauses hold at least for this one.
+        at_least_as: slower links whose clauses hold at least for this one; those of other families as warnings.
+        electrical_layer: link of another family whose electrical layer this one has by a document: its clauses hold.
         clause: what is required: its own rows, and those of slower links (`inherit.py`).
         sources: field name, or `board_loss_db.<topology>`, -> document; what has none is engineering knowledge.
     """
@@ -201,6 +207,7 @@ class Interface(Frozen):
     skew_ps: float | None = None
     skew_mm: float | None = None
     skew_card_mm: float | None = None
+    skew_if_declared: bool = False
     lane_skew_ps: float | None = None
     lane_skew_system_ps: float | None = None
     lane_skew_card_ps: float | None = None
@@ -214,6 +221,7 @@ class Interface(Frozen):
     data_vias: int | None = None
     byte_layers: int | None = None
     at_least_as: tuple[str, ...] = ()
+    electrical_layer: str = ""
     sources: Mapping[str, str] = Field(default_factory=dict)
     note: str = ""
     clause: tuple[InterfaceClause, ...] = ()
@@ -225,6 +233,26 @@ class Interface(Frozen):
     def clauses(self, workload: str) -> tuple[Clause, ...]:
         """Return what it asks of a board of that workload."""
         return tuple(row.of(self.id, workload) for row in self.clause if workload in row.workloads)
+
+    def stub_clause(self, scope: str) -> Clause | None:
+        """Return the limit that a maker's guide has for a via stub, on any board; None where no document has one.
+
+        Guides are for a maker's parts, and no specification of an interface limits a stub: a warning.
+        """
+        document = self.document_of("stub_limit_mm")
+        if self.stub_limit_mm is None or document in (ENGINEERING, COMPUTED):
+            return None
+        most = self.stub_limit_mm
+        return Clause(
+            id=f"{scope}.stub.{self.id}",
+            kind="via_stub",
+            title=f"{self.title}: via stub <= {most:g} mm",
+            severity=Severity.WARNING,
+            basis=Basis.PHYSICS,
+            limit=Limit(max=most, unit="mm"),
+            source=Source(document=document, row=f"via stub of {self.title}, {most:g} mm at most"),
+            interface=self.id,
+        )
 
 
 class Family(Frozen):
@@ -287,3 +315,8 @@ class Family(Frozen):
     def interfaces(self) -> tuple[Interface, ...]:
         """Its generations."""
         return self.interface
+
+    @property
+    def only(self) -> Interface | None:
+        """Its generation where there is one only: then naming the family says which; None otherwise."""
+        return self.interface[0] if len(self.interface) == 1 else None

@@ -177,7 +177,9 @@ def known_kinds() -> frozenset[str]:
     """Kinds of the clauses that are shipped; another one would be decided by no rule, now or later."""
     shipped = [_shipped(name) for name in (*profile_names(), BOARD)]
     rows = [clause.kind for profile in shipped for clause in (*profile.clauses, *profile.per_interface)]
-    rows += [row.kind for of in families() for one in of.interfaces for row in one.clause]
+    links = [one for of in families() for one in of.interfaces]
+    rows += [row.kind for one in links for row in one.clause]
+    rows += [clause.kind for one in links if (clause := one.stub_clause(BOARD)) is not None]
     rows += [clause.kind for form in forms().values() for clause in form.clauses()]
     return frozenset(rows)
 
@@ -262,6 +264,8 @@ def assemble(
         there = {one.family for one in present}.union(open_families)
         for clause in (*_absent(base, base.workload, there), *_generations(base.workload, open_families)):
             clauses[clause.id] = clause
+    stubs = (one.stub_clause(base.workload or BOARD) for one in present)
+    clauses |= {clause.id: clause for clause in stubs if clause is not None}
     if form is not None:
         clauses |= {clause.id: clause for clause in form.clauses()}
     kept = tuple(clause for clause in clauses.values() if clause.id not in base.dropped)

@@ -2,14 +2,14 @@
 
 What it checks
 --------------
-Every routed pair of a high-speed interface or of MIPI D-PHY, from end to end through its coupling capacitors, tuning
-patterns as drawn; one of which only a part is declared is of the declared interface. Each section counts with the delay
-of its own cross section from the field solver, each via with the height that the signal climbs, a plated pin with that
-from its part's side to its trace, each package with the pad-to-die length or delay stored at the pads. The difference
-between the two traces is compared with the limit that a document states for the interface, between device and edge of
-a PCIe card with that of a card; where none does, with 15 % of the unit interval. Where the generation is not known, the
-widest limit of the family holds. A difference below 2 % of the unit interval is information; so is one of D-PHY lanes
-that are not declared: their limit is that of 2.5 Gb/s.
+Every routed pair of a high-speed interface or of MIPI D-PHY, and USB 2.0 where it is declared, from end to end through
+its coupling capacitors, tuning patterns as drawn; one of which only a part is declared is of the declared interface.
+Each section counts with the delay of its own cross section from the field solver, each via with the height that the
+signal climbs, a plated pin with that from its part's side to its trace, each package with the pad-to-die length or
+delay stored at the pads. The difference between the two traces is compared with the limit that a document states for
+the interface, between device and edge of a PCIe card with that of a card; where none does, with 15 % of the unit
+interval. Where the generation is not known, the widest limit of the family holds. A difference below 2 % of the unit
+interval is information; so is one of D-PHY lanes that are not declared: their limit is that of 2.5 Gb/s.
 
 Why it matters
 --------------

@@ -6,9 +6,9 @@ Every link of an interface whose generation is known, from end to end through it
 width, gap and the planes above and below, times the solved loss of that line, plus the stub and barrel of every plated
 hole on the path. It is the mean of a pair's traces, as an interval. The budget share is that of the board's role in the
 channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your own), or that of an add-in card
-where the form factor is one. The allowance that a share includes for the package or a connector is subtracted and
-printed; declare `package_loss_db` and `connector_loss_db` where you know them. Where no text states what it holds for a
-package, `package_loss_db` is required.
+where the form factor is one. The allowance that a share includes for the package, a connector or margin is subtracted
+and printed; declare `package_loss_db`, `connector_loss_db`, or a share of your own, where you know them. Where no text
+states what it holds for a package, `package_loss_db` is required.
 
 A guide to boards for one module (NVIDIA's for Jetson Orin NX, OCP's for OAM) states limits of such boards only. Its
 shares can make an error with `form = "jetson-orin-nx-carrier"` or `"oam"`; on any other board they are at most a
@@ -120,7 +120,7 @@ A_d: in the dielectrics [dB]
 A_c: in smooth copper [dB]
 A_r: by its roughness [dB]
 A_v: in vias and pins: stubs and barrels [dB]
-A_x: allowances for package and connectors that are charged to it [dB]
+A_x: allowances for package, connectors and margin that are charged to it [dB]
 A_max: the board's share of the loss budget [dB]
 A_low: minimum over unknown inputs [dB]
 L: length of the link [mm]

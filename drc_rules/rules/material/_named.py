@@ -6,6 +6,7 @@ from drc_rules.analysis.loss.df_limit import ALLOWANCE_PCT
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import CLASS_AT_GHZ, UNTOUCHED_DF, DielectricPly
 from drc_rules.requirements.clauses import Clause, Severity
+from stackup_lib.core.facts import Origin
 from stackup_lib.materials import CLASS_BORDER, catalogue
 
 CLEARLY_ABOVE = 2.0
@@ -28,6 +29,22 @@ def is_named(ctx: Context, ply: DielectricPly, clause: Clause) -> bool:
         return False
     families = {found.laminate.family for name in clause.limit.named if (found := catalogue().find(name)).laminate}
     return ctx.need(ply.laminate).family in families
+
+
+def named_no_better(ply: DielectricPly, clause: Clause, at_ghz: float) -> str:
+    """Return a laminate that the clause's row names and that has no less Df than the ply's, with it; "" for none.
+
+    The row accepts its Df with the name, so it accepts as much of a laminate that it does not name. Of a laminate the
+    typical Df counts as that of the named one does, unless the ply's is declared.
+    """
+    fact, laminate = ply.df_at(at_ghz), ply.laminate.value
+    if fact.value is None or _is_beyond_its_name(ply):
+        return ""
+    typical = laminate.df_at(at_ghz).value if laminate is not None and fact.origin is Origin.CATALOGUE else None
+    own = min(fact.value, fact.value if typical is None else typical)
+    named = ((name, catalogue().find(name).df_at(at_ghz).value) for name in clause.limit.named)
+    name, df = max(((name, df) for name, df in named if df is not None), key=lambda one: one[1], default=("", 0.0))
+    return f"{name}, Df {df:.4f}" if name and own <= df + 1e-9 else ""
 
 
 def bare_df_above(ply: DielectricPly, limit: float, at_ghz: float = CLASS_AT_GHZ) -> float | None:

@@ -5,10 +5,11 @@ What it checks
 Each dielectric sheet adjacent to a layer on which the clause's interface is routed: its Df at the clause's own
 reference frequency. Up to 10 % above the limit passes, with a remark: data sheets are no more accurate. Other sheets
 are exempt: hybrid builds are legitimate. A laminate that the requirement names meets it by name; its real Df is then
-shown as information where it is more than 10 % above. A declared Df takes precedence over the data sheet's, and over
-the name where it is worse than the named laminate's sheets by more than 10 %; one below 0.6 of their lowest is not
-verifiable, for one of the two statements is wrong. The file's loss tangent, which has no frequency, counts only from
-twice the limit and twice the named laminate's own Df, a warning at most below ten times the latter.
+shown as information where it is more than 10 % above. So does a laminate with no more Df than one that it names. Where
+a data sheet begins above the limit's frequency, its first Df is the most. A declared Df takes precedence over the data
+sheet's, and over the name where it is worse than the named laminate's sheets by more than 10 %; one below 0.6 of their
+lowest is not verifiable, for one of the two statements is wrong. The file's loss tangent, which has no frequency,
+counts only from twice the limit and twice the named laminate's own Df, a warning at most below ten times the latter.
 
 Why it matters
 --------------
@@ -43,7 +44,13 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.material._named import bare_df_above, is_named, note_of_untouched, severity_of_bare
+from drc_rules.rules.material._named import (
+    bare_df_above,
+    is_named,
+    named_no_better,
+    note_of_untouched,
+    severity_of_bare,
+)
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import HighSpeedPly, fast_plies
 from stackup_lib.core.facts import Confidence
@@ -69,7 +76,8 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterat
     ply = fast.ply
     fact, named, bare = ply.df_at(at_ghz), is_named(ctx, ply, clause), bare_df_above(ply, limit, at_ghz)
     above = fact.value is not None and not meets(fact.value, limit)
-    if bare is not None and (named or not (fact.known and above)):
+    no_better = named_no_better(ply, clause, at_ghz) if above and not named else ""
+    if bare is not None and (named or no_better or not (fact.known and above)):
         ctx.rests_on(Confidence.LOW)
         _show(ctx, clause, fast, bare)
         what = f"Df {bare:g} (stated {ply.bare_df_place}, without a frequency)"
@@ -79,9 +87,11 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterat
         if fact.value is not None and above:
             yield _by_name(clause, fast, fact.value, at_ghz)
     else:
-        df = ctx.need(fact)
+        df = ctx.need(fact if above else ply.df_at_most(at_ghz))
         _show(ctx, clause, fast, df)
-        if above:
+        if no_better:
+            yield _as_good(clause, fast, df, at_ghz, no_better)
+        elif above:
             yield _finding(ctx, clause, fast, df, f"Df {df:.4f} at {at_ghz:g} GHz")
         elif is_above(df, limit):
             yield _just_meets(clause, fast, df, at_ghz)
@@ -123,6 +133,25 @@ def _by_name(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float) -> Dr
         ),
         fix="nothing, if the loss budget of the links closes",
         ids=(ply.label, "by name"),
+        limit_value=clause.limit.max,
+        limit_unit=f"Df at {at_ghz:g} GHz",
+        fails=False,
+    )
+
+
+def _as_good(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float, named: str) -> DraftFinding:
+    ply = fast.ply
+    return DraftFinding(
+        title=(
+            f"{ply.label} ({_material(ply)}) meets the requirement as a laminate that it names: Df {df:.4f} at "
+            f"{at_ghz:g} GHz"
+        ),
+        why=(
+            f"The requirement states {clause.limit.max:g} without a frequency and names a laminate that is no better: "
+            f"{named}{note_of_untouched(ply)}"
+        ),
+        fix="nothing, if the loss budget of the links closes",
+        ids=(ply.label, "as named"),
         limit_value=clause.limit.max,
         limit_unit=f"Df at {at_ghz:g} GHz",
         fails=False,

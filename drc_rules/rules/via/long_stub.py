@@ -1,14 +1,15 @@
-"""A via stub is longer than the chip vendor allows for the interface.
+"""A via stub is longer than a maker's guide allows for the interface.
 
 What it checks
 --------------
 The barrel left beyond the last used layer, at both ends of every via and plated pad on the interface's nets, less what
-backdrills remove, against the length that the clause's document gives. The nominal length decides. Of the shipped
-clauses only PCIe Gen4 has one, of 0.61 mm; where only the family of a net is known, there is no limit.
+backdrills remove, against the length that the clause's document gives, on any board. The nominal length decides.
+PCIe Gen4 (0.61 mm), USB 3.2 Gen1 (0.4 mm) and Gen2 (0.38 mm) and DisplayPort HBR3 (0.4 mm) have one; where only the
+family of a net is known, there is no limit.
 
 Why it matters
 --------------
-Transceiver vendors state a length instead of a resonance: they have measured what their receivers tolerate.
+Makers state a length instead of a resonance: they have measured what their transceivers and connectors tolerate.
 
 How to fix
 ----------
@@ -22,7 +23,8 @@ are ignored: `resonant-stub` judges those. Used layers are found as in `missing-
 
 Sources
 -------
-Each clause names its document. Vendors differ: NVIDIA allows no stub at PCIe Gen4, AMD 0.61 mm, Intel 0.76 mm.
+Each clause names its document. Makers differ: NVIDIA allows no stub at PCIe Gen4, AMD 0.61 mm, Intel 0.76 mm. A guide
+is for its maker's parts, so it makes a warning.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ FORMULA = """
 L ≤ L_max
 
 L: stub beyond the last used layer, less what a backdrill removes [mm]
-L_max: maximum of the vendor [mm]
+L_max: maximum of the maker's guide [mm]
 """
 
 
@@ -77,7 +79,7 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftF
             f"via stub {told_apart(length.nominal, allowed)} mm, maximum {allowed:g} mm: "
             f"{describe_nets(ctx, group)}, {span_of(ctx, group)}"
         ),
-        why="The vendor specifies its receivers for shorter stubs",
+        why="The guide is a maker's, for its own parts; it allows no longer stub at this rate",
         fix=ways_out(ctx, group.stubs[0], f"Backdrill from {side}"),
         ids=ids_of(ctx, group),
         measured=Measured(value=round(length.nominal, 4), unit="mm"),

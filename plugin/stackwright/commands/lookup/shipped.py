@@ -27,8 +27,9 @@ def clauses_of(profile: Profile) -> tuple[Clause, ...]:
 
 def clauses_beyond_any_board(profile: Profile) -> tuple[Clause, ...]:
     """Return of `clauses_of` what no board without a workload is held to."""
-    general = {one.id for one in assemble(load_profile(BOARD), None, profile.interfaces.values(), ()).clauses}
-    return tuple(one for one in clauses_of(profile) if one.id not in general)
+    general = assemble(load_profile(BOARD), None, profile.interfaces.values(), ()).clauses
+    known = {text for one in general for text in (one.id, one.title)}
+    return tuple(one for one in clauses_of(profile) if not known.intersection((one.id, one.title)))
 
 
 @cache

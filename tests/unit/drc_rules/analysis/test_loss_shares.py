@@ -13,6 +13,7 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.forms import load_form
 from drc_rules.requirements.interfaces import interface
 from drc_rules.settings.config import parse_config
+from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, MissingFact
 from tests.support.mini import mini_context
 
@@ -86,6 +87,21 @@ def test_a_role_of_another_board_than_the_form_factor_is_told(
     assert list(role_notes(ctx)) == [note.format(title=title) for note in notes]
 
 
+def test_keys_of_a_loss_that_is_not_judged_are_told(tmp_path: Path) -> None:
+    """USB 2.0 at 240 MHz: no share is looked at, and a role that no interface has is refused."""
+    declared = '[[interface]]\nis = "usb2"\nnets = ["/PCIE_*"]\n'
+    keyed = context(tmp_path / "keyed", f'{declared}role = "host"\nboard_loss_db = 2\n')
+    plain = context(tmp_path / "plain", declared)
+
+    assert list(role_notes(keyed)) == [
+        "stackwright.toml, [[interface]] 1 (usb2): role, board_loss_db without effect: USB 2.0 high speed is too slow "
+        "for its loss to be judged"
+    ]
+    assert list(role_notes(plain)) == []
+    with pytest.raises(ConfigError):
+        parse_config(f'{declared}role = "carrier"\n')
+
+
 def test_a_role_that_is_declared_does_not_come_from_the_form(tmp_path: Path) -> None:
     """An add-in card by declaration on an add-in card, and one that only its form makes one."""
     ctx = context(tmp_path, form="pcie-card")
@@ -118,7 +134,6 @@ def test_a_role_that_is_declared_does_not_come_from_the_form(tmp_path: Path) -> 
         ("usb3.2gen1", "device", None, 8.5),
         ("dp-hbr3", None, "jetson-orin-nx-carrier", 5.5),
         ("dp-hbr3", "board", "jetson-carrier", None),
-        ("usb2", "carrier", "jetson-carrier", None),
     ],
 )
 def test_a_guide_to_the_boards_of_one_module_is_a_limit_of_these_alone(

@@ -194,7 +194,25 @@ def test_pcie_gen4_asks_for_no_backdrill() -> None:
     """The documents demand it from Gen5 on; what Gen4 gets is a look at the stub."""
     asked = {c.id: c for c in interface("pcie4").clauses("inference")}
     assert asked["inference.backdrill.pcie4"].limit.required is False
-    assert asked["inference.stub.pcie4"].severity == "warning"
+    for scope, profile in (("board", "board"), ("edge", "edge"), ("inference", "inference-pcie")):
+        (found,) = [c for c in assemble(load_profile(profile), None, ["pcie4"], []).clauses if c.kind == "via_stub"]
+        assert (found.id, found.severity, found.limit.max) == (f"{scope}.stub.pcie4", "warning", 0.61)
+
+
+def test_only_a_document_makes_a_stub_limit_a_clause() -> None:
+    """AMD, NVIDIA and TI; what the quarter wave gives is judged as a resonance, and HDMI has no document."""
+    limits = {c.interface: (c.limit.max, c.source.document) for one in ALL if (c := one.stub_clause("board"))}
+
+    assert limits == {
+        "pcie4": (0.61, "amd-ug1091"),
+        "usb3.2gen1": (0.40, "nvidia-xavier-guide"),
+        "usb3.2gen2": (0.38, "ti-slaae45"),
+        "dp-hbr3": (0.40, "nvidia-xavier-guide"),
+    }
+    assert {one.document_of("stub_limit_mm") for one in ALL if one.stub_limit_mm is not None} == {
+        "physics",
+        *(document for _, document in limits.values()),
+    }
 
 
 def test_gen5_laminate_is_judged_by_workload() -> None:
