@@ -171,7 +171,7 @@ def pin_evidence(board: Board, links: Links, named: Mapping[int, str]) -> PinEvi
 
 
 def _across(board: Board, links: Links) -> Mapping[int, tuple[int, ...]]:
-    both = (across_chokes(board, links.pairs), across_protection(board))
+    both = (across_chokes(board, links.pairs, links.rails.grounds), across_protection(board))
     return {net: tuple(one[net] for one in both if net in one) for net in {*both[0], *both[1]}}
 
 

@@ -3,29 +3,106 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board
 from stackup_lib.nets.diff_pairs import Pairs
+from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, letters_of
 
 PADS = 4
+
+MOST_PADS = 12
+"""A filter of two pairs with a ground pad for each line has at most so many."""
 
 _REFERENCE = re.compile(r"(?:L|FL|CMC?|EMI|T|TR|Z|FB|F)\d", re.IGNORECASE)
 """How inductors, filters and transformers are numbered; an ESD part (D, U) with four pads joins nothing."""
 
+_TRANSFORMERS = ("T", "TR")
+"""A line ends at a transformer of several pairs: there its other side begins, with a limit of its own."""
 
-def across_chokes(board: Board, pairs: Pairs) -> Mapping[int, int]:
-    """Return net -> net on the other side of a part with four pads on two pairs, positive to positive."""
-    nets: dict[int, list[int]] = {}
-    for net, part in zip(board.pads.net.tolist(), board.pads.footprint.tolist(), strict=True):
-        nets.setdefault(part, []).append(net)
+Grounds = NDArray[np.bool_]
+"""For each net, whether it is ground."""
+
+Line = tuple[int, int, int]
+"""A part, an index into `Board.footprints`, and its two pads that are one line, indices into `Board.pads`."""
+
+
+def across_chokes(board: Board, pairs: Pairs, grounds: Grounds | None = None) -> Mapping[int, int]:
+    """Return net -> net on the other side of a part with four pads on two pairs, positive to positive.
+
+    Args:
+        board: the board.
+        pairs: its differential pairs.
+        grounds: where given, other pads of the part may be on these nets.
+    """
+    nets = board.pads.net
     found: dict[int, int] = {}
-    for part, on in nets.items():
-        rows = {pairs.pair_of(net) for net in on}
-        if len(on) != PADS or len(set(on)) != PADS or len(rows) != PADS // 2 or None in rows:
-            continue
-        if _REFERENCE.match(str(board.footprints.reference[part])):
-            one, other = sorted(row for row in rows if row is not None)
-            for side in (pairs.positive, pairs.negative):
-                found[int(side[one])], found[int(side[other])] = int(side[other]), int(side[one])
+    for _, first, second in choke_lines(board, pairs, grounds):
+        one, other = int(nets[first]), int(nets[second])
+        found[one], found[other] = other, one
     return found
+
+
+def choke_lines(board: Board, pairs: Pairs, grounds: Grounds | None = None) -> Iterator[Line]:
+    """Yield the lines of such parts: two for each; arguments as those of `across_chokes`."""
+    for part, pads in _filters(board).items():
+        of_net = {int(board.pads.net[pad]): pad for pad in pads if not _is_ground(board, grounds, pad)}
+        signals = [pad for pad in pads if not _is_ground(board, grounds, pad)]
+        rows = {pairs.pair_of(net) for net in of_net}
+        if len(signals) != PADS or len(of_net) != PADS or len(rows) != PADS // 2 or None in rows:
+            continue
+        one, other = sorted(row for row in rows if row is not None)
+        for side in (pairs.positive, pairs.negative):
+            yield part, of_net[int(side[one])], of_net[int(side[other])]
+
+
+def with_chokes(parts: TwoTerminalParts, board: Board, pairs: Pairs, grounds: Grounds) -> TwoTerminalParts:
+    """Return the two-pad parts of a board and, behind them, the lines of its common-mode chokes."""
+    lines = np.array(list(choke_lines(board, pairs, grounds)), dtype=np.int64).reshape(-1, 3)
+    if not len(lines):
+        return parts
+    nets = board.pads.net
+    return replace(
+        parts,
+        footprint=np.concatenate([parts.footprint, lines[:, 0]]),
+        first_pad=np.concatenate([parts.first_pad, lines[:, 1]]),
+        second_pad=np.concatenate([parts.second_pad, lines[:, 2]]),
+        first_net=np.concatenate([parts.first_net, nets[lines[:, 1]]]),
+        second_net=np.concatenate([parts.second_net, nets[lines[:, 2]]]),
+        kind=np.concatenate([parts.kind, np.full(len(lines), PartKind.CHOKE, dtype=np.int8)]),
+    )
+
+
+def unread_filters(board: Board, pairs: Pairs, grounds: Grounds) -> frozenset[int]:
+    """Return the filters on several pairs of which nobody can tell which pad is the other end of which line."""
+    read = {part for part, _, _ in choke_lines(board, pairs, grounds)}
+    found = set()
+    for part, pads in _filters(board).items():
+        rows = {pairs.pair_of(int(board.pads.net[pad])) for pad in pads} - {None}
+        is_filter = letters_of(str(board.footprints.reference[part])) not in _TRANSFORMERS
+        if part not in read and is_filter and len(rows) > 1 and len(pads) <= MOST_PADS:
+            found.add(part)
+    return frozenset(found)
+
+
+def _filters(board: Board) -> dict[int, list[int]]:
+    """Return the pads of each part that is numbered like a filter and has four or more."""
+    references = board.footprints.reference.tolist()
+    named = np.array([bool(_REFERENCE.match(str(one))) for one in references], dtype=bool)
+    owner = board.pads.footprint
+    count = np.bincount(owner[owner >= 0], minlength=len(references))
+    named &= count >= PADS
+    found: dict[int, list[int]] = {}
+    if named.any():
+        rows = np.flatnonzero((owner >= 0) & named[owner])
+        for pad, part in zip(rows.tolist(), owner[rows].tolist(), strict=True):
+            found.setdefault(part, []).append(pad)
+    return found
+
+
+def _is_ground(board: Board, grounds: Grounds | None, pad: int) -> bool:
+    return grounds is not None and bool(grounds[board.pads.net[pad]])

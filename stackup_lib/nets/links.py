@@ -1,8 +1,9 @@
 """Links: nets joined through series two-pad parts (coupling capacitors, series resistors), from end to end.
 
 What joins: a capacitor of 10 pF and more (or without a stated value), a resistor of at most 150 ohm, also one of an
-array, an inductor or ferrite whose value says 0 ohm. What never joins: a part that is not fitted, a part to a rail or
-to ground (pull-ups, bypasses, diodes), a part across a pair (terminations), other parts with more than two pads.
+array, an inductor or ferrite whose value says 0 ohm, a common-mode choke between two pairs. What never joins: a part
+that is not fitted, a part to a rail or to ground (pull-ups, bypasses, diodes), a part across a pair (terminations),
+other parts with more than two pads.
 
 A link ends at the first net on which a chip or connector sits: a chip between two coupling capacitors is the end of two
 links, as it is with parts fitted one way or the other. Hence a net may be on more than one link.
@@ -20,6 +21,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Flags, Floats, Ints
 from stackup_lib.core.record import record
 from stackup_lib.core.stopwatch import timed
+from stackup_lib.nets.chokes import with_chokes
 from stackup_lib.nets.diff_pairs import UNCONNECTED, Pairs, find_pairs
 from stackup_lib.nets.pad_roles import PadRole, pad_roles
 from stackup_lib.nets.power_nets import Rails, find_rails
@@ -280,6 +282,7 @@ def find_links(
     pairs = pairs if pairs is not None else find_pairs(board)
     parts = find_two_pads(board)
     rails = find_rails(board, parts, pairs, with_fills=with_fills, signals=signals)
+    parts = with_chokes(parts, board, pairs, rails.grounds)
     joints = find_series_joins(board, pairs, rails, parts)
     series = np.array([row for rows in joints.values() for row in rows], dtype=np.int64)
     roles = pad_roles(board, rails, parts, series)

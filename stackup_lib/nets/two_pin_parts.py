@@ -32,6 +32,8 @@ class PartKind(IntEnum):
     RESISTOR = 2
     INDUCTOR = 3
     FERRITE = 4
+    CHOKE = 5
+    """One line of a common-mode choke."""
 
 
 _BY_LETTERS = {
@@ -192,10 +194,13 @@ def refusal(kind: PartKind, value: str) -> str:
     """Return why a part between two signals does not pass them on; "" when it does.
 
     Capacitors couple from 10 pF, or when they state no value: a coupling capacitor is the usual part there. Resistors
-    pass up to 150 ohm, and only with a value. Ferrites, inductors and all other parts do not, unless they state 0 ohm.
+    pass up to 150 ohm, and only with a value. Lines of common-mode chokes do. Ferrites, inductors and all other parts
+    do not, unless they state 0 ohm.
     """
     if is_unfitted(value):
         return NOT_FITTED
+    if kind is PartKind.CHOKE:
+        return ""
     if kind is PartKind.CAPACITOR:
         farad = read_capacitor(value).capacitance_f
         is_small = farad is not None and farad * 1e12 < LEAST_COUPLING_PF

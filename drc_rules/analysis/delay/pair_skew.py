@@ -19,7 +19,7 @@ from drc_rules.analysis.delay.trace_delay import (
 )
 from drc_rules.analysis.lines.link_geometry import LineKey
 from drc_rules.analysis.lines.routed import References
-from drc_rules.analysis.nets.board_links import board_links, is_declared_as
+from drc_rules.analysis.nets.board_links import board_links, chokes_on, is_declared_as
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, interface_groups
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, family
@@ -55,6 +55,7 @@ class PairSkew:
         vias_ps, package_ps: parts of the skew.
         ps_per_mm: of the cross section in which most of the pair runs.
         unsure: what would narrow the range, None where all is known.
+        chokes: common-mode chokes on either trace, of which no skew and delay is in it.
     """
 
     nets: tuple[int, int]
@@ -67,6 +68,7 @@ class PairSkew:
     package_ps: float
     ps_per_mm: float
     unsure: MissingFact | None
+    chokes: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
     def size_ps(self) -> Interval:
@@ -192,6 +194,7 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
         package_ps=package,
         ps_per_mm=ps_per_mm,
         unsure=unsure,
+        chokes=(chokes_on(positive), chokes_on(negative)),
     )
 
 

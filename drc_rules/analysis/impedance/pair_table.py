@@ -37,10 +37,11 @@ _Key = tuple[int, float, float | None, References, float | None]
 
 @record
 class _Section:
-    """So much of a geometry on one pair, as the mean of both traces."""
+    """So much of a geometry on one pair, as the mean of both traces, and its longest unbroken run on one of them."""
 
     line: RoutedLine
     length_mm: float
+    run_mm: float
     is_counted: bool
 
 
@@ -103,14 +104,14 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
         judged[_key(counts.line)].add(target_of[counts.line.nets[0]])
     found: dict[int, list[_Section]] = defaultdict(list)
     for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets):
-        of_pair: dict[int, tuple[float, bool]] = {}
+        of_pair: dict[int, tuple[float, float, bool]] = {}
         asks = judged.get(_key(line), set())
-        for net, length_mm in zip(line.nets, line.net_lengths_mm, strict=True):
+        for net, length_mm, run_mm in zip(line.nets, line.net_lengths_mm, line.net_runs_mm, strict=True):
             pair = int(ctx.pairs.pair_of_net[net])
-            length, is_counted = of_pair.get(pair, (0.0, False))
-            of_pair[pair] = length + length_mm, is_counted or target_of.get(net) in asks
-        for pair, (length, is_counted) in of_pair.items():
-            found[pair].append(_Section(line, length / 2, is_counted))
+            length, run, is_counted = of_pair.get(pair, (0.0, 0.0, False))
+            of_pair[pair] = length + length_mm, max(run, run_mm), is_counted or target_of.get(net) in asks
+        for pair, (length, run, is_counted) in of_pair.items():
+            found[pair].append(_Section(line, length / 2, run, is_counted))
     return found
 
 
@@ -180,7 +181,7 @@ class _Pair:
             return NO_PLANE
         if apart > self.length_mm - over_holes - apart:
             return "its traces run apart"
-        longest, ignored = max(s.length_mm for s in self.sections), 2 * self.target.lumped_mm
+        longest, ignored = max(s.run_mm for s in self.sections), self.target.lumped_mm
         return f"too short to count: {longest:.3g} mm of one width and gap, and up to {ignored:.3g} mm is ignored"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import board_links
-from drc_rules.analysis.targets.controlled import ControlledLine, NetTarget, controlled_lines
+from drc_rules.analysis.targets.controlled import ControlledLine, NetTarget, controlled_lines, judged_nets
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import LinkImpedance, RouteSection
 from stackup_lib.core.errors import StackwrightError
@@ -22,11 +22,11 @@ from stackup_lib.core.record import record
 
 @record
 class ImpedanceSection:
-    """So much of one geometry on a link: `length_mm` of one trace on average, `longest_mm` of one net."""
+    """So much of one geometry on a link: `length_mm` of one trace on average, and whether it is too long to ignore."""
 
     line: RoutedLine
     length_mm: float
-    longest_mm: float
+    counts: bool
 
 
 def link_impedances(ctx: Context) -> tuple[LinkImpedance, ...]:
@@ -36,8 +36,8 @@ def link_impedances(ctx: Context) -> tuple[LinkImpedance, ...]:
     for line in ctx.get(controlled_lines):
         of_target.setdefault(line.target, []).append(line)
     for target, lines in of_target.items():
-        nets = sorted({net for line in lines for net in line.line.nets})
-        rows = [_impedance(ctx, target, mine, traces, lines) for mine, traces in _links(ctx, nets)]
+        nets, judged = sorted({net for line in lines for net in line.line.nets}), judged_nets(lines)
+        rows = [_impedance(ctx, target, mine, _sections(lines, judged, mine, n)) for mine, n in _links(ctx, nets)]
         found += sorted(rows, key=lambda row: (row.problem != "", -abs(row.off_pct), row.name))
     return tuple(found)
 
@@ -63,13 +63,12 @@ def _links(ctx: Context, nets: Sequence[int]) -> Iterator[tuple[tuple[int, ...],
 
 
 def _impedance(
-    ctx: Context, target: NetTarget, nets: tuple[int, ...], traces: int, lines: Sequence[ControlledLine]
+    ctx: Context, target: NetTarget, nets: tuple[int, ...], sections: Sequence[ImpedanceSection]
 ) -> LinkImpedance:
-    sections = [s for s in (_section(line.line, nets, traces) for line in lines) if s is not None]
     solid = [s for s in sections if s.line.references != (None, None)]
-    counted = [s for s in solid if s.longest_mm > 2 * target.lumped_mm]
+    counted = [s for s in solid if s.counts]
     total = sum(s.length_mm for s in sections)
-    gaps = _gap_range([s for s in sections if s.longest_mm > 2 * target.lumped_mm])
+    gaps = _gap_range([s for s in sections if s.counts])
     row = LinkImpedance(
         name=_name(ctx, nets),
         nets=tuple(ctx.board.nets[net] for net in nets),
@@ -130,10 +129,20 @@ def _gap_range(long: Sequence[ImpedanceSection]) -> tuple[float, float] | None:
     return max(ranges, key=lambda ends: (ends[1] - ends[0], ends[0]), default=None)
 
 
-def _section(line: RoutedLine, nets: tuple[int, ...], traces: int) -> ImpedanceSection | None:
-    """Return what a link has of a geometry, None for nothing."""
-    here = [length for net, length in zip(line.nets, line.net_lengths_mm, strict=True) if net in nets]
-    return ImpedanceSection(line, sum(here) / traces, max(here)) if here else None
+def _sections(
+    lines: Sequence[ControlledLine], judged: Sequence[frozenset[int]], nets: tuple[int, ...], traces: int
+) -> list[ImpedanceSection]:
+    """Return what a link has of each geometry; `judged` are the nets on which each is long enough to count."""
+    sections = []
+    for found, on in zip(lines, judged, strict=True):
+        line = found.line
+        here = [k for k, net in enumerate(line.nets) if net in nets]
+        if here:
+            length = sum(line.net_lengths_mm[k] for k in here) / traces
+            apart = line.is_pair and line.gap_mm is None and max(line.net_runs_mm[k] for k in here)
+            counts = not on.isdisjoint(nets) or apart > found.target.lumped_mm
+            sections.append(ImpedanceSection(line, length, counts))
+    return sections
 
 
 def _name(ctx: Context, nets: tuple[int, ...]) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from drc_rules.analysis.lines.contiguous import longest_runs_mm
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.flat_pairs import pairs, runs
 from stackup_lib.board.layer_masks import holds_layer
@@ -47,6 +48,7 @@ class RoutedLine(Frozen):
         longest_mm: of one net.
         nets: net indices.
         net_lengths_mm: length on each of `nets`.
+        net_runs_mm: longest run on each of `nets` that no other geometry breaks.
     """
 
     layer: int
@@ -58,12 +60,13 @@ class RoutedLine(Frozen):
     longest_mm: float
     nets: tuple[int, ...]
     net_lengths_mm: tuple[float, ...] = Field(default=(), exclude=True)
+    net_runs_mm: tuple[float, ...] = Field(default=(), exclude=True)
     other_mm: float | None = Field(default=None, exclude=True)
 
 
 _Key = tuple[int, float, float | None, bool, References, float | None]
-_Sums = dict[_Key, dict[int, float]]
-"""Geometry -> net -> length."""
+_Sums = dict[_Key, dict[int, tuple[float, float]]]
+"""Geometry -> net -> length of all pieces, and of the longest run of them."""
 _Group = tuple[int, ...]
 """A net alone, or the two of a pair."""
 
@@ -97,8 +100,9 @@ def _longest_first(line: RoutedLine) -> tuple[float, int, float, float]:
     return -line.length_mm, line.layer, line.width_mm, line.gap_mm or 0.0
 
 
-def _line(item: tuple[_Key, dict[int, float]]) -> RoutedLine:
-    (layer, width, gap, is_pair, references, other), lengths = item
+def _line(item: tuple[_Key, dict[int, tuple[float, float]]]) -> RoutedLine:
+    (layer, width, gap, is_pair, references, other), found = item
+    lengths = {net: found[net][0] for net in sorted(found)}
     return RoutedLine(
         layer=layer,
         width_mm=width,
@@ -107,8 +111,9 @@ def _line(item: tuple[_Key, dict[int, float]]) -> RoutedLine:
         references=references,
         length_mm=sum(lengths.values()),
         longest_mm=max(lengths.values()),
-        nets=tuple(sorted(lengths)),
-        net_lengths_mm=tuple(lengths[net] for net in sorted(lengths)),
+        nets=tuple(lengths),
+        net_lengths_mm=tuple(lengths.values()),
+        net_runs_mm=tuple(found[net][1] for net in lengths),
         other_mm=other,
     )
 
@@ -130,12 +135,19 @@ def _sums_of(board: Board, copper: CopperMap, groups: Sequence[_Group]) -> list[
         group_of[pieces.net], pieces.layer, np.round(pieces.width_mm, 4), gap, above, below, other, pieces.net,
     )  # fmt: skip
     found: list[_Sums] = [{} for _ in groups]
-    for (index, layer, width, between, over, under, unlike, net), length in _summed(columns, pieces.length_mm, kept):
+    kinds, of_piece = _alike(columns, kept)
+    kind = np.full(len(pieces), -1)
+    kind[kept] = of_piece
+    lengths = np.bincount(of_piece, pieces.length_mm[kept], len(kinds)).tolist()
+    longest = longest_runs_mm(board, pieces, kind, len(kinds)).tolist()
+    for (index, layer, width, between, over, under, unlike, net), length, run in zip(
+        kinds, lengths, longest, strict=True
+    ):
         of_gap = None if between < 0 else float(between)
         planes = (None if over < 0 else int(over), None if under < 0 else int(under))
         of_other = None if unlike < 0 else float(unlike)
         key = (int(layer), float(width), of_gap, len(groups[int(index)]) > 1, planes, of_other)
-        found[int(index)].setdefault(key, {})[int(net)] = length
+        found[int(index)].setdefault(key, {})[int(net)] = length, run
     return found
 
 
@@ -143,13 +155,20 @@ def _summed(
     columns: tuple[Floats | Ints, ...], length_mm: Floats, rows: Ints
 ) -> Iterator[tuple[tuple[float, ...], float]]:
     """Yield what stands alike in all columns of some rows, with the sum of the lengths."""
+    kinds, kind = _alike(columns, rows)
+    yield from zip(kinds, np.bincount(kind, length_mm[rows], len(kinds)).tolist(), strict=True)
+
+
+def _alike(columns: tuple[Floats | Ints, ...], rows: Ints) -> tuple[list[tuple[float, ...]], Ints]:
+    """Return what stands alike in all columns of some rows, in order, and which of these each row has."""
     if not len(rows):
-        return
+        return [], np.zeros(0, dtype=np.int64)
     table = np.column_stack([column[rows] for column in columns])
     order = np.lexsort(table.T[::-1])
     begins = np.concatenate([[True], np.any(table[order][1:] != table[order][:-1], axis=1)])
-    sums = np.bincount(np.cumsum(begins) - 1, length_mm[rows][order])
-    yield from zip(map(tuple, table[order][begins].tolist()), sums.tolist(), strict=True)
+    kind = np.empty(len(rows), dtype=np.int64)
+    kind[order] = np.cumsum(begins) - 1
+    return list(map(tuple, table[order][begins].tolist())), kind
 
 
 def _beyond_pads(board: Board, pieces: TrackPieces) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from functools import cached_property
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.lines.routed import References, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt
+from drc_rules.analysis.loss.choke_loss import NO_CHOKES, ChokesOnLink, choke_losses
 from drc_rules.analysis.loss.hole_loss import NO_HOLES, HoleLosses, HolesOnLink
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.board_links import board_links, complete_routes, is_declared_as
@@ -52,6 +53,7 @@ class LinkLoss:
         holes_db: stubs and barrels of the plated holes on the path.
         hole_count: how many holes those are, on the mean of both traces.
         holes: what of their loss can be taken away.
+        chokes: common-mode chokes on the way, those with a file and those without.
         on_socket: one of its ends is a connector.
         notes: what was assumed or left out, a phrase each.
         traces: the links of its traces.
@@ -69,6 +71,7 @@ class LinkLoss:
     traces: tuple[Link, ...] = ()
     doubts: tuple[str, ...] = ()
     holes: HolesOnLink = NO_HOLES
+    chokes: ChokesOnLink = NO_CHOKES
 
     @property
     def length_mm(self) -> float:
@@ -93,8 +96,8 @@ class LinkLoss:
 
     @property
     def total_db(self) -> Interval:
-        """Lines and holes; `high` is infinite where a stub may resonate at Nyquist."""
-        return self.line_db.plus(self.holes_db)
+        """Lines, holes, and chokes by their files; `high` is infinite where a stub may resonate at Nyquist."""
+        return self.line_db.plus(self.holes_db).plus(self.chokes.known_db)
 
     @property
     def dielectric_db(self) -> float:
@@ -218,6 +221,7 @@ class LinkLosses:
         sections = tuple(self._section(one, key, length) for key, length in lengths.items())
         on_way = holes.on(by_trace)
         ways = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))
+        chokes = choke_losses(self.ctx, traces, one.nyquist_ghz or 0.0)
         doubts = tuple(dict.fromkeys((*ways, *self._beyond_limit(sections))))
         if doubts:
             self.ctx.rests_on(Confidence.LOW)  # another way than this one, or more loss than is computed
@@ -229,8 +233,9 @@ class LinkLosses:
             holes_db=on_way.total_db,
             hole_count=on_way.count,
             holes=on_way,
+            chokes=chokes,
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
-            notes=tuple(dict.fromkeys((*self._notes(sections), *geometry.notes, *doubts))),
+            notes=tuple(dict.fromkeys((*self._notes(sections), *geometry.notes, *doubts, *_of_chokes(chokes)))),
             traces=traces,
             doubts=doubts,
         )
@@ -246,7 +251,8 @@ class LinkLosses:
         by_trace = [complete_routes(self.ctx, trace) for trace in link.traces]
         on_way = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs)).on(by_trace)
         sections = tuple(self._section(one, s.key, s.length_mm) for s in link.sections)
-        return replace(link, interface=one, sections=sections, holes_db=on_way.total_db, holes=on_way)
+        chokes = choke_losses(self.ctx, link.traces, frequency_ghz)
+        return replace(link, interface=one, sections=sections, holes_db=on_way.total_db, holes=on_way, chokes=chokes)
 
     def _forks(self, trace: Link) -> Iterator[str]:
         """Yield what is doubtful about a link: where it might lead to another end instead, or as well."""
@@ -311,6 +317,11 @@ def _adjacent_df(ctx: Context, index: int, references: References | None, at_ghz
 def _df_sure(ctx: Context, index: int, references: References | None, frequency_ghz: float) -> Confidence:
     plies = Lines(ctx).site(index, references).plies
     return least(Confidence.HIGH, *(ply.df_at(frequency_ghz).confidence for ply in plies))
+
+
+def _of_chokes(chokes: ChokesOnLink) -> Iterator[str]:
+    if chokes.unknown:
+        yield f"the loss and delay of {', '.join(chokes.unknown)} are not in it: no [[part_model]] has its file"
 
 
 def _long_branches(ctx: Context, one: Interface, routes: Sequence[Route]) -> Iterator[str]:

@@ -9,9 +9,11 @@ from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.interfaces.names import ASIDE
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.nets.chokes import unread_filters
 from stackup_lib.nets.links import Link, Links, PadRole, find_links
 from stackup_lib.nets.power_nets import begins_with_voltage
 from stackup_lib.nets.routes import Route
+from stackup_lib.nets.two_pin_parts import PartKind
 
 
 def board_links(ctx: Context) -> Links:
@@ -30,14 +32,35 @@ def complete_routes(ctx: Context, link: Link, between: Sequence[int] = ()) -> tu
     """Return the routes of a link, net by net; between two of its parts where these are given, see `Links.routes`.
 
     Raises:
-        MissingFact: one of them does not lead from end to end.
+        MissingFact: one of them does not lead from end to end, or the link ends at a filter of unknown pins.
     """
     links = ctx.get(board_links)
+    _need_known_ends(ctx, link)
     routes = links.routes(link, between)
     for route in routes:
         if not _is_through(links, route):
             raise MissingFact(f"the whole route of {ctx.board.nets[route.net]}", _how_to_route(links, route))
     return routes
+
+
+def chokes_on(link: Link) -> tuple[str, ...]:
+    """Return the references of the common-mode chokes that a link runs through."""
+    found = (part.reference for between in link.parts for part in between if part.kind is PartKind.CHOKE)
+    return tuple(dict.fromkeys(found))
+
+
+def _need_known_ends(ctx: Context, link: Link) -> None:
+    unread = ctx.get(_unread_filters)
+    for pad in link.ends if unread else ():
+        if int(ctx.board.pads.footprint[pad.row]) in unread:
+            name = f"where {ctx.board.nets[pad.net]} goes on behind {pad.reference}, which is no end of a link"
+            how = f"name the nets at {pad.reference} as pairs, those of its line P and N alike on both sides"
+            raise MissingFact(name, how)
+
+
+def _unread_filters(ctx: Context) -> frozenset[int]:
+    links = ctx.get(board_links)
+    return unread_filters(ctx.board, ctx.pairs, links.rails.grounds)
 
 
 def _how_to_route(links: Links, route: Route) -> str:

@@ -11,9 +11,16 @@ from drc_rules.analysis.return_path.return_paths import REAL_SHARE, HighSpeedGro
 from drc_rules.analysis.via.high_speed_vias import fast_holes
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.routes import Crossing
 from stackup_lib.return_path.layer_changes import LayerChange, layer_changes
 from stackup_lib.vias.plated_holes import PlatedHole, plated_holes
+
+LEAST_REACH_MM = 1.0
+"""A via hardly fits closer: the pitch of a pair's vias, or of a BGA."""
+
+NOWHERE_MM = float("inf")
+"""Stands for "no via joins the planes"."""
 
 _Shares = tuple[tuple[int, float], ...]
 """Planes, each with its share of the return current."""
@@ -47,6 +54,45 @@ def plane_changes(ctx: Context, group: HighSpeedGroup) -> tuple[LayerChange, ...
         for key, rows in alike.items()
         for one in layer_changes(ctx.copper, rows, {layer: dict(shares) for layer, shares in key})
     )
+
+
+def return_distance_mm(change: LayerChange) -> float:
+    """Return how far the nearest hole is that joins the planes of a layer change; infinite where none does."""
+    near = [mm for mm in (change.distance_mm, change.other_distance_mm) if mm is not None]
+    return min(near, default=NOWHERE_MM)
+
+
+def reach_mm(group: HighSpeedGroup) -> float:
+    """Return how far a return via may be: a tenth of a wavelength of the fastest generation."""
+    return max(group.lumped_mm[-1], LEAST_REACH_MM)
+
+
+def far_changes(ctx: Context) -> Mapping[int, tuple[LayerChange, ...]]:
+    """Return, by net, the layer changes without a return via in reach; no net whose planes are not known."""
+    found: dict[int, list[LayerChange]] = {}
+    for group in ReturnPaths(ctx).with_memories:
+        try:
+            changes = plane_changes(ctx, group)
+        except MissingFact:
+            continue
+        for change in changes:
+            joined = not change.keeps_plane and change.entry_nets and change.exit_nets
+            if joined and return_distance_mm(change) > reach_mm(group):
+                found.setdefault(change.net, []).append(change)
+    return {net: tuple(changes) for net, changes in found.items()}
+
+
+def far_return_notes(ctx: Context, nets: Iterable[int]) -> Iterator[str]:
+    """Yield at how many vias of some nets no return via is near: the S-parameters of vias have one next to them."""
+    far = ctx.get(far_changes)
+    changes = [change for net in nets for change in far.get(net, ())]
+    if changes:
+        worst = max(changes, key=return_distance_mm)
+        distance = return_distance_mm(worst)
+        layers = " and ".join(ctx.board.copper_layers[k].name for k in (worst.entry_layer, worst.exit_layer))
+        nearest = f"{distance:.1f} mm away" if distance < NOWHERE_MM else "nowhere on the board"
+        vias, are = (f"{len(changes)} vias have", "are") if len(changes) > 1 else ("1 via has", "is")
+        yield f"{vias} no return via near (RET003: between {layers} it is {nearest}) and {are} counted as with one"
 
 
 def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], _Shares]:

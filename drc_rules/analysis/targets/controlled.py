@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
 import numpy as np
 
-from drc_rules.analysis.lines.routed import RoutedLine, routed_lines
+from drc_rules.analysis.lines.routed import ROUNDING_MM, RoutedLine, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
 from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT, ImpedanceTarget, Targets
@@ -300,21 +300,40 @@ def counted(lines: tuple[ControlledLine, ...]) -> Iterator[ControlledLine]:
     run apart are one of its coupling (IMP004): they count only where most of a layer's, or a net's, routing is so.
     """
     on_layer: dict[tuple[NetTarget, int], float] = defaultdict(float)
-    of_net: dict[tuple[int, int], float] = defaultdict(float)
     for found in lines:
         on_layer[found.target, found.line.layer] += found.line.length_mm
-        for net, length_mm in _by_net(found.line):
-            of_net[net, found.line.layer] += length_mm
-    for found in lines:
-        line, forgiven_mm = found.line, 2 * found.target.lumped_mm
+    for found, nets in zip(lines, judged_nets(lines), strict=True):
+        line = found.line
         over_a_hole = line.references == (None, None) and line.length_mm < MOST * on_layer[found.target, line.layer]
-        if line.is_pair and line.gap_mm is None:
-            counts = any(mm > max(forgiven_mm, MOST * of_net[net, line.layer]) for net, mm in _by_net(line))
-        else:
-            counts = line.longest_mm > forgiven_mm
-        if counts and not over_a_hole:
+        if nets and not over_a_hole:
             yield found
 
 
-def _by_net(line: RoutedLine) -> Iterator[tuple[int, float]]:
-    return zip(line.nets, line.net_lengths_mm, strict=True)
+def judged_nets(lines: Sequence[ControlledLine]) -> tuple[frozenset[int], ...]:
+    """Return on which nets each line is long enough to count.
+
+    A run counts from the lumped length on: short pieces, as the bumps that even out a pair, do not add up, since the
+    mean of a stretch that is short against the wavelength is what the signal sees. What most of a net's routing on a
+    layer is made of counts however often it is broken.
+    """
+    of_net: dict[tuple[int, int], float] = defaultdict(float)
+    most: dict[tuple[int, int], float] = defaultdict(float)
+    for found in lines:
+        line = found.line
+        for net, length_mm in zip(line.nets, line.net_lengths_mm, strict=True):
+            of_net[net, line.layer] += length_mm
+            most[net, line.layer] = max(most[net, line.layer], length_mm)
+    judged = []
+    for found in lines:
+        line, lumped_mm = found.line, found.target.lumped_mm
+        each = zip(line.nets, line.net_lengths_mm, line.net_runs_mm, strict=True)
+        if line.is_pair and line.gap_mm is None:
+            nets = (net for net, mm, _ in each if mm > max(2 * lumped_mm, MOST * of_net[net, line.layer]))
+        else:
+            nets = (
+                net
+                for net, mm, run_mm in each
+                if run_mm > lumped_mm + ROUNDING_MM or 2 * lumped_mm < mm >= most[net, line.layer]
+            )
+        judged.append(frozenset(nets))
+    return tuple(judged)

@@ -19,6 +19,12 @@ def spent_on(ctx: Context, one: PairSkew) -> str:
     return ", ".join(parts)
 
 
+def doubt_of_chokes(meets: str, one: PairSkew, limit: str, names: tuple[str, ...]) -> MissingFact:
+    """Return what leaves a skew undecided on whose way are chokes: a data sheet states no skew of theirs."""
+    what = f"whether {meets}: {one.size_ps.nominal:.1f} ps without {', '.join(names)}, maximum {limit} ps"
+    return MissingFact(what, "in the layout, leave the choke half of the limit: no file states its own skew")
+
+
 def doubt(meets: str, one: PairSkew, limit: str, fix: str) -> MissingFact:
     """Return what leaves a skew undecided: the fact that would narrow its range, else the layout that decides it."""
     size = one.size_ps

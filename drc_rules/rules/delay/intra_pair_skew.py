@@ -3,13 +3,14 @@
 What it checks
 --------------
 Every routed pair of a high-speed interface or of MIPI D-PHY, and USB 2.0 where it is declared, from end to end through
-its coupling capacitors, tuning patterns as drawn; one of which only a part is declared is of the declared interface.
-Each section counts with the delay of its own cross section from the field solver, each via with the height that the
-signal climbs, a plated pin with that from its part's side to its trace, each package with the pad-to-die length or
-delay stored at the pads. The difference between the two traces is compared with the limit that a document states for
-the interface, between device and edge of a PCIe card with that of a card; where none does, with 15 % of the unit
-interval. Where the generation is not known, the widest limit of the family holds. A difference below 2 % of the unit
-interval is information; so is one of D-PHY lanes that are not declared: their limit is that of 2.5 Gb/s.
+its coupling capacitors and common-mode chokes, tuning patterns as drawn. A choke's own skew is not known: with one, a
+pair passes up to half of the limit, and is not verifiable from there. A pair of which only a part is declared is of the
+declared interface. Each section counts with the delay of its own cross section from the field solver, each via with the
+height that the signal climbs, a plated pin with that from its part's side to its trace, each package with the
+pad-to-die length or delay stored at the pads. The difference between the two traces is compared with the limit that a
+document states for the interface, between device and edge of a PCIe card with that of a card; where none does, with
+15 % of the unit interval. Where the generation is not known, the widest limit of the family holds. A difference below
+2 % of the unit interval is information; so is one of D-PHY lanes that are not declared: their limit is that of 2.5 Gb/s.
 
 Why it matters
 --------------
@@ -45,12 +46,15 @@ from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import Interface, family
 from drc_rules.requirements.interfaces.model import ENGINEERING
-from drc_rules.rules.delay._skew_parts import SLOWER, doubt, spent_on
+from drc_rules.rules.delay._skew_parts import SLOWER, doubt, doubt_of_chokes, spent_on
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.interval import Standing
 from stackup_lib.core.record import record
 
 PLACES_SHOWN = 20
+
+OF_LAYOUT = 0.5
+"""Share of the limit up to which a pair with a choke passes: engineering judgement, the choke may take the rest."""
 
 
 @record
@@ -102,6 +106,12 @@ def intra_pair_skew(ctx: Context, clause: Clause, group: HighSpeedGroup) -> Iter
         return
     for fact in found.missing:
         raise fact
+    near = [one for one in found.known if any(one.chokes) and one.size_ps.nominal > OF_LAYOUT * limits[one].ps]
+    for one in near:
+        meets = f"{group.title} {one.name} meets its skew limit"
+        raise doubt_of_chokes(
+            meets, one, f"{limits[one].ps:.1f}", tuple(dict.fromkeys((*one.chokes[0], *one.chokes[1])))
+        )
     open_ones = [one for one in found.known if _is_open(one, limits[one])]
     if open_ones:
         one = open_ones[0]

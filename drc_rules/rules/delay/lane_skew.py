@@ -42,7 +42,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
-from drc_rules.rules.delay._skew_parts import SLOWER, doubt, spent_on
+from drc_rules.rules.delay._skew_parts import SLOWER, doubt, doubt_of_chokes, spent_on
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.interval import Standing
 
@@ -76,6 +76,10 @@ def lane_skew(ctx: Context, _clause: Clause, port: LanePort) -> Iterator[DraftFi
     )
     if worst.size_ps.against(maximum=port.limit_ps) is Standing.BEYOND:
         yield _draft(ctx, port, worst)
+    elif len(worst.chokes[0]) != len(worst.chokes[1]):
+        names = tuple(dict.fromkeys((*worst.chokes[0], *worst.chokes[1])))
+        meets = f"{port.title} {port.name} meets its lane skew limit, with chokes in some lanes alone"
+        raise doubt_of_chokes(meets, worst, f"{port.limit_ps:g}", names)
     elif _is_open(worst, port.limit_ps):
         meets = f"{port.title} {port.name} meets its lane skew limit"
         raise doubt(meets, worst, f"{port.limit_ps:g}", _fix(ctx, worst))

@@ -12,10 +12,11 @@ and the report names the causes, the largest first, with the lines of `[process]
 Declared values add no uncertainty. Where a document accepts a range, the nearest value counts; where it states a least
 and a most impedance, as for PCIe Gen1 and Gen2, these decide in place of a tolerance; where not every generation has
 either and the generation is not known, it is not verifiable. A miss is a warning where no document states the
-interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and
-breakouts shorter than a tenth of a wavelength at Nyquist at either end are ignored. Nets with a target that join pads
-without a track, nets declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document
-states an impedance, are not verifiable.
+interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Runs of one width,
+gap and pair of planes shorter than a tenth of a wavelength at Nyquist (at least 1 mm) are ignored: neck-downs,
+breakouts, and the bumps that even out a pair. They do not add up, unless they are most of a net's routing on a layer
+and longer than two of them. Nets with a target that join pads without a track, nets declared as pairs whose names make
+none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable.
 `stackwright impedance` prints the production spread.
 
 Why it matters
@@ -31,7 +32,7 @@ geometry for every layer and target.
 What it cannot see
 ------------------
 Coplanar copper is not in the model: ground as close as the plane lowers 50 ohm by about 7 %. Planes count as endless.
-Neighbouring pairs, vias, pads and bends are not computed. Routes in short pieces are not judged.
+Neighbouring pairs, vias, pads and bends are not computed.
 
 Sources
 -------

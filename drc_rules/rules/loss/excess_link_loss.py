@@ -2,13 +2,16 @@
 
 What it checks
 --------------
-Every link of an interface whose generation is known, from end to end through its coupling capacitors: length by layer,
-width, gap and the planes above and below, times the solved loss of that line, plus the stub and barrel of every plated
-hole on the path. It is the mean of a pair's traces, as an interval. The budget share is that of the board's role in the
-channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your own), or that of an add-in card
-where the form factor is one. The allowance that a share includes for the package, a connector or margin is subtracted
-and printed; declare `package_loss_db`, `connector_loss_db`, or a share of your own, where you know them. Where no text
-states what it holds for a package, `package_loss_db` is required.
+Every link of an interface whose generation is known, from end to end through its coupling capacitors and common-mode
+chokes: length by layer, width, gap and the planes above and below, times the solved loss of that line, plus the stub
+and barrel of every plated hole on the path. A choke counts with the S4P file that `[[part_model]]` declares; without
+one, a link passes only with 3 dB to spare for each choke, what one loses at the cut-off of its data sheet, and is else
+not verifiable; so is one that ends at a filter whose pins are not known. It is the mean of a pair's traces, as an
+interval. The budget share is that of the board's role in the channel: declared in `[[interface]]` (`role`, or
+`board_loss_db` for a share of your own), or that of an add-in card where the form factor is one. The allowance that a
+share includes for the package, a connector or margin is subtracted and printed; declare `package_loss_db`,
+`connector_loss_db`, or a share of your own, where you know them. Where no text states what it holds for a package,
+`package_loss_db` is required.
 
 A guide to boards for one module (NVIDIA's for Jetson Orin NX, OCP's for OAM) states limits of such boards only. Its
 shares can make an error with `form = "jetson-orin-nx-carrier"` or `"oam"`; on any other board they are at most a
@@ -64,6 +67,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
+from drc_rules.analysis.loss.choke_loss import CUT_OFF_DB
 from drc_rules.analysis.loss.judged_links import (
     ASSUMED,
     SHARE,
@@ -120,7 +124,7 @@ A_d: in the dielectrics [dB]
 A_c: in smooth copper [dB]
 A_r: by its roughness [dB]
 A_v: in vias and pins: stubs and barrels [dB]
-A_x: allowances for package, connectors and margin that are charged to it [dB]
+A_x: allowances for package, connectors and margin that are charged to it, and chokes [dB]
 A_max: the board's share of the loss budget [dB]
 A_low: minimum over unknown inputs [dB]
 L: length of the link [mm]
@@ -182,12 +186,21 @@ def _is_open(ctx: Context, link: LinkLoss, share: Share) -> bool:
     than a range. A stub that may resonate at the frequency is no pass either.
     """
     charged = _charged(link, share)
+    if _rests_on_chokes(link, share):
+        return True
     if charged.nominal > share.db or charged.high <= share.db:
         return charged.nominal > share.db
     if charged.high >= MOST_DB:
         return True
     rise = rise_db(open_inputs(ctx, link, share))
     return charged.nominal + rise > share.db or charged.high - rise <= share.db
+
+
+def _rests_on_chokes(link: LinkLoss, share: Share) -> bool:
+    """Tell whether a link fits only if its chokes lose less than at their cut-off."""
+    reserve = CUT_OFF_DB * len(link.chokes.unknown)
+    nominal = _charged(link, share).nominal
+    return nominal <= share.db < nominal + reserve
 
 
 def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> None:
@@ -199,7 +212,7 @@ def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> No
         A_c=worst.copper_db,
         A_r=worst.roughness_db,
         A_v=worst.holes_db,
-        A_x=share.allowance_db,
+        A_x=share.allowance_db.plus(worst.chokes.known_db),
         A_max=share.db,
         A_low=_charged(worst, share).low,
         L=worst.length_mm,
@@ -263,6 +276,8 @@ def _parts(link: LinkLoss, share: Share) -> str:
     ]
     named = {"dielectric": link.dielectric_db, "copper": link.copper_db, "roughness": link.roughness_db}
     holes = link.holes_db.nominal
+    if link.chokes.known_db.high:
+        named["chokes"] = link.chokes.known_db.nominal
     parts = [f"{name} {db:.1f}" for name, db in named.items()]
     parts.append(f"{link.hole_count:g} vias and pins {holes:.1f}" if holes < MOST_DB else "a stub near its resonance")
     return ", ".join([*parts, *allowances]) + " dB"
@@ -327,6 +342,8 @@ def _of_holes(link: LinkLoss, remedy: HoleRemedy) -> str:
 def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> MissingFact:
     """Return what would decide whether a link fits."""
     one, charged = found.interface, _charged(link, share)
+    if _rests_on_chokes(link, share):
+        return _doubt_of_chokes(found, share, link)
     least, most = (f"{end:.1f}" if end < MOST_DB else "far more, near a stub's resonance," for end in _ends(charged))
     parts = [f"{share.allowances_db[part].nominal:g} dB for the {part}" for part in share.assumed]
     assumed = f", {' and '.join(parts)} assumed" if parts else ""
@@ -338,6 +355,14 @@ def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Mi
     name = f"whether {one.title} meets its loss budget: {link.name}, {losses}"
     how = tuple(_ways_out(ctx, found, share, link))
     return MissingFact(name, "\n".join(how) or "declare backdrill depths; or shorten the link")
+
+
+def _doubt_of_chokes(found: JudgedLinks, share: Share, link: LinkLoss) -> MissingFact:
+    one, names = found.interface, ", ".join(link.chokes.unknown)
+    losses = f"{_charged(link, share).nominal:.1f} dB without {names}, budget {share.db:g} dB"
+    name = f"whether {one.title} meets its loss budget: {link.name}, {losses}, and no file tells what the choke loses"
+    parts = ", ".join(f'"{reference}"' for reference in link.chokes.unknown)
+    return MissingFact(name, f'[[part_model]]\nparts = [{parts}]\nfile = "?"  # its S-parameters: .s4p of its maker')
 
 
 def _ways_out(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, Referenced, ReturnPaths, lumped_mm
 from drc_rules.facts.context import Context
 from stackup_lib.copper.coupling import pair_geometry
@@ -89,12 +90,22 @@ def crowd(ctx: Context, part: Referenced, nyquist_ghz: float) -> Crowd:
     near: list[Neighbour] = []
     for adjacent in ReturnPaths(ctx).adjacent(part.layer, allowed):
         gap = adjacent.gap_over_mm(lumped_mm(nyquist_ghz))
-        if gap is not None and gap < allowed - NANOMETRE:
+        if gap is not None and gap < allowed - NANOMETRE and not _are_one_link(ctx, adjacent):
             near.append((gap, adjacent))
     near.sort(key=lambda run: (round(run[0], 4), run[1].first, run[1].second))
     runs = tuple(run for run in near if _is_of(ctx, part, run[1]))
     found = Crowd(part, nyquist_ghz, height, allowed, runs, None)
     return replace(found, noisiest=_noisiest(ctx, found, near)) if runs else found
+
+
+def _are_one_link(ctx: Context, adjacent: ParallelPairs) -> bool:
+    """Tell whether two pairs are of one link: staggered capacitors have its traces on nets of both side by side."""
+    links = ctx.get(board_links)
+    first, second = (
+        {row for net in (ctx.pairs.positive[pair], ctx.pairs.negative[pair]) for row in links.rows_of_net.get(net, ())}
+        for pair in (adjacent.first, adjacent.second)
+    )
+    return not first.isdisjoint(second)
 
 
 @record

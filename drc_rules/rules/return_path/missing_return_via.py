@@ -34,19 +34,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.return_path.plane_changes import layer_crossings, plane_changes
+from drc_rules.analysis.return_path.plane_changes import (
+    LEAST_REACH_MM,
+    NOWHERE_MM,
+    layer_crossings,
+    plane_changes,
+    reach_mm,
+    return_distance_mm,
+)
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, HighSpeedGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.return_path.layer_changes import LayerChange
-
-LEAST_REACH_MM = 1.0
-"""A via hardly fits closer: the pitch of a pair's vias, or of a BGA."""
-
-NOWHERE_MM = float("inf")
-"""Stands for "no via joins the planes"."""
 
 
 def _groups(ctx: Context, _clause: Clause) -> tuple[HighSpeedGroup, ...]:
@@ -72,30 +73,25 @@ def missing_return_via(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> 
         if change.keeps_plane or not change.entry_nets or not change.exit_nets:
             continue
         layers = change.entry_layer, change.exit_layer
-        distances.append(_distance(change))
+        distances.append(return_distance_mm(change))
         if change.shared_net is None and change.other_planes is None:
             apart.setdefault(layers, []).append(change)
-        elif too_long(ctx, group, _distance(change), LEAST_REACH_MM):
+        elif too_long(ctx, group, return_distance_mm(change), LEAST_REACH_MM):
             far.setdefault(layers, []).append(change)
     if distances:
         ctx.shows(
             f"{group.title}, {len(distances)} vias that change planes",
             d=max(distances),
-            d_max=max(group.lumped_mm[-1], LEAST_REACH_MM),
+            d_max=reach_mm(group),
         )
     yield from (_far(ctx, group, changes) for changes in far.values())
     yield from (_apart(ctx, group, changes) for changes in apart.values())
 
 
-def _distance(change: LayerChange) -> float:
-    near = [mm for mm in (change.distance_mm, change.other_distance_mm) if mm is not None]
-    return min(near, default=NOWHERE_MM)
-
-
 def _far(ctx: Context, group: HighSpeedGroup, changes: list[LayerChange]) -> DraftFinding:
-    worst = max(changes, key=lambda change: (_distance(change), -change.via))
-    distance = _distance(worst)
-    reach = max(group.lumped_mm[-1], LEAST_REACH_MM)
+    worst = max(changes, key=lambda change: (return_distance_mm(change), -change.via))
+    distance = return_distance_mm(worst)
+    reach = reach_mm(group)
     there_is = distance < NOWHERE_MM
     how_far = f"return via {distance:.1f} mm away" if there_is else "no return via on the board"
     return DraftFinding(
@@ -109,7 +105,7 @@ def _far(ctx: Context, group: HighSpeedGroup, changes: list[LayerChange]) -> Dra
         measured=Measured(value=round(distance, 2) if there_is else "none", unit="mm" if there_is else ""),
         limit_value=round(reach, 2),
         limit_unit="mm",
-        places=_places(ctx, sorted(changes, key=lambda change: (-_distance(change), change.via))),
+        places=_places(ctx, sorted(changes, key=lambda change: (-return_distance_mm(change), change.via))),
         every=_rows(changes),
         inferred=not group.declared,
     )

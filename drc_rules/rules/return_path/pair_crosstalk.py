@@ -2,9 +2,9 @@
 
 What it checks
 --------------
-For every layer with pairs of a high-speed interface, apart by the planes that they run over: other high-speed pairs in
-parallel, for more than a tenth of a wavelength at Nyquist, closer than the interface's guide requires (four heights
-over the nearer of these planes, where it states none). For the pair with the most noise, the noise of all these
+For every layer with pairs of a high-speed interface, apart by the planes that they run over: high-speed pairs of other
+links in parallel, for more than a tenth of a wavelength at Nyquist, closer than the interface's guide requires (four
+heights over the nearer of these planes, where it states none). For the pair with the most noise, the noise of all these
 neighbours is added by power; in phase they add more. For the strongest one the field solver computes the coupled share
 at the closest distance; for the others and wider sections the fields of thin wires give the ratio. Timing is unknown:
 the value is a maximum.

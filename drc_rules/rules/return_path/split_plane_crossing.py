@@ -60,6 +60,8 @@ Crossing = tuple[int, GapKind, tuple[int, ...]]
 FOLLOWED = 2.0
 """A slot is followed to this multiple of the length that does not matter."""
 
+BETWEEN_NETS = "Between two nets no length is harmless: the current has to find a way from one plane to the other"
+
 
 @record
 class Crossed:
@@ -164,6 +166,8 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
     layer, plane = (board.copper_layers[k].name for k in (worst.layer, worst.plane))
     names = [board.nets[worst.net], *sorted({board.nets[gap.net] for gap in gaps} - {board.nets[worst.net]})]
     delay = worst.delay_ps(ReturnPaths(ctx).dk(worst.layer, worst.plane))
+    limit_mm = 0.0 if worst.kind is GapKind.SPLIT else group.lumped_mm[-1]
+    harmless = f"Up to {limit_mm:.1f} mm would not matter at {group.choices[-1].nyquist_ghz:g} GHz"
     return DraftFinding(
         title=(
             f"{group.title}: {count_of(names)} on {layer} {'cross' if len(names) > 1 else 'crosses'} "
@@ -172,12 +176,12 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
         ),
         why=(
             f"{plane} carries {100 * share:.0f} % of the return current, which has to take a detour. "
-            f"Up to {group.lumped_mm[-1]:.1f} mm would not matter at {group.choices[-1].nyquist_ghz:g} GHz"
+            f"{harmless if limit_mm else BETWEEN_NETS}"
         ),
         fix=f"Route around it, or close {plane} under the tracks",
         ids=(group.id, layer, plane, worst.kind.value, *(board.nets[n] for n in worst.plane_nets if n != NO_COPPER)),
         measured=Measured(value=round(widest.way_mm, 2), unit="mm"),
-        limit_value=round(group.lumped_mm[-1], 2),
+        limit_value=round(limit_mm, 2),
         places=tuple(
             Location(layer=layer, net=board.nets[gap.net], x_mm=round(gap.x_mm, 4), y_mm=round(gap.y_mm, 4))
             for gap in sorted(gaps, key=lambda gap: (gap is not worst, -gap.length_mm, board.nets[gap.net]))[

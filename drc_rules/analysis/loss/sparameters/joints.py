@@ -65,7 +65,7 @@ class LinkParts:
         """Return what series parts are counted as; `others` are the same ones of the other trace."""
         named = [[part, *others[k : k + 1]] for k, part in enumerate(parts)]
         return ", next to it ".join(
-            f"{' and '.join(one.reference for one in both)} {self._of(both[0]).words}" for both in named
+            f"{' and '.join(dict.fromkeys(one.reference for one in both))} {self._of(both[0]).words}" for both in named
         )
 
     def _of(self, part: SeriesPart) -> Joint:
@@ -74,8 +74,21 @@ class LinkParts:
             self._joints[part.footprint] = self._declared(part, row) if row else self._by_its_value(part)
         return self._joints[part.footprint]
 
+    def choke(self, parts: Sequence[SeriesPart]) -> Complex | None:
+        """Return the chain (frequencies, 4, 4) of a common-mode choke in both traces, None without its file.
+
+        Raises:
+            StackwrightError: the file cannot be used.
+        """
+        row = self.ctx.get(part_models).of(parts[0].footprint) if len(parts) == 1 else None
+        if row is None or parts[0].kind is not PartKind.CHOKE:
+            return None
+        return _through_chain(self.ctx.get(part_models).network(row, (4,)), self.ghz)
+
     def _declared(self, part: SeriesPart, row: PartModelDeclaration) -> Joint:
         models = self.ctx.get(part_models)
+        if part.kind is PartKind.CHOKE:
+            return Joint(f"as in {row.file}")
         if not row.is_network and part.kind is PartKind.CAPACITOR:
             table, is_dc = models.capacitor(row), self.ghz == 0
             found = np.where(is_dc, OPEN_OHM, table.at(np.where(is_dc, 1.0, self.ghz) * 1e9))
@@ -135,16 +148,20 @@ class LinkParts:
             return None
         is_pair = len(footprints) > 1
         network = models.network(row, (2, 4) if is_pair else (2,))
-        order = [0, 1]
-        if network.ports == 4:
-            (board_p, free_p), (board_n, free_n) = network.through()
-            order = [board_p, board_n, free_p, free_n]
-        half = len(order) // 2
-        if not far:
-            order = [*order[half:], *order[:half]]
-        s = network.at(self.ghz)[:, order][:, :, order]
         name = self.ctx.board.footprints.reference[footprints[0]]
-        return _chain_of(network, s), f"{name} as in {row.file}"
+        return _through_chain(network, self.ghz, turned=not far), f"{name} as in {row.file}"
+
+
+def _through_chain(network: PartNetwork, ghz: Real, *, turned: bool = False) -> Complex:
+    """Return the chain of a part from the side of port 1 to the other, or turned round."""
+    order = [0, 1]
+    if network.ports == 4:
+        (near_p, far_p), (near_n, far_n) = network.through()
+        order = [near_p, near_n, far_p, far_n]
+    half = len(order) // 2
+    if turned:
+        order = [*order[half:], *order[:half]]
+    return _chain_of(network, network.at(ghz)[:, order][:, :, order])
 
 
 def _chain_of(network: PartNetwork, s: Complex) -> Complex:

@@ -17,6 +17,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.nets.links import Link, SeriesPart
 from stackup_lib.nets.routes import Crossing, Route, pin_layers
+from stackup_lib.vias.plated_holes import PlatedHole
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,13 @@ class Leg:
         routes = complete_routes(self.ctx, trace)
         for number, route in enumerate(routes):
             yield from self._at_pad(route, is_start=True)
-            done = 0.0
+            done, met = 0.0, set[Hashable]()
             for crossing in route.crossings:
                 yield from self._tracks(route, done, crossing.at_mm)
-                yield from self._via(route, crossing)
+                hole = self._hole_of(crossing)
+                if hole not in met:  # a second via in the same hole is no second stub
+                    yield from self._via(route, crossing)
+                met.add(hole)
                 done = crossing.at_mm
             yield from self._tracks(route, done, route.path_length_mm)
             yield from self._at_pad(route, is_start=False)
@@ -122,8 +126,10 @@ class Leg:
                     yield LineElement(key, length * (high - low) / piece.length_mm)
 
     def _via(self, route: Route, crossing: Crossing) -> Iterator[Element]:
-        vias = self.ctx.board.vias
-        groups = self._groups_at(route.net, float(vias.x_mm[crossing.via]), float(vias.y_mm[crossing.via]))
+        """Yield what a signal meets in a via; those stacked on it have crossings of their own."""
+        vias, row = self.ctx.board.vias, crossing.via
+        span = int(vias.start_layer[row]), int(vias.end_layer[row])
+        groups = self._groups_at(route.net, float(vias.x_mm[row]), float(vias.y_mm[row]), span)
         if not groups:
             name, one = self.ctx.board.nets[route.net], self.interface
             how = f'[[interface]]\nis = "{one.id}"\nnets = ["{name}"]  # in addition to those declared'
@@ -131,7 +137,10 @@ class Leg:
         yield from _through(groups, crossing.entry_layer, crossing.exit_layer)
 
     def _at_pad(self, route: Route, *, is_start: bool) -> Iterator[Element]:
-        """Yield barrel and stubs of a plated pad at an end of the route, from part to trace or the other way round."""
+        """Yield barrel and stubs of a plated pad at an end of the route, from part to trace or the other way round.
+
+        A via in the pad has a crossing of its own.
+        """
         pad = route.start_pad if is_start else route.end_pad
         if pad is None:
             return
@@ -143,8 +152,16 @@ class Leg:
         else:
             yield from _through(groups, *layers)
 
-    def _groups_at(self, net: int, x_mm: float, y_mm: float) -> list[StubGroup]:
-        return self.ctx.get(_groups_by_place).get(place_key(net, x_mm, y_mm), [])
+    def _groups_at(
+        self, net: int, x_mm: float, y_mm: float, via_span: tuple[int, int] | None = None
+    ) -> list[StubGroup]:
+        """Return the groups of the via at a place from one layer to another; without these, of the pins there."""
+        return self.ctx.get(_groups_by_place).get((*place_key(net, x_mm, y_mm), via_span), [])
+
+    def _hole_of(self, crossing: Crossing) -> Hashable:
+        vias, row = self.ctx.board.vias, crossing.via
+        place = place_key(int(vias.net[row]), float(vias.x_mm[row]), float(vias.y_mm[row]))
+        return place, int(vias.start_layer[row]), int(vias.end_layer[row])
 
 
 def _through(groups: list[StubGroup], entry: int, leaves: int) -> Iterator[Element]:
@@ -167,10 +184,18 @@ def side_by_side(positive: list[Element], negative: list[Element]) -> Iterator[S
             yield from ((None, one) for one in negative[from_n:to_n])
 
 
-def _groups_by_place(ctx: Context) -> dict[tuple[int, int, int], list[StubGroup]]:
-    """Return the groups of the holes of high-speed nets by net and place."""
-    found: dict[tuple[int, int, int], list[StubGroup]] = {}
+_Place = tuple[int, int, int, tuple[int, int] | None]
+"""Net, place, and of a via its first and last layer."""
+
+
+def _groups_by_place(ctx: Context) -> dict[_Place, list[StubGroup]]:
+    """Return the groups of the holes of high-speed nets by net, place and layers."""
+    found: dict[_Place, list[StubGroup]] = {}
     for group in ctx.get(grouped_stubs):
-        for place in {place_key(hole.net, hole.x_mm, hole.y_mm) for hole in group.holes}:
+        for place in dict.fromkeys(map(_place, group.holes)):
             found.setdefault(place, []).append(group)
     return found
+
+
+def _place(hole: PlatedHole) -> _Place:
+    return (*place_key(hole.net, hole.x_mm, hole.y_mm), (hole.top, hole.bottom) if hole.is_via else None)

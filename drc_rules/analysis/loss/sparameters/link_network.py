@@ -211,8 +211,13 @@ class _Built:
             return
         self._end_of_run()
         if isinstance(first, JointElement) and isinstance(second, JointElement):
-            self._alike.append(self.chains.of(first))
-            self._step(self._alike[-1][0])
+            both = self.chains.parts.choke(first.parts)
+            if both is None:
+                self._alike.append(self.chains.of(first))
+                self._step(self._alike[-1][0])
+            else:
+                self._block(both)
+                self._step(differential_chain(both))
             self._told.append((self.chains.parts.words(first.parts, second.parts), 0.0))
         elif first is not None and second is not None:
             self._both(first)

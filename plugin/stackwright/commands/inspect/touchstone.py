@@ -6,17 +6,19 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.sparameters.link_network import LinkNetwork, link_network
-from drc_rules.analysis.nets.board_links import board_links, is_declared_as
+from drc_rules.analysis.nets.board_links import board_links, is_declared_as, title_of
+from drc_rules.analysis.return_path.plane_changes import far_return_notes
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
 from drc_rules.requirements.interfaces import family, interface
+from drc_rules.requirements.interfaces.names import ASIDE
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.kicad_text import as_kicad_shows
@@ -98,7 +100,11 @@ def _written(  # noqa: PLR0917 - a board, where to, and what
         whose = " of that name" if request.nets else " of that interface" if request.interfaces else ""
         settings = ctx.declarations.config.path
         what = f"has no routed link{whose}{f' with {settings}' if settings else ''}"
+        slow = _slow_titles(ctx, request.nets)
         what += "; only links of high-speed interfaces become files"
+        if slow and not request.interfaces:
+            is_none = "is no high-speed interface" if len(slow) == 1 else "are no high-speed interfaces"
+            what = f"has links that become no file: {' and '.join(slow)} {is_none}"
         raise StackwrightError(str(board_path), what, f"see what there is: {command_line('nets', str(board_path))}")
     make_folder(folder)
     head = f"{board_path.name}, sha256 {hashlib.sha256(read_bytes(board_path)).hexdigest()}"
@@ -111,6 +117,7 @@ def _written(  # noqa: PLR0917 - a board, where to, and what
         except (MissingFact, StackwrightError) as error:
             missing.append((link.name, reason(error)))
             continue
+        network = replace(network, notes=(*network.notes, *far_return_notes(ctx, link.nets)))
         name = _file_name(network, used, mixed=request.mixed_mode)
         write_file(folder / name, touchstone_text(network, head, mixed=request.mixed_mode))
         if request.tdr:
@@ -122,6 +129,12 @@ def _written(  # noqa: PLR0917 - a board, where to, and what
     eyes.tell(page)
     show(page.text(terminal_console()))
     return OPEN if missing else DONE
+
+
+def _slow_titles(ctx: Context, wanted: tuple[str, ...]) -> list[str]:
+    """Return the names of the interfaces that have nets on the board and are not fast, as USB 2.0."""
+    roles = {role for net, role in enumerate(ctx.assignment.roles) if role and _is_named(ctx, (net,), wanted)}
+    return sorted({title_of(role) for role in roles if not family(role.family).fast and role.family not in ASIDE})
 
 
 def _asked_for(ctx: Context, request: TouchstoneRequest) -> tuple[list[LinkLoss], list[tuple[str, str]]]:

@@ -12,7 +12,13 @@ PLANES = (None, 1)
 HOLE = (None, None)
 
 
-def single(length_mm: float, *, references: tuple[int | None, int | None] = PLANES, layer: int = 0) -> ControlledLine:
+def single(
+    length_mm: float,
+    *,
+    references: tuple[int | None, int | None] = PLANES,
+    layer: int = 0,
+    run_mm: float | None = None,
+) -> ControlledLine:
     """A single line of one net."""
     return ControlledLine(
         TARGET,
@@ -26,6 +32,7 @@ def single(length_mm: float, *, references: tuple[int | None, int | None] = PLAN
             longest_mm=length_mm,
             nets=(1,),
             net_lengths_mm=(length_mm,),
+            net_runs_mm=(length_mm if run_mm is None else run_mm,),
         ),
     )
 
@@ -44,14 +51,25 @@ def trace(first_mm: float, second_mm: float, gap_mm: float | None, layer: int = 
             longest_mm=max(first_mm, second_mm),
             nets=(1, 2),
             net_lengths_mm=(first_mm, second_mm),
+            net_runs_mm=(first_mm, second_mm),
         ),
     )
 
 
-@pytest.mark.parametrize(("length_mm", "counts"), [(1.5, False), (2.0, False), (2.01, True)])
-def test_a_line_counts_from_a_breakout_at_each_end_on(length_mm: float, counts: bool) -> None:
-    """1 mm at the driver and 1 mm at the receiver are ignored, and no more."""
-    assert bool(list(counted((single(length_mm),)))) is counts
+@pytest.mark.parametrize(("length_mm", "counts"), [(0.9, False), (1.0, False), (1.01, True)])
+def test_a_run_counts_from_a_breakout_on(length_mm: float, counts: bool) -> None:
+    """1 mm, the lumped length of the target, is ignored, and no more."""
+    usual = single(50.0)
+
+    assert list(counted((usual, single(length_mm)))) == [usual, *([single(length_mm)] if counts else [])]
+
+
+@pytest.mark.parametrize(("length_mm", "counts"), [(2.0, False), (9.9, False), (10.1, True)])
+def test_short_runs_count_only_where_they_are_most_of_a_layer(length_mm: float, counts: bool) -> None:
+    """Runs of 0.8 mm next to 10 mm in one piece: they do not add up until nothing else is as long."""
+    usual, short = single(10.0), single(length_mm, run_mm=0.8)
+
+    assert list(counted((usual, short))) == [usual, *([short] if counts else [])]
 
 
 @pytest.mark.parametrize(("over_hole_mm", "counts"), [(5.0, False), (9.9, False), (10.1, True), (30.0, True)])

@@ -52,7 +52,7 @@ def test_a_pair_too_short_to_count_has_its_impedance_and_says_so(tmp_path: Path)
     assert only(row).impedance_ohm == pytest.approx(85.0, abs=0.5)
     assert row.length_mm == pytest.approx(52)
     assert (row.target_ohm, row.is_judged) == (90, False)
-    assert row.why_not == "too short to count: 52 mm of one width and gap, and up to 125 mm is ignored"
+    assert row.why_not == "too short to count: 52 mm of one width and gap, and up to 62.5 mm is ignored"
 
 
 def test_a_pair_without_a_target_has_its_impedance_too(tmp_path: Path) -> None:
@@ -108,13 +108,13 @@ def test_both_tables_give_the_same_reason_for_a_short_pair_that_runs_apart(tmp_p
 
 
 def test_a_pair_of_two_geometries_tells_the_longer_one(tmp_path: Path) -> None:
-    """150 mm on one layer, and yet too short: no width and gap of it is longer than 125 mm."""
-    first = pair(USB, 10, end_mm=85)
-    second = {**pair(USB, 10, end_mm=155, width_mm=0.2), "path_mm": [[85, 10], [155, 10]]}
+    """110 mm on one layer, and yet too short: no width and gap of it is longer than a tenth of 625 mm at 0.24 GHz."""
+    first = pair(USB, 10, end_mm=65)
+    second = {**pair(USB, 10, end_mm=115, width_mm=0.2), "path_mm": [[65, 10], [115, 10]]}
     row = rows(tmp_path, first, second, size_mm=[160, 60])["/USB_D"]
 
-    assert row.length_mm == pytest.approx(150)
-    assert row.why_not == "too short to count: 80 mm of one width and gap, and up to 125 mm is ignored"
+    assert row.length_mm == pytest.approx(110)
+    assert row.why_not == "too short to count: 60 mm of one width and gap, and up to 62.5 mm is ignored"
 
 
 def test_a_pair_of_low_speed_nets_has_no_generation_to_miss(tmp_path: Path) -> None:

@@ -81,15 +81,49 @@ def test_the_worst_section_is_the_one_farthest_from_the_target(tmp_path: Path) -
     assert row.off_pct > 10
 
 
-@pytest.mark.parametrize(("neck_mm", "forgiven_mm"), [(1.9, 1.9), (2.1, 0.0)])
-def test_a_neck_counts_from_two_breakouts_on(tmp_path: Path, neck_mm: float, forgiven_mm: float) -> None:
-    """At 16 GHz a tenth of a wavelength is 0.94 mm, so 1 mm at each end is ignored."""
+@pytest.mark.parametrize(("neck_mm", "forgiven_mm"), [(0.99, 0.99), (1.1, 0.0)])
+def test_a_neck_counts_from_a_breakout_on(tmp_path: Path, neck_mm: float, forgiven_mm: float) -> None:
+    """At 16 GHz a tenth of a wavelength is 0.94 mm, so a run of 1 mm is ignored."""
     row = only(checked(tmp_path, pairs=[pair(5, 35, 0.174), pair(35, 35 + neck_mm, 0.08)]))
 
     assert row.forgiven_up_to_mm == pytest.approx(1.0)
     assert row.forgiven_mm == pytest.approx(forgiven_mm, abs=1e-6)
     assert row.worst is not None
     assert (row.worst.width_mm == 0.08) == (forgiven_mm == 0.0)
+
+
+@pytest.mark.parametrize(("apart", "counts"), [(True, False), (False, True)])
+def test_short_pieces_do_not_add_up(tmp_path: Path, apart: bool, counts: bool) -> None:
+    """Six necks of 0.9 mm among 40 mm are six lumped steps; end to end they are one of 5.4 mm."""
+    starts = [5 + (6 if apart else 0.9) * k for k in range(6)]
+    wide = [(x + 0.9, x + 6) for x in starts] if apart else [(10.4, 41.0)]
+    pieces = [pair(x, x + 0.9, 0.08) for x in starts] + [pair(x, end, 0.174) for x, end in wide]
+    row = only(checked(tmp_path, pairs=pieces))
+
+    assert row.length_mm == pytest.approx(36)
+    assert row.worst is not None and (row.worst.width_mm == 0.08) is counts
+    assert row.forgiven_mm == pytest.approx(0.0 if counts else 5.4)
+
+
+def _bumped(bumps: int, flat_mm: float) -> list[dict[str, object]]:
+    """A pair whose P steps 0.25 mm outward and back again, as KiCad evens out skew."""
+    path, x = [[5.0, 10.0]], 20.0
+    for _ in range(bumps):
+        path += [[x, 10.0], [x + 0.25, 9.75], [x + 0.25 + flat_mm, 9.75], [x + 0.5 + flat_mm, 10.0]]
+        x += 2 * flat_mm + 0.5
+    p, n = {"net": NETS[0], "path_mm": [*path, [60.0, 10.0]]}, {"net": NETS[1], "path_mm": [[5, 10.324], [60, 10.324]]}
+    return [{**one, "layer": "F.Cu", "width_mm": 0.174} for one in (p, n)]
+
+
+@pytest.mark.parametrize(("bumps", "flat_mm", "worst_gap_mm"), [(4, 0.6, 0.15), (8, 0.6, 0.15), (2, 6.0, 0.4)])
+def test_bumps_that_even_out_a_pair_are_lumped_one_by_one(
+    tmp_path: Path, bumps: int, flat_mm: float, worst_gap_mm: float
+) -> None:
+    """0.6 mm at a gap of 0.4 mm are 0.06 wavelengths at 16 GHz, however many bumps; 6 mm are a line of their own."""
+    row = only(checked(tmp_path, tracks=_bumped(bumps, flat_mm)))
+
+    assert row.worst is not None and row.worst.gap_mm == pytest.approx(worst_gap_mm)
+    assert row.gap_max_mm == pytest.approx(worst_gap_mm)
 
 
 def test_what_runs_apart_and_which_gaps_are_used_is_told(tmp_path: Path) -> None:

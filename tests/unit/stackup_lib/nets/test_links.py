@@ -13,6 +13,7 @@ import pytest
 
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
+from stackup_lib.nets.chokes import unread_filters
 from stackup_lib.nets.links import Link, Links, PadRole, find_links, route_of
 from stackup_lib.nets.power_nets import reads_as_supply
 from stackup_lib.nets.routes import BranchKind, Route
@@ -95,6 +96,61 @@ def test_coupling_capacitors_join_both_nets_of_a_pair(tmp_path: Path) -> None:
     assert positive.length_mm_by_layer == pytest.approx({0: 39.0, 2: 10.0})
     assert positive.parts[0][0].kind is PartKind.CAPACITOR
     assert positive.parts[0][0].value == "220n"
+
+
+CHOKE = (
+    chip("U1", 10, "/TX_P", "/TX_N")
+    + chip("J1", 60, "/CON_P", "/CON_N")
+    + track("/TX_P", (10, 10), (30, 10))
+    + track("/TX_N", (10, 11), (30, 11))
+    + track("/CON_P", (31, 10), (60, 10))
+    + track("/CON_N", (31, 11), (60, 11))
+)
+
+
+def filtered(reference: str, *nets: str) -> str:
+    """A part with pads in two columns 1 mm apart at (30, 10), row by row."""
+    pads = ", ".join(
+        f'{{ number = "{k + 1}", net = "{net}", at_mm = [{k % 2}, {k // 2}], size_mm = [0.3, 0.3] }}'
+        for k, net in enumerate(nets)
+    )
+    return f'[[parts]]\nreference = "{reference}"\nvalue = "900"\nat_mm = [30, 10]\npads = [{pads}]\n'
+
+
+@pytest.mark.parametrize("more", [(), ("GND", "GND")], ids=["four pads", "and two on ground"])
+def test_a_link_goes_on_through_a_common_mode_choke(tmp_path: Path, more: tuple[str, ...]) -> None:
+    """20 mm and 29 mm are one link of 49 mm, with the pads of each line on its own net."""
+    links = find_links(mini(tmp_path, CHOKE + filtered("L1", "/TX_P", "/CON_P", "/TX_N", "/CON_N", *more)))
+    positive, negative = only(links, "/TX_P"), only(links, "/CON_N")
+
+    assert names(links, positive) == ["/TX_P", "L1", "/CON_P"]
+    assert names(links, negative) == ["/TX_N", "L1", "/CON_N"]
+    assert links.complement_of(positive) == negative
+    assert [pad.name for pad in positive.ends] == ["U1.1", "J1.1"]
+    assert sum(route.path_length_mm for route in links.routes(positive)) == pytest.approx(49)
+    assert positive.parts[0][0].kind is PartKind.CHOKE
+    assert unread_filters(links.board, links.pairs, links.rails.grounds) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("reference", "nets", "is_unread"),
+    [
+        ("L1", ("/TX_P", "/CON_P", "/TX_N", "/CON_N", "/X_P", "/Y_P", "/X_N", "/Y_N"), True),
+        ("L1", ("/TX_P", "/CON_P", "/TX_N", "/CON_N", "/ENABLE"), True),
+        ("D1", ("/TX_P", "/CON_P", "/TX_N", "/CON_N"), False),
+        ("T1", ("/TX_P", "/CON_P", "/TX_N", "/CON_N", "/TAP"), False),
+        ("U5", ("/TX_P", "/CON_P", "/TX_N", "/CON_N"), False),
+    ],
+)
+def test_a_filter_of_unknown_pins_ends_a_link_and_is_told(
+    tmp_path: Path, reference: str, nets: tuple[str, ...], is_unread: bool
+) -> None:
+    """Two chokes in one package, or a pad on another signal; a chip, a diode and a transformer are ends."""
+    links = find_links(mini(tmp_path, CHOKE + filtered(reference, *nets)))
+
+    assert names(links, only(links, "/TX_P")) == ["/TX_P"]
+    unread = unread_filters(links.board, links.pairs, links.rails.grounds)
+    assert [str(links.board.footprints.reference[part]) for part in unread] == ([reference] if is_unread else [])
 
 
 def test_a_links_routes_run_from_end_to_part_to_end(tmp_path: Path) -> None:
