@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -111,6 +112,7 @@ def check_up(
         proofs=with_open_values(proofs(context, outcome), config, options.profile),
         notes=(
             *context.board.warnings,
+            *_notes_on(profile),
             *context.declarations.notes,
             *part_notes(context.board, config),
             *understated_notes(one for ply in context.plies if (one := ply.understated)),
@@ -154,7 +156,7 @@ def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, 
     """Resolve what was declared and inferred about a board, and which clauses apply to it."""
     config = with_rails_of(board, config)
     declarations, purpose = gather(board, config, options), purpose_of(board, config, options)
-    profile = looked_up(purpose.profile, load_profile, config)
+    profile = looked_up(purpose.profile, _profile_that_rules_read, config)
     form = looked_up(purpose.form, load_form, config) or (load_form(profile.form) if profile and profile.form else None)
     assignment = assign_nets(board, config, profile.interfaces if profile else {})
     requirements = assemble(
@@ -164,6 +166,26 @@ def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, 
         assignment.families_without_generation(),
     )
     return Context(board, declarations, assignment, purpose), requirements, profile
+
+
+def _profile_that_rules_read(name: str) -> Profile:
+    """Load a profile; the words of one's own are those that the rules know."""
+    profile = load_profile(name)
+    if profile.is_own:
+        from drc_rules.requirements.profiles.own_profile import refuse_other_choices  # noqa: PLC0415 - few have one
+
+        words = {kind: rule.choices() for rule in all_rules() if rule.choices is not None for kind in rule.kinds}
+        refuse_other_choices(profile, words)
+    return profile
+
+
+def _notes_on(profile: Profile | None) -> Iterable[str]:
+    """What the reader has to know of a profile of one's own."""
+    if profile is None or not profile.is_own:
+        return ()
+    from drc_rules.requirements.profiles.own_profile import notes_on  # noqa: PLC0415 - few have one
+
+    return notes_on(profile)
 
 
 def _declared(config: Config) -> set[str]:
