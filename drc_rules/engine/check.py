@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import partial
@@ -26,6 +27,7 @@ from drc_rules.facts.declared import Overrides, gather, looked_up, purpose_of
 from drc_rules.facts.declared_nets import with_rails_of
 from drc_rules.facts.declared_parts import part_notes
 from drc_rules.facts.net_interfaces import assign_nets
+from drc_rules.facts.unread_settings import unread_notes
 from drc_rules.report.model import Report
 from drc_rules.requirements.interfaces import interface_ids
 from drc_rules.requirements.profiles.profile import Profile, Requirements, assemble, load_form, load_profile
@@ -114,6 +116,7 @@ def check_up(
             *context.board.warnings,
             *_notes_on(profile),
             *context.declarations.notes,
+            *unread_notes(context),
             *part_notes(context.board, config),
             *understated_notes(one for ply in context.plies if (one := ply.understated)),
             *role_notes(context),
@@ -201,7 +204,7 @@ def config_file(board: Path, given: Path | None) -> Path:
 def find_config(board: Path, given: Path | None = None) -> Config:
     """Load the given settings, else the `stackwright.toml` next to the board, else none."""
     path = config_file(board, given)
-    if given is None and not path.exists():
+    if given is None and not os.path.lexists(path):  # a link to nothing is not no settings
         return Config.model_construct()  # nothing to validate
     return with_own_profile(load_config(path), path.parent)
 
