@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -25,6 +27,7 @@ from drc_rules.facts.declared import Overrides, gather, looked_up, purpose_of
 from drc_rules.facts.declared_nets import with_rails_of
 from drc_rules.facts.declared_parts import part_notes
 from drc_rules.facts.net_interfaces import assign_nets
+from drc_rules.facts.unread_settings import unread_notes
 from drc_rules.report.model import Report
 from drc_rules.requirements.interfaces import interface_ids
 from drc_rules.requirements.profiles.profile import Profile, Requirements, assemble, load_form, load_profile
@@ -111,7 +114,9 @@ def check_up(
         proofs=with_open_values(proofs(context, outcome), config, options.profile),
         notes=(
             *context.board.warnings,
+            *_notes_on(profile),
             *context.declarations.notes,
+            *unread_notes(context),
             *part_notes(context.board, config),
             *understated_notes(one for ply in context.plies if (one := ply.understated)),
             *role_notes(context),
@@ -154,7 +159,7 @@ def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, 
     """Resolve what was declared and inferred about a board, and which clauses apply to it."""
     config = with_rails_of(board, config)
     declarations, purpose = gather(board, config, options), purpose_of(board, config, options)
-    profile = looked_up(purpose.profile, load_profile, config)
+    profile = looked_up(purpose.profile, _profile_that_rules_read, config)
     form = looked_up(purpose.form, load_form, config) or (load_form(profile.form) if profile and profile.form else None)
     assignment = assign_nets(board, config, profile.interfaces if profile else {})
     requirements = assemble(
@@ -164,6 +169,26 @@ def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, 
         assignment.families_without_generation(),
     )
     return Context(board, declarations, assignment, purpose), requirements, profile
+
+
+def _profile_that_rules_read(name: str) -> Profile:
+    """Load a profile; the words of one's own are those that the rules know."""
+    profile = load_profile(name)
+    if profile.is_own:
+        from drc_rules.requirements.profiles.own_profile import refuse_other_choices  # noqa: PLC0415 - few have one
+
+        words = {kind: rule.choices() for rule in all_rules() if rule.choices is not None for kind in rule.kinds}
+        refuse_other_choices(profile, words)
+    return profile
+
+
+def _notes_on(profile: Profile | None) -> Iterable[str]:
+    """What the reader has to know of a profile of one's own."""
+    if profile is None or not profile.is_own:
+        return ()
+    from drc_rules.requirements.profiles.own_profile import notes_on  # noqa: PLC0415 - few have one
+
+    return notes_on(profile)
 
 
 def _declared(config: Config) -> set[str]:
@@ -179,7 +204,7 @@ def config_file(board: Path, given: Path | None) -> Path:
 def find_config(board: Path, given: Path | None = None) -> Config:
     """Load the given settings, else the `stackwright.toml` next to the board, else none."""
     path = config_file(board, given)
-    if given is None and not path.exists():
+    if given is None and not os.path.lexists(path):  # a link to nothing is not no settings
         return Config.model_construct()  # nothing to validate
     return with_own_profile(load_config(path), path.parent)
 

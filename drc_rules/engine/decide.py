@@ -356,7 +356,8 @@ def headline_of(
     """Return the headline and the reason for it in one sentence.
 
     `not fit` needs an error; `fit` needs every error-tier clause passed (or not applicable) on facts of better than low
-    confidence. Clauses without a rule do not count. Without a workload a board without errors is neither.
+    confidence. Clauses without a rule do not count. Without a workload a board without errors is neither. Where no
+    error-tier clause applies, nothing is proven.
     """
     counted = [v for v in verdicts if v.has_rule]
     broken = [v.clause.title for v in counted if v.worst is Severity.ERROR]
@@ -369,6 +370,8 @@ def headline_of(
         return Headline.NOT_PROVEN, f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}"
     applies = [v for v in counted if v.verdict is not Verdict.NOT_APPLICABLE]
     met = sum(v.clause.severity is Severity.ERROR for v in applies)
+    if not met:
+        return Headline.NOT_PROVEN, f"no mandatory requirement of {profile} applies"
     return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
 
 

@@ -100,7 +100,9 @@ def _of_materials(ctx: Context) -> Iterator[FabNote]:
     order = ctx.declarations.config.order
     families = laminate_rows(ctx)
     yield _stated("laminates", "; ".join(f"{name}: {in_ranges(rows)}" for name, rows in families.items()))
-    sheets = "; ".join(f"{name}: {sheet}" for name, sheet in order.slash_sheets.items())
+    every = NOT_STATED in families or not families
+    ordered = {name: sheet for name, sheet in order.slash_sheets.items() if every or name in families}
+    sheets = "; ".join(f"{name}: {sheet}" for name, sheet in ordered.items())
     yield _said("slash sheet", sheets or None, "slash_sheets", '{ "370HR" = "IPC-4101/126" }')
     others = order.substitutes
     allowed = None if others is None else ", ".join(others) or "none"

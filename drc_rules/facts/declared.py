@@ -20,6 +20,11 @@ from stackup_lib.vias.plated_holes import Backdrill
 
 FOIL_GRADES = "STD, RTF, LP, VLP or HVLP"
 
+TEXT_VARIABLES = {
+    key: f"STACKWRIGHT_{key.upper()}" for key in ("profile", "form", "impedance_tolerance_pct", "foil", "tg_c")
+}
+"""Key of the settings -> the project's text variable that says the same."""
+
 T = TypeVar("T")
 
 
@@ -129,7 +134,8 @@ def gather(board: Board, config: Config, overrides: Overrides) -> Declarations:
     """Collect what was declared about a board.
 
     Raises:
-        ConfigError: a text variable holds no number where one is needed, or a backdrill names no layer of the board.
+        ConfigError: a text variable holds no number where one is needed, or a backdrill names no layer of the board,
+            or enters at an inner one.
     """
     declared = config.declared
     digest = board.stackup.digest if board.stackup else None
@@ -254,12 +260,16 @@ def _backdrills(board: Board, config: Config) -> Iterator[tuple[Backdrill, froze
             if name not in board.layer_index:
                 fix = did_you_mean(name, board.layer_index)
                 raise ConfigError(f"{FILE_NAME}, [[backdrill]]", f'the board has no layer "{name}"', fix)
+        outer = board.copper_layers[0].name, board.copper_layers[-1].name
+        if row.from_ not in outer:
+            what = f'from = "{row.from_}" is an inner layer, a drill enters at an outer one'
+            raise ConfigError(f"{FILE_NAME}, [[backdrill]]", what, f"give {outer[0]} or {outer[1]}")
         yield Backdrill(board.layer_index[row.from_], board.layer_index[row.must_cut], row.size_mm), nets
 
 
 def _choose(name: str, key: str, said: str | None, toml: str | None, variables: Mapping[str, str]) -> Fact[str]:
     """Return the first of command line, settings file and text variable that says something."""
-    variable = f"STACKWRIGHT_{key.upper()}"
+    variable = TEXT_VARIABLES[key]
     candidates = (
         (said, Origin.COMMAND_LINE, f"--{key}"),
         (toml, Origin.DECLARED, FILE_NAME),
@@ -285,7 +295,7 @@ def _of_stackup(
     if toml is not None:
         source, fix = f"{FILE_NAME}, declared.{key}", STALE_FIX if stale else ""
         return Fact(name=name, value=toml, origin=Origin.DECLARED, source=source, stale=stale, how_to_give=fix)
-    variable = f"STACKWRIGHT_{key.upper()}"
+    variable = TEXT_VARIABLES[key]
     written = variables.get(variable)
     if not written:
         return unknown(name, how)

@@ -13,7 +13,7 @@ from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.config_thermal import HotPart
 from drc_rules.settings.net_selection import matches
 from stackup_lib.board.board import Board
-from stackup_lib.core.errors import nearest
+from stackup_lib.core.errors import did_you_mean, nearest
 
 
 def part_notes(board: Board, config: Config) -> Iterator[str]:
@@ -24,6 +24,7 @@ def part_notes(board: Board, config: Config) -> Iterator[str]:
         yield from _capacitor_notes(board, f"[[rail]] {number} ({rail.net}), pdn.capacitor", rail)
     for number, part in enumerate(config.hot_part, start=1):
         yield from _pad_notes(board, f"[[hot_part]] {number}", part)
+        yield from _sink_notes(board, f"[[hot_part]] {number}", part)
 
 
 def _model_notes(board: Board, where: str, row: PartModelDeclaration) -> Iterator[str]:
@@ -61,6 +62,14 @@ def _pad_notes(board: Board, where: str, row: HotPart) -> Iterator[str]:
         missing = [number for number in row.pads if number not in known]
         if known and missing and len(missing) < len(row.pads):  # with none of them the check says what is missing
             yield note_of(where, [f'{reference} has no pad "{number}"' for number in missing])
+
+
+def _sink_notes(board: Board, where: str, row: HotPart) -> Iterator[str]:
+    """A sink that is no layer, where no limit of the path to it asks for it."""
+    has_limit = row.max_k_per_w is not None or row.junction_max_c is not None
+    if row.sink is not None and row.sink not in board.layer_index and not has_limit:
+        near = did_you_mean(row.sink, board.layer_index)
+        yield note_of(where, [f'sink: the board has no copper layer "{row.sink}", {near}'])
 
 
 def _unmatched(patterns: Iterable[str], known: Iterable[str], lead: str) -> Iterator[str]:

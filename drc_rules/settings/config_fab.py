@@ -1,10 +1,14 @@
 """`[fab]` of `stackwright.toml`: what the board's own fab makes; it takes the place of the three tiers of fabs."""
 
+from math import inf
 from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from drc_rules.settings.declaration import PLACEHOLDER, Declaration
+
+Side = Annotated[float, Field(gt=0, le=5000)]
+"""One side of a board in mm."""
 
 
 class FabDeclaration(Declaration):
@@ -43,7 +47,7 @@ class FabDeclaration(Declaration):
     space_mm: dict[str, float] = Field(default_factory=dict)
     dielectric_mm: float | None = Field(default=None, gt=0, le=2)
     thickness_mm: float | None = Field(default=None, gt=0, le=30)
-    board_mm: tuple[float, float] | None = None
+    board_mm: tuple[Side, Side] | None = None
     aspect_ratio: float | None = Field(default=None, gt=0, le=60)
     microvia_aspect_ratio: float | None = Field(default=None, gt=0, le=60)
     hole_to_copper_mm: float | None = Field(default=None, gt=0, le=0.25)
@@ -82,7 +86,7 @@ class FabDeclaration(Declaration):
 
 def _is_weight(text: str) -> bool:
     try:
-        return float(text) > 0
+        return 0 < float(text) < inf
     except ValueError:
         return False
 

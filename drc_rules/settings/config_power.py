@@ -1,6 +1,7 @@
 """The `[[rail]]` tables of `stackwright.toml`: what a rail carries, from where to where, and what it may lose."""
 
 from collections.abc import Mapping
+from math import nan
 from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
@@ -9,6 +10,9 @@ from pydantic.json_schema import SkipJsonSchema
 from drc_rules.settings.config_pdn import PdnDeclaration
 from drc_rules.settings.declaration import PLACEHOLDER, Declaration, is_open, without_open_entries
 from stackup_lib.core.facts import MissingFact
+
+MOST_A = 20_000
+"""The largest current that may be stated, in amperes."""
 
 
 class RailDeclaration(Declaration):
@@ -45,7 +49,7 @@ class RailDeclaration(Declaration):
     net: str = Field(min_length=1)
     voltage_v: Annotated[float, Field(gt=0, le=2000)] | SkipJsonSchema[None]
     negative: bool = False
-    current_a: float | None = Field(default=None, gt=0, le=20_000)
+    current_a: float | None = Field(default=None, gt=0, le=MOST_A)
     tdp_w: float | None = Field(default=None, gt=0, le=20_000)
     duty_pct: float = Field(default=100.0, gt=0, le=100)
     core: bool = False
@@ -55,14 +59,14 @@ class RailDeclaration(Declaration):
     ground: str = ""
     ground_from: tuple[str, ...] = ()
     ground_to: tuple[str, ...] = ()
-    max_drop_mv: float | None = Field(default=None, gt=0)
+    max_drop_mv: float | None = Field(default=None, gt=0, le=2_000_000)
     max_drop_pct: float | None = Field(default=None, gt=0, le=100)
     max_rise_c: float | None = Field(default=None, gt=0, le=200)
-    max_a_per_mm2: float | None = Field(default=None, gt=0)
-    max_via_a: float | None = Field(default=None, gt=0)
+    max_a_per_mm2: float | None = Field(default=None, gt=0, le=10_000)
+    max_via_a: float | None = Field(default=None, gt=0, le=MOST_A)
     ripple_pct: float | None = Field(default=None, gt=0, le=100)
-    step_a: float | None = Field(default=None, gt=0)
-    impedance_mohm: float | None = Field(default=None, gt=0)
+    step_a: float | None = Field(default=None, gt=0, le=MOST_A)
+    impedance_mohm: float | None = Field(default=None, gt=0, le=1_000_000)
     copper_c: float | None = Field(default=None, ge=-55, le=200)
     plating_um: float | None = Field(default=None, gt=0, le=200)
     copper_um: dict[str, Annotated[float, Field(gt=0, le=1000)]] = Field(default_factory=dict)
@@ -97,11 +101,24 @@ class RailDeclaration(Declaration):
             return {**given, "voltage_v": -volts, "negative": True}
         return given
 
+    @model_validator(mode="before")
+    @classmethod
+    def _loads_draw_currents(cls, given: object) -> object:
+        """Look at the amperes of each load before they are one of the two ways to write `to`: one clear complaint."""
+        loads = given.get("to") if isinstance(given, dict) else None
+        for load, amperes in loads.items() if isinstance(loads, dict) else ():
+            if is_open(amperes):
+                continue
+            size = amperes if isinstance(amperes, int | float) and not isinstance(amperes, bool) else nan
+            if size <= 0:
+                raise ValueError(f"to: {load} draws no current, or a negative one")
+            if not size <= MOST_A:
+                raise ValueError(f"to: {load} = {amperes!r}; give its current in A, a number up to {MOST_A}")
+        return given
+
     @model_validator(mode="after")
     def _said_once(self) -> "RailDeclaration":
         amperes = self.to if isinstance(self.to, dict) else {}
-        if any(current <= 0 for current in amperes.values()):
-            raise ValueError(f"a load of {self.net} draws no current, or a negative one")
         if sum((self.current_a is not None, self.tdp_w is not None, bool(amperes))) > 1:
             raise ValueError(f"{self.net}: state current_a, or tdp_w, or the amperes of each load in `to`, not several")
         if self.max_drop_mv is not None and self.max_drop_pct is not None:

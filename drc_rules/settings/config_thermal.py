@@ -42,11 +42,11 @@ class HotPart(Declaration):
     via_capped: bool | None = None
     plating_um: float | None = Field(default=None, gt=0, le=200)
     coin: bool | None = None
-    max_k_per_w: float | None = Field(default=None, gt=0)
+    max_k_per_w: float | None = Field(default=None, gt=0, le=10_000)
     junction_max_c: float | None = Field(default=None, gt=0, le=300)
-    theta_jc_k_per_w: float | None = Field(default=None, ge=0)
+    theta_jc_k_per_w: float | None = Field(default=None, ge=0, le=10_000)
     sink_c: float | None = Field(default=None, gt=-60, le=200)
-    path_k_per_w: float | None = Field(default=None, gt=0)
+    path_k_per_w: float | None = Field(default=None, gt=0, le=10_000)
 
     @model_validator(mode="before")
     @classmethod

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pydantic import model_validator
+from pydantic import ConfigDict, model_validator
 
 from stackup_lib.core.frozen import Frozen
 
@@ -11,7 +11,12 @@ PLACEHOLDER = "?"
 
 
 class Declaration(Frozen):
-    """A table; a key that still holds the placeholder is as good as absent."""
+    """A table; a key that still holds the placeholder is as good as absent.
+
+    TOML has `inf` and `nan`; a limit of either would be met by everything.
+    """
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod

@@ -60,7 +60,7 @@ class ClauseRow(Clause):
         return Clause(id=f"{self.id}.{one.id}", interface=one.id, title=f"{one.title}: {self.title}", **fields)
 
 
-class _ProfileFile(Frozen):
+class ProfileFile(Frozen):
     """A profile as its file states it."""
 
     title: str
@@ -76,7 +76,7 @@ class _ProfileFile(Frozen):
     clause: tuple[ClauseRow, ...] = ()
 
     @model_validator(mode="after")
-    def _says_where_interfaces_stand(self) -> "_ProfileFile":
+    def _says_where_interfaces_stand(self) -> "ProfileFile":
         if (self.interfaces or self.may_carry) and self.interfaces_source is None:
             raise ValueError("interfaces need interfaces_source = { document, table, row }")
         return self
@@ -112,6 +112,11 @@ class Profile(Frozen):
     dropped: tuple[str, ...]
     extends: tuple[str, ...]
 
+    @property
+    def is_own(self) -> bool:
+        """True for one of the user's own, which has the path of its file as its name."""
+        return self.name.endswith(".toml")
+
 
 @record
 class Requirements:
@@ -146,7 +151,7 @@ def load_profile(name_or_path: str) -> Profile:
 
 @cache
 def _shipped(name: str) -> Profile:
-    read = read_model(PROFILES / f"{name}.toml", _ProfileFile)
+    read = read_model(PROFILES / f"{name}.toml", ProfileFile)
     return _merge(name, read, [_shipped(base) for base in read.extends])
 
 
@@ -161,27 +166,37 @@ def _load(name: str, on_the_way: tuple[str, ...], loaded: dict[str, Profile]) ->
         return loaded[key]
     if len(on_the_way) >= MOST_LEVELS:
         raise ConfigError(key, f"is more than {MOST_LEVELS} profiles deep", "correct extends")
-    read = read_model(path, _ProfileFile)
-    for row in read.clause:
-        if row.kind not in known_kinds():
-            raise ConfigError(
-                key, f'{row.id}: no clause is of kind "{row.kind}"', did_you_mean(row.kind, known_kinds())
-            )
+    read = read_model(path, ProfileFile)
+    from drc_rules.requirements.profiles.own_profile import (  # noqa: PLC0415 - few have a profile of their own
+        refuse_strange_drops,
+        refuse_unlike_shipped,
+    )
+
+    refuse_unlike_shipped(key, read)
     bases = [_load(base, (*on_the_way, key), loaded) for base in read.extends]
     loaded[key] = _merge(name, read, bases)
+    refuse_strange_drops(key, read, bases, loaded[key])
     return loaded[key]
 
 
-@cache
 def known_kinds() -> frozenset[str]:
     """Kinds of the clauses that are shipped; another one would be decided by no rule, now or later."""
+    return frozenset(shipped_limits())
+
+
+@cache
+def shipped_limits() -> Mapping[str, tuple[Limit, ...]]:
+    """Kind of clause -> the limits of it that are shipped: of profiles, interfaces and form factors."""
     shipped = [_shipped(name) for name in (*profile_names(), BOARD)]
-    rows = [clause.kind for profile in shipped for clause in (*profile.clauses, *profile.per_interface)]
+    rows = [(row.kind, row.limit) for profile in shipped for row in (*profile.clauses, *profile.per_interface)]
     links = [one for of in families() for one in of.interfaces]
-    rows += [row.kind for one in links for row in one.clause]
-    rows += [clause.kind for one in links if (clause := one.stub_clause(BOARD)) is not None]
-    rows += [clause.kind for form in forms().values() for clause in form.clauses()]
-    return frozenset(rows)
+    rows += [(row.kind, row.limit) for one in links for row in one.clause]
+    rows += [(stub.kind, stub.limit) for one in links if (stub := one.stub_clause(BOARD)) is not None]
+    rows += [(clause.kind, clause.limit) for form in forms().values() for clause in form.clauses()]
+    found: dict[str, list[Limit]] = {}
+    for kind, limit in rows:
+        found.setdefault(kind, []).append(limit)
+    return {kind: tuple(limits) for kind, limits in found.items()}
 
 
 def _path_of(name: str, within: str | None) -> Path:
@@ -196,7 +211,7 @@ def _path_of(name: str, within: str | None) -> Path:
     return path.resolve()
 
 
-def _merge(name: str, read: _ProfileFile, bases: Iterable[Profile]) -> Profile:
+def _merge(name: str, read: ProfileFile, bases: Iterable[Profile]) -> Profile:
     """Put a profile onto those that it extends; a clause of the same id takes the place of the inherited one."""
     rows: dict[str, ClauseRow | Clause] = {}
     interfaces: dict[str, str] = {}
@@ -234,7 +249,7 @@ def _is_template(row: Clause) -> bool:
     return isinstance(row, ClauseRow) and row.above_ghz is not None
 
 
-def _check_interfaces(name: str, read: _ProfileFile) -> None:
+def _check_interfaces(name: str, read: ProfileFile) -> None:
     for family_id, interface_id in {**read.interfaces, **read.may_carry}.items():
         if interface(interface_id).family != family(family_id).id:
             raise ConfigError(f'profile "{name}"', f"{interface_id} is no {family_id}", "correct interfaces")

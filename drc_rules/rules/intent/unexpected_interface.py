@@ -30,6 +30,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.interfaces import families
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
@@ -44,7 +45,11 @@ n: nets assigned to a family that such a board does not have
 """
 
 
-@rule("NET003", kinds=("unexpected_interface",), over=whole_board, formula=FORMULA)
+def _families() -> list[str]:
+    return [one.id for one in families()]
+
+
+@rule("NET003", kinds=("unexpected_interface",), over=whole_board, formula=FORMULA, choices=_families)
 def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding per family that should not be there."""
     for family in clause.limit.choices:

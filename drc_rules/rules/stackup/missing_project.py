@@ -41,8 +41,10 @@ def missing_project(ctx: Context, clause: Clause, board: Board) -> Iterator[Draf
     if board.path is None or not lacks_project(board):
         return
     wanted = board.path.with_suffix(".kicad_pro").name
+    dangling = board.path.with_suffix(".kicad_pro").is_symlink()
+    what = f"{wanted} is a link that leads nowhere" if dangling else f"no {wanted} next to the board"
     yield DraftFinding(
-        title=f"no {wanted} next to the board: net classes unknown",
+        title=f"{what}: net classes unknown",
         why="Only their names identify high-speed nets, and their configured impedance is unknown",
         fix=f"Put {wanted} next to the board and check in both together",
         ids=("project",),

@@ -28,16 +28,22 @@ Each clause names document, table and row; `stackwright profiles NAME` prints th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, give, hot_parts_of_power
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from drc_rules.settings.config_thermal import Cooling
 from stackup_lib.core.facts import MissingFact
 
 
-@rule("THM004", aliases=("weak-cooling",), kinds=("cooling",), over=hot_parts_of_power)
+def _coolings() -> tuple[str, ...]:
+    return get_args(Cooling)
+
+
+@rule("THM004", aliases=("weak-cooling",), kinds=("cooling",), over=hot_parts_of_power, choices=_coolings)
 def unexpected_cooling_method(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part whose declared cooling is none of the clause's."""
     cooling = part.declared.cooling

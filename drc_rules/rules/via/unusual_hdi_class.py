@@ -45,6 +45,9 @@ from stackup_lib.vias.build_ups import BuildUps, build_ups
 PLAIN = "through vias"
 BACKDRILLED = "through vias with backdrill"
 ANY_LAYER = 99
+MOST_PER_SIDE = 15
+"""Layers of microvias that a side of a board of 32 layers has room for."""
+
 RANKS = {PLAIN: 0, BACKDRILLED: 0, "any-layer": ANY_LAYER}
 
 
@@ -69,7 +72,11 @@ def _builds(ctx: Context, clause: Clause) -> Iterator[Build]:
         yield Build(ups, PLAIN, stubs)
 
 
-@rule("VIA009", kinds=("hdi_class",), over=_builds)
+def _classes() -> tuple[str, ...]:
+    return (*RANKS, *(f"{per_side}-N-{per_side}" for per_side in range(1, MOST_PER_SIDE + 1)))
+
+
+@rule("VIA009", kinds=("hdi_class",), over=_builds, choices=_classes)
 def unusual_hdi_class(_ctx: Context, clause: Clause, build: Build) -> Iterator[DraftFinding]:
     """Yield a finding when the board's class is none of the clause's and not between two of them."""
     choices = clause.limit.choices

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drc_rules.engine.missing_inputs import FILL_IN
-from drc_rules.report.model import Headline, Report
+from drc_rules.report.model import Headline, Report, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import load_profile
 from stackwright.text.command_line import command_line
@@ -20,6 +20,8 @@ def next_step(report: Report) -> str:
     board = report.board.path
     if report.headline is Headline.NO_WORKLOAD:
         return command_line("fit", board)
+    if asks_nothing(report):
+        return f'add requirements to {report.profile}: extends = ["board"], and [[clause]]s of your own'
     if report.headline is Headline.FIT:
         return command_line("fab-pack", board, "--output", "fab")
     if report.headline is Headline.NOT_PROVEN:
@@ -36,6 +38,14 @@ def next_step(report: Report) -> str:
     if report.profile and any(code.startswith(CHANGED_BY_A_STACKUP) for code in codes):
         return command_line("suggest", board, *_purpose(report))
     return command_line("check", board, *_purpose(report), "-v")
+
+
+def asks_nothing(report: Report) -> bool:
+    """Tell whether a profile of the user's own has no mandatory requirement for this board."""
+    if report.headline is not Headline.NOT_PROVEN or not (report.profile and load_profile(report.profile).is_own):
+        return False
+    applies = (v for v in report.verdicts if v.has_rule and v.verdict is not Verdict.NOT_APPLICABLE)
+    return all(v.clause.severity is not Severity.ERROR for v in applies)
 
 
 def _purpose(report: Report) -> list[str]:

@@ -114,9 +114,16 @@ def refuse_unplain(path: Path) -> None:
     """Refuse what is no regular file, without opening it.
 
     Raises:
-        OSError: there is nothing, or it is a folder, a device, a pipe or a socket.
+        OSError: there is nothing, or it is a folder, a device, a pipe or a socket. A link to nothing is no
+            `FileNotFoundError`: someone meant a file to be there.
     """
-    _refuse(path.stat())
+    try:
+        found = path.stat()
+    except OSError as error:
+        if path.is_symlink():
+            raise OSError(errno.ELOOP, "the link leads nowhere") from error
+        raise
+    _refuse(found)
 
 
 def _refuse(found: os.stat_result) -> None:

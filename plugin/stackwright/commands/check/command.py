@@ -30,6 +30,7 @@ from stackwright.commands.check.answers import Answer, verdict_table
 from stackwright.commands.check.request import CheckRequest
 from stackwright.commands.request import HTML, JSON, TEXT, needs_page_file, page_file
 from stackwright.reporters import text
+from stackwright.reporters.next_step import asks_nothing, next_step
 from stackwright.results.board_identity import BoardIdentity
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.data_digest import data_digest
@@ -359,6 +360,8 @@ def _next_step(answer: Answer) -> str:
     if answer.reason.startswith("findings"):
         return "correct them, or give --fail-on error"
     if "nothing was checked" in answer.reason:
+        if isinstance(answer.outcome, Checked) and asks_nothing(answer.outcome.report):
+            return next_step(answer.outcome.report)
         return "supply what is listed under Missing data, or leave out fewer rules"
     if "coverage" in answer.reason and isinstance(answer.outcome, Checked):
         return _to_cover_more(answer.outcome.report)

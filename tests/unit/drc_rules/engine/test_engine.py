@@ -261,13 +261,27 @@ def test_subjects_that_cannot_exist_are_not_verifiable(context: Context) -> None
 
 
 def test_a_clause_without_a_rule_is_not_verifiable_and_counts_nowhere(context: Context) -> None:
-    """It is listed, but neither coverage nor headline know it."""
+    """It is listed, but neither coverage nor headline know it: alone it makes no board fit."""
     outcome = run(context, [clause(kind="later")], [], [])
+    met = decide(context, lambda _c, _l, _o: iter(()))
 
     assert outcome.verdicts[0].verdict is Verdict.NOT_VERIFIABLE
     assert outcome.verdicts[0].missing[0].fact == "no rule yet"
     assert coverage_of(outcome.verdicts).total == 0
-    assert headline_of(outcome.verdicts, profile="edge")[0] is Headline.FIT
+    assert headline_of(outcome.verdicts, profile="edge")[0] is Headline.NOT_PROVEN
+    assert headline_of([*outcome.verdicts, met], profile="edge")[0] is Headline.FIT
+
+
+def test_without_a_mandatory_requirement_no_board_is_fit(context: Context) -> None:
+    """None at all, one that does not apply, one that is a warning: "all 0 are met" is no proof."""
+    absent = decide(context, lambda _c, _l, _o: iter(())).model_copy(update={"verdict": Verdict.NOT_APPLICABLE})
+    mild = decide(context, lambda _c, _l, _o: iter(()))
+    mild = mild.model_copy(update={"clause": mild.clause.model_copy(update={"severity": Severity.WARNING})})
+    for verdicts in ([], [absent], [mild]):
+        assert headline_of(verdicts, profile="mine.toml") == (
+            Headline.NOT_PROVEN,
+            "no mandatory requirement of mine.toml applies",
+        )
 
 
 def test_a_rule_switched_off_never_passes(context: Context) -> None:

@@ -24,6 +24,7 @@ BOARD = {
 MODEL = '[[part_model]]\nfile = "a.s2p"\n'
 RAIL = '[[rail]]\nnet = "{}"\nvoltage_v = 1\n'
 RAIL += "[rail.pdn]\ncapacitor = [{{ parts = {}, uf = 1, esr_mohm = 1, esl_ph = 1 }}]\n"
+COOLED = '[[hot_part]]\nrefs = ["U1"]\ncooling = "heatsink"\n'
 HOT = '[[hot_part]]\nrefs = ["U1"]\npads = {}\n'
 
 
@@ -54,6 +55,12 @@ HOT = '[[hot_part]]\nrefs = ["U1"]\npads = {}\n'
         (HOT.format('["33", "34"]'), ['[[hot_part]] 1: U1 has no pad "34"']),
         (HOT.format('["33"]'), []),
         (HOT.format('["34"]'), []),
+        (
+            f'{COOLED}sink = "B.Cuu"\n',
+            ['[[hot_part]] 1: sink: the board has no copper layer "B.Cuu", did you mean "B.Cu"?'],
+        ),
+        (f'{COOLED}sink = "B.Cu"\n', []),
+        (f'{COOLED}sink = "B.Cuu"\nmax_k_per_w = 2\n', []),
         ("", []),
     ],
     ids=[
@@ -69,6 +76,9 @@ HOT = '[[hot_part]]\nrefs = ["U1"]\npads = {}\n'
         "one pad of two",
         "a pad",
         "a missing pad makes the check say so",
+        "a sink that is no layer",
+        "a sink",
+        "a limit of the path to the sink makes the check say so",
         "nothing",
     ],
 )

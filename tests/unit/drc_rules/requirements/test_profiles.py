@@ -170,7 +170,7 @@ id = "training.df.nvlink5"
 kind = "laminate_df"
 title = "Df of 0.0015 or less"
 severity = "error"
-limit = { max = 0.0015, at_ghz = 10, decimals = 4 }
+limit = { max = 0.0015, at_ghz = 10 }
 interface = "nvlink5"
 source = { document = "Acme standard 12", table = "4" }
 """

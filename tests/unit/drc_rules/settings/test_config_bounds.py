@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from drc_rules.settings.config import parse_config
@@ -23,21 +25,23 @@ OPEN, CLOSED = False, True  # a range without or with its lower end
         (RAIL_5V, "current_a", 0.0, OPEN, 20_000.0),
         (RAIL_5V, "tdp_w", 0.0, OPEN, 20_000.0),
         (RAIL_5V, "duty_pct", 0.0, OPEN, 100.0),
-        (RAIL_5V, "max_drop_mv", 0.0, OPEN, None),
+        (RAIL_5V, "max_drop_mv", 0.0, OPEN, 2_000_000.0),
         (RAIL_5V, "max_drop_pct", 0.0, OPEN, 100.0),
         (RAIL_5V, "max_rise_c", 0.0, OPEN, 200.0),
-        (RAIL_5V, "max_a_per_mm2", 0.0, OPEN, None),
-        (RAIL_5V, "max_via_a", 0.0, OPEN, None),
+        (RAIL_5V, "max_a_per_mm2", 0.0, OPEN, 10_000.0),
+        (RAIL_5V, "max_via_a", 0.0, OPEN, 20_000.0),
         (RAIL_5V, "ripple_pct", 0.0, OPEN, 100.0),
-        (RAIL_5V, "step_a", 0.0, OPEN, None),
+        (RAIL_5V, "step_a", 0.0, OPEN, 20_000.0),
+        (RAIL_5V, "impedance_mohm", 0.0, OPEN, 1_000_000.0),
         (RAIL_5V, "copper_c", -55.0, CLOSED, 200.0),
         (RAIL_5V, "plating_um", 0.0, OPEN, 200.0),
         (HOT, "power_w", 0.0, OPEN, 20_000.0),
         (HOT, "board_w", 0.0, OPEN, 20_000.0),
         (HOT, "plating_um", 0.0, OPEN, 200.0),
-        (HOT, "max_k_per_w", 0.0, OPEN, None),
+        (HOT, "max_k_per_w", 0.0, OPEN, 10_000.0),
         (HOT, "junction_max_c", 0.0, OPEN, 300.0),
-        (HOT, "theta_jc_k_per_w", 0.0, CLOSED, None),
+        (HOT, "theta_jc_k_per_w", 0.0, CLOSED, 10_000.0),
+        (HOT, "path_k_per_w", 0.0, OPEN, 10_000.0),
         (HOT, "sink_c", -60.0, OPEN, 200.0),
         (OHM, "ohm", 10.0, CLOSED, 200.0),
         (f"{OHM}ohm = 50\n", "tolerance_pct", 1.0, CLOSED, 50.0),
@@ -57,12 +61,12 @@ OPEN, CLOSED = False, True  # a range without or with its lower end
     ],
 )
 def test_a_number_is_taken_up_to_the_ends_of_its_range(
-    table: str, key: str, least: float, is_least_allowed: bool, most: float | None
+    table: str, key: str, least: float, is_least_allowed: bool, most: float
 ) -> None:
-    """The ends and what is just inside are taken, what is just outside is refused by name."""
+    """The ends and what is just inside are taken; what is just outside, `inf` and `nan` are refused by name."""
     step = 1e-3
-    taken = [least + step] + ([least] if is_least_allowed else []) + ([most] if most is not None else [1e6])
-    refused = [least - step] + ([] if is_least_allowed else [least]) + ([most + step] if most is not None else [])
+    taken = [least + step] + ([least] if is_least_allowed else []) + [most]
+    refused = [least - step] + ([] if is_least_allowed else [least]) + [most + step, math.inf, math.nan]
 
     for value in taken:
         parse_config(f"{table}{key} = {value!r}\n")
@@ -100,6 +104,26 @@ def test_a_load_that_draws_nothing_is_refused_and_the_least_current_is_not() -> 
             parse_config(f"{RAIL_5V}to = {{ U1 = 1, U2 = {amperes} }}\n")
     (rail,) = parse_config(f"{RAIL_5V}to = {{ U1 = 0.001 }}\n").rail
     assert rail.to == {"U1": 0.001}
+
+
+@pytest.mark.parametrize("amperes", ["inf", "nan", "20000.1", '"5 A"', "true"])
+def test_a_load_that_is_no_current_is_refused_by_its_name(amperes: str) -> None:
+    """`inf` and `nan` came out as internal errors of five rules; the largest current and an open one are taken."""
+    with pytest.raises(ConfigError, match=r"to: U2 = .*give its current in A"):
+        parse_config(f"{RAIL_5V}to = {{ U1 = 1, U2 = {amperes} }}\n")
+    (rail,) = parse_config(f"{RAIL_5V}to = {{ U1 = 1, U2 = 20_000 }}\n").rail
+    assert rail.to == {"U1": 1, "U2": 20_000}
+    (rail,) = parse_config(f'{RAIL_5V}to = {{ U1 = 1, U2 = "?" }}\n').rail
+    assert rail.to == ()
+
+
+@pytest.mark.parametrize("sides", ["[0, 0]", "[-5, 100]", "[500, -1]", "[nan, 100]", "[inf, inf]", "[100, 5000.1]"])
+def test_the_largest_board_of_a_fab_has_two_sides(sides: str) -> None:
+    """0 divided by zero, -5 and nan failed every board, inf passed every board."""
+    with pytest.raises(ConfigError, match="board_mm"):
+        parse_config(f"[fab]\nboard_mm = {sides}\n")
+    assert parse_config("[fab]\nboard_mm = [500, 0.1]\n").fab.board_mm == (500, 0.1)
+    assert parse_config("[fab]\nboard_mm = [5000, 5000]\n").fab.board_mm == (5000, 5000)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +186,8 @@ def test_a_fabs_inner_widths_and_spaces_are_by_copper_weight() -> None:
         'track_mm = { "0" = 0.1 }',
         'track_mm = { "-1" = 0.1 }',
         'track_mm = { "thick" = 0.1 }',
+        'track_mm = { "inf" = 0.1 }',
+        'track_mm = { "nan" = 0.1 }',
         'track_mm = { "1" = 0 }',
         'track_mm = { "1" = 2.001 }',
         'space_mm = { "1" = 0 }',

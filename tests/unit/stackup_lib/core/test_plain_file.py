@@ -121,6 +121,44 @@ def test_design_rules_that_are_no_plain_file_are_a_fact_that_is_missing(
 
 
 @posix
+@pytest.mark.parametrize("target", ["nowhere", "link"])
+def test_a_link_to_nothing_is_no_missing_file(target: str, tmp_path: Path) -> None:
+    """It leads nowhere, or to itself; of a file that is not there, and of a good link, nothing changes."""
+    (tmp_path / "link").symlink_to(target)
+    with pytest.raises(OSError, match="the link leads nowhere") as refused:
+        read_plain(tmp_path / "link")
+    assert not isinstance(refused.value, FileNotFoundError)
+
+    (tmp_path / "file").write_bytes(b"text")
+    (tmp_path / "good").symlink_to("file")
+    assert read_plain(tmp_path / "good") == b"text"
+    with pytest.raises(FileNotFoundError):
+        read_plain(tmp_path / "none")
+
+
+@pytest.mark.slow
+@posix
+@pytest.mark.parametrize(
+    ("suffix", "code", "words"),
+    [
+        ("stackwright.toml", 2, "stackwright.toml: cannot be read (the link leads nowhere)"),
+        ("board.kicad_dru", 0, "the custom design rules (cannot be read (the link leads nowhere))"),
+        ("board.kicad_pro", 0, "board.kicad_pro is a link that leads nowhere: net classes unknown"),
+    ],
+)
+def test_a_file_next_to_the_board_that_is_a_link_to_nothing_is_told(
+    suffix: str, code: int, words: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Settings that were not checked out turned the check off: no workload, exit code 0."""
+    (project / suffix).unlink(missing_ok=True)
+    assert guarded(partial(run, ["check", "board.kicad_pcb"])) == 0  # there is none
+    assert "leads nowhere" not in "".join(capsys.readouterr())
+    (project / suffix).symlink_to("nowhere")
+    assert guarded(partial(run, ["check", "board.kicad_pcb"])) == code
+    assert words in " ".join("".join(capsys.readouterr()).split())
+
+
+@posix
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_lock_or_a_backup_of_any_kind_is_left_alone(
     kind: str, project: Path, capsys: pytest.CaptureFixture[str]
