@@ -170,3 +170,26 @@ def test_a_speed_in_a_class_holds_next_to_a_slower_one(generations: Assign) -> N
     found = generations(*fast, *slow, classes={"10G_DIFF": fast, "1G_DIFF": slow})
 
     assert found["/SFP_TX0"] == "eth10g-kr"
+
+
+@each(
+    row=[
+        ("jesd204", "JESD204B", "jesd204b"),
+        ("jesd204", "JESD204B_RX0_P", "jesd204b"),
+        ("jesd204", "JESD204A", "jesd204a"),
+        ("jesd204", "JESD204CTX0_P", "jesd204c"),
+        ("jesd204", "JESD204", None),
+        ("jesd204", "JESD_B_TX0_P", None),  # bank B
+        ("jesd204", "SERDOUT3+", None),
+        ("xgmi", "XGMI_32G", "xgmi4"),
+        ("xgmi", "XGMI_GEN2", "xgmi2"),
+        ("xgmi", "XGMI2_TX4_P", None),  # the third link
+        ("ualink", "UALINK_128G", "ualink128"),
+        ("ualink", "UALINK_200G", "ualink200"),
+        ("ualink", "UALINK0_RX1_N", None),
+    ]
+)
+def test_a_family_of_several_rates_has_none_without_a_word_for_it(row: tuple[str, str, str | None]) -> None:
+    """JESD204B ends at 12.5 Gb/s, a third of JESD204C; an EPYC's xGMI has half the rate of an MI300X."""
+    family, name, generation = row
+    assert spelled_generation(family, name) == generation
