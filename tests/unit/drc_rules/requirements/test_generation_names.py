@@ -187,6 +187,11 @@ def test_a_speed_in_a_class_holds_next_to_a_slower_one(generations: Assign) -> N
         ("ualink", "UALINK_128G", "ualink128"),
         ("ualink", "UALINK_200G", "ualink200"),
         ("ualink", "UALINK0_RX1_N", None),
+        ("qsgmii", "QSGMII", "qsgmii"),
+        ("qsgmii", "SGMII_2.5G", "2500base-x"),
+        ("qsgmii", "2500BASE-X", "2500base-x"),
+        ("fpd-link", "FPD-LINK_III", "fpd-link3"),
+        ("fpd-link", "FPDLINK_IV", "fpd-link4"),
     ]
 )
 def test_a_family_of_several_rates_has_none_without_a_word_for_it(row: tuple[str, str, str | None]) -> None:
