@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.facts.pin_pairs import links_without_fills
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
+from drc_rules.requirements.interfaces.generations import Generations
 from drc_rules.requirements.interfaces.load import families, family, interface, interface_ids
 from drc_rules.requirements.interfaces.model import Family
 from drc_rules.requirements.interfaces.names import (
@@ -26,8 +27,6 @@ from drc_rules.requirements.interfaces.names import (
     is_told_by_sheet,
     is_unconnected,
     normalise,
-    spelled_generation,
-    spelled_word,
 )
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config
@@ -167,16 +166,17 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     links = links if links is not None else links_without_fills(board)
     declared = _declared(board, config, links.pairs, notes)
     names = {normalise(net) for net in board.nets}
+    told = _generations(board, names, expected)
     for index, net in enumerate(board.nets):
         if not net:
             continue
-        roles[index] = declared.get(index) or _inferred(net, board, names, expected)
+        roles[index] = declared.get(index) or _inferred(net, board, names, told)
     buses = family_by_bus(board)
-    told = {(role.family, role.interface) for n in buses if (role := roles[n]) and role.interface}
+    of_buses = {(role.family, role.interface) for n in buses if (role := roles[n]) and role.interface}
     for index, of_bus in buses.items():
-        generations = [one for of, one in told if of == of_bus]
+        generations = [one for of, one in of_buses if of == of_bus]
         roles[index] = _as_its_bus(roles[index], of_bus, generations) or _on_bus(
-            board.nets[index], family(of_bus), generations, expected
+            board.nets[index], family(of_bus), generations, told
         )
     roles = [None if role and _is_lone(board, links, n, role) else role for n, role in enumerate(roles)]
     loose = {n for n, role in enumerate(roles) if role and _is_loose(board.nets[n], role)}
@@ -185,7 +185,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     apart = {n for n in named if _is_by_class_alone(board.nets[n], roles[n]) and pins.held_apart(n, named[n])}
     if apart:
         pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
-    roles = _with_pins(pins, roles, loose | apart, expected)
+    roles = _with_pins(pins, roles, loose | apart, told)
     notes += [*config.not_counted, *_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
     named_roles = _name_groups(roles, board.nets)
@@ -229,7 +229,7 @@ def _meaning(word: str, where: str) -> tuple[Family, str | None]:
     return by_id[word], None
 
 
-def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, str]) -> NetRole | None:
+def _inferred(net: str, board: Board, names: set[str], told: Generations) -> NetRole | None:
     """Infer from net classes and name; a sideband, and a lone net that should be half of a pair, is not taken."""
     if is_unconnected(net):
         return None
@@ -239,13 +239,13 @@ def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, st
         return NetRole(by_name, by_name, Origin.INFERRED, Confidence.LOW, "its name", "")
     of_class = next(((c, f) for c in classes if (f := family_by_class(c)) is not None), None)
     if of_class is not None:
-        return _by_class(net, of_class, by_name, names, expected)
+        return _by_class(net, of_class, by_name, names, told)
     if by_name is None:
         return None
     of = family(by_name)
     if not _is_whole(net, of, names):
         return None
-    interface_id, said = _generation(of, (*classes, normalise(net), *_sheets(net, of)), expected)
+    interface_id, said = told.of(of, classes=classes, net=net, sheets=_sheets(net, of))
     read = "sheet names" if is_told_by_sheet(net) else "net names"
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"{read} read as {of.title}{said}", "")
 
@@ -257,18 +257,18 @@ def _as_its_bus(role: NetRole | None, of_bus: str, told: Sequence[str]) -> NetRo
     return replace(role, interface=told[0], why=f"{role.why}; {interface(told[0]).title} as the rest of the bus")
 
 
-def _on_bus(net: str, of: Family, told: Sequence[str], expected: Mapping[str, str]) -> NetRole:
+def _on_bus(net: str, of: Family, of_bus: Sequence[str], told: Generations) -> NetRole:
     """Return the role of a net of a bus, of the generation that its sheet tells, or the only one of its other nets."""
     sheets = _sheets(net, of)
-    interface_id, said = _generation(of, sheets, expected)
-    if len(told) == 1 and not any(spelled_generation(of.id, sheet) for sheet in sheets):
-        interface_id, said = told[0], f"; {interface(told[0]).title} as the rest of the bus"
+    interface_id, said = told.of(of, sheets=sheets)
+    if len(of_bus) == 1 and not told.in_sheets(of, sheets):
+        interface_id, said = of_bus[0], f"; {interface(of_bus[0]).title} as the rest of the bus"
     why = f"net names read as a memory bus, joined to the same parts as its differential strobes: {of.title}{said}"
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "")
 
 
 def _by_class(
-    net: str, of_class: tuple[str, str], by_name: str | None, names: set[str], expected: Mapping[str, str]
+    net: str, of_class: tuple[str, str], by_name: str | None, names: set[str], told: Generations
 ) -> NetRole | None:
     """A class lumps nets of one impedance together, so a name that says something else is believed, but less."""
     net_class, of = of_class[0], family(by_name or of_class[1])
@@ -277,7 +277,7 @@ def _by_class(
         return None
     if not agrees and not is_generated(net) and not _is_whole(net, of, names):
         return None
-    interface_id, said = _generation(of, (net_class, normalise(net), *_sheets(net, of)), expected)
+    interface_id, said = told.of(of, classes=(net_class,), net=net, sheets=_sheets(net, of))
     if agrees:
         why, confidence = f"class and net names read as {of.title}", Confidence.MEDIUM
     elif by_name is None:
@@ -315,7 +315,7 @@ def _is_by_class_alone(net: str, role: NetRole | None) -> bool:
 
 
 def _with_pins(
-    pins: PinEvidence, roles: Sequence[NetRole | None], loose: Set[int], expected: Mapping[str, str]
+    pins: PinEvidence, roles: Sequence[NetRole | None], loose: Set[int], told: Generations
 ) -> list[NetRole | None]:
     """Fill in what class and name leave open, from the pins at the ends of each net and its series parts."""
     found = list(roles)
@@ -326,7 +326,7 @@ def _with_pins(
             continue
         of = family(won)
         classes = pins.board.project.net_classes_of.get(name, ())
-        interface_id, said = _generation(of, (*classes, normalise(name), *_sheets(name, of)), expected)
+        interface_id, said = told.of(of, classes=classes, net=name, sheets=_sheets(name, of))
         why = f"{pins.why(net)} read as {of.title}{said}"
         found[net] = NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "", by_pins=True)
     return found
@@ -357,17 +357,10 @@ def _sheets(net: str, of: Family) -> tuple[str, ...]:
     return tuple(reversed(net.split("/")[:-1])) if of.bus is not None else ()
 
 
-def _generation(of: Family, texts: Iterable[str], expected: Mapping[str, str]) -> tuple[str | None, str]:
-    """Return the generation and what says so: its only one, a name that spells it out, or the profile."""
-    if len(of.interfaces) == 1:
-        return of.interfaces[0].id, ""
-    for text in texts:
-        if spelled := spelled_generation(of.id, text):
-            one = interface(spelled)
-            return spelled, f"; {spelled_word(one, text)} reads as {one.title}"
-    if of.id in expected:
-        return expected[of.id], f"; {interface(expected[of.id]).title} from the profile"
-    return None, ""
+def _generations(board: Board, nets: Set[str], expected: Mapping[str, str]) -> Generations:
+    classes = {name for names in board.project.net_classes_of.values() for name in names}
+    sheets = {sheet for net in board.nets for sheet in net.split("/")[:-1]}
+    return Generations(nets, classes, sheets, expected)
 
 
 def _name_groups(roles: Sequence[NetRole | None], nets: Sequence[str]) -> tuple[NetRole | None, ...]:

@@ -30,6 +30,8 @@ class Document(Frozen):
     Attributes:
         url: where it was published, empty when that is not known.
         read_on: when it was read, None when only quotations of it were.
+        controllers: of a guide to the boards of one maker's memory controllers, expression for their part numbers, in
+            capitals: next to others its impedances are no more than a warning.
     """
 
     title: str
@@ -38,6 +40,7 @@ class Document(Frozen):
     url: str = ""
     read_on: date | None = None
     note: str = ""
+    controllers: str = ""
 
 
 class _File(Frozen):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drc_rules.analysis.delay.pair_skew import LEAST_MM, pair_name, routed_pairs
+from drc_rules.analysis.delay.pair_skew import LEAST_MM, compared_pairs, pair_name
 from drc_rules.analysis.delay.trace_delay import TraceRoute, pair_traces
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
 from drc_rules.facts.context import Context
@@ -46,7 +46,7 @@ def _layers_of(ctx: Context, group_id: str) -> GroupLayers:
     group = next(one for one in ReturnPaths(ctx).groups if one.id == group_id)
     known: list[PairLayers] = []
     missing: list[MissingFact] = []
-    for positive, negative in routed_pairs(ctx, group):
+    for positive, negative in compared_pairs(ctx, group):
         try:
             traces = pair_traces(ctx, positive.index, negative.index)
         except MissingFact as fact:

@@ -27,6 +27,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
+from stackup_lib.nets.two_pin_parts import PartKind
 
 LEAST_MM = 0.001
 """Lengths that differ by less are equal: KiCad's grid and the rounding of widths."""
@@ -92,8 +93,22 @@ def unit_interval_ps(one: Interface) -> float:
 
 
 def skew_groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
-    """Return the groups of which pairs are judged: fast ones, and slow ones with a limit that matters at their rate."""
-    return tuple(group for group in ctx.get(interface_groups) if family(group.family).fast or _has_limit(group))
+    """Return the groups of which pairs are judged: fast ones, declared ones, those with a limit that matters."""
+    return tuple(
+        group
+        for group in ctx.get(interface_groups)
+        if family(group.family).fast or is_slow_and_declared(group) or _has_limit(group)
+    )
+
+
+def is_slow_and_declared(group: HighSpeedGroup) -> bool:
+    """Return True for declared pairs of a slow family without a limit that matters at its rate.
+
+    Memories are left out: their strobes have rules of their own.
+    """
+    of = family(group.family)
+    paired = any(one.impedance_diff_ohm for one in group.choices)
+    return group.declared and not of.fast and not of.single_ended and paired and not _has_limit(group)
 
 
 def _has_limit(group: HighSpeedGroup) -> bool:
@@ -120,7 +135,7 @@ def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
 
 def _pairs_by_group(ctx: Context) -> dict[str, list[tuple[Link, Link]]]:
     """Return the routed pairs of every group that is judged."""
-    found = {group.id: list(routed_pairs(ctx, group)) for group in ctx.get(skew_groups)}
+    found = {group.id: list(compared_pairs(ctx, group)) for group in ctx.get(skew_groups)}
     prepare_traces(ctx, [trace for pairs in found.values() for traces in pairs for trace in traces])
     return found
 
@@ -146,6 +161,28 @@ def _is_another(ctx: Context, group: HighSpeedGroup, link: Link) -> bool:
     """Tell whether a link belongs to another group: by its own nets, where it shares one with this group."""
     roles = [role for role in map(ctx.assignment.role_of, link.nets) if role is not None]
     return any(role.family != group.family for role in roles)
+
+
+def compared_pairs(ctx: Context, group: HighSpeedGroup) -> Iterator[tuple[Link, Link]]:
+    """Yield the routed pairs of a group but for those of which only one trace goes out, over coaxial cable."""
+    return (traces for traces in routed_pairs(ctx, group) if not _is_coaxial(ctx, *traces))
+
+
+def _is_coaxial(ctx: Context, *traces: Link) -> bool:
+    """Tell whether one trace leads to another part, and the other ends at its own in a resistor to a rail."""
+    ended, going = sorted(traces, key=lambda trace: len(_end_parts(trace)))
+    resistors = ctx.get(_resistor_pads)
+    return len(_end_parts(ended)) == 1 < len(_end_parts(going)) and any(tap.row in resistors for tap in ended.taps)
+
+
+def _end_parts(trace: Link) -> set[str]:
+    return {pad.reference for pad in trace.ends}
+
+
+def _resistor_pads(ctx: Context) -> frozenset[int]:
+    parts = ctx.get(board_links).parts
+    rows = parts.kind == PartKind.RESISTOR
+    return frozenset([*parts.first_pad[rows].tolist(), *parts.second_pad[rows].tolist()])
 
 
 def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence[int] = ()) -> PairSkew:

@@ -152,6 +152,7 @@ class Interface(Frozen):
         id: such as `pcie5`.
         family: id of its family.
         words: expression that a net class or net name contains when it spells out this generation; may be empty.
+        loose_words: the same, which in the name of a net may mean something else, so that the profile goes before it.
         rate: per lane or pin, in `rate_unit`.
         nyquist_ghz: Nyquist frequency, None where there is none.
         fabric: joins accelerators, so as many lanes leave each of them as of NVLink.
@@ -187,6 +188,7 @@ class Interface(Frozen):
     title: str
     family: str = ""
     words: str = ""
+    loose_words: str = ""
     rate: float
     rate_unit: str
     modulation: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from drc_rules.requirements.interfaces.load import families, family
-from drc_rules.requirements.interfaces.model import Family, Interface
+from drc_rules.requirements.interfaces.load import families
+from drc_rules.requirements.interfaces.model import Family
 from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.nets.diff_pairs import FAR_SIDES
 
@@ -166,16 +166,3 @@ def family_by_class(net_class: str) -> str | None:
     name = net_class.upper()[:LONGEST]
     hits = [(found.end() - found.start(), one) for one, word in _class_words() for found in word.finditer(name)]
     return max(hits, key=lambda hit: hit[0])[1] if hits else None
-
-
-@lru_cache(maxsize=65536)
-def spelled_generation(family_id: str, text: str) -> str | None:
-    """Return the interface that a net or class name spells out, e.g. `PCIE_GEN5`; None for none or more than one."""
-    hits = [one.id for one in family(family_id).interfaces if spelled_word(one, text)]
-    return hits[0] if len(hits) == 1 else None
-
-
-def spelled_word(one: Interface, text: str) -> str:
-    """Return the part of a net or class name that spells out a generation, `DDR3` of `DDR3_BYTE0`; empty for none."""
-    found = re.search(one.words, text.upper()[:LONGEST]) if one.words else None
-    return found.group() if found else ""

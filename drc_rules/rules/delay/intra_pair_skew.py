@@ -2,15 +2,17 @@
 
 What it checks
 --------------
-Every routed pair of a high-speed interface or of MIPI D-PHY, and USB 2.0 where it is declared, from end to end through
-its coupling capacitors and common-mode chokes, tuning patterns as drawn. A choke's own skew is not known: with one, a
-pair passes up to half of the limit, and is not verifiable from there. A pair of which only a part is declared is of the
-declared interface. Each section counts with the delay of its own cross section from the field solver, each via with the
-height that the signal climbs, a plated pin with that from its part's side to its trace, each package with the
+Every routed pair of a high-speed interface, of MIPI D-PHY and of any other interface that is declared, from end to end
+through its coupling capacitors and common-mode chokes, tuning patterns as drawn. A choke's own skew is not known: with
+one, a pair passes up to half of the limit, and is not verifiable from there. A pair of which only a part is declared is
+of the declared interface. Each section counts with the delay of its own cross section from the field solver, each via
+with the height that the signal climbs, a plated pin with that from its part's side to its trace, each package with the
 pad-to-die length or delay stored at the pads. The difference between the two traces is compared with the limit that a
 document states for the interface, between device and edge of a PCIe card with that of a card; where none does, with
 15 % of the unit interval. Where the generation is not known, the widest limit of the family holds. A difference below
-2 % of the unit interval is information; so is one of D-PHY lanes that are not declared: their limit is that of 2.5 Gb/s.
+2 % of the unit interval is information; so is one of D-PHY lanes that are not declared: their limit is that of
+2.5 Gb/s. Of a slow interface, as SGMII, one below 15 % is no more than information whatever a guide asks. Strobes and
+clocks of memories are left to the rules for memories.
 
 Why it matters
 --------------
@@ -37,7 +39,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.delay.card_ends import are_at_card_edge
-from drc_rules.analysis.delay.pair_skew import HARMLESS_SHARE, PairSkew, skew_groups, skews_of, unit_interval_ps
+from drc_rules.analysis.delay.pair_skew import (
+    HARMLESS_SHARE,
+    PairSkew,
+    is_slow_and_declared,
+    skew_groups,
+    skews_of,
+    unit_interval_ps,
+)
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup
 from drc_rules.facts.context import Context
@@ -102,7 +111,8 @@ def intra_pair_skew(ctx: Context, clause: Clause, group: HighSpeedGroup) -> Iter
         )
     over = [one for one in found.known if one.size_ps.against(maximum=limits[one].ps) is Standing.BEYOND]
     if over:
-        yield _draft(ctx, group, sorted(over, key=lambda one: -one.size_ps.nominal / limits[one].ps), limits)
+        worst_first = sorted(over, key=lambda one: -one.size_ps.nominal / limits[one].ps)
+        yield _draft(ctx, group, worst_first, limits, share if is_slow_and_declared(group) else HARMLESS_SHARE)
         return
     for fact in found.missing:
         raise fact
@@ -125,12 +135,17 @@ def _is_open(one: PairSkew, limit: SkewLimit) -> bool:
 
 
 def _limit(ctx: Context, group: HighSpeedGroup, one: PairSkew, share: float) -> SkewLimit:
-    """Return the widest limit of the generations that a pair may be of; of a slow family only documents have one."""
+    """Return the widest limit of the generations that a pair may be of.
+
+    Where a guide to a slow interface states a length and no time, that is practice: the share of the bit decides.
+    """
     on_card = any(choice.skew_card_mm for choice in group.choices) and _is_at_card_edge(ctx, one)
-    found = [(choice, _stated_limit(choice, one, on_card=on_card)) for choice in group.choices]
+    is_slow = is_slow_and_declared(group)
+    by_length = () if is_slow else ("skew_card_mm", "skew_mm")
+    found = [(choice, _stated_limit(choice, one, by_length, on_card=on_card)) for choice in group.choices]
     stated = [limit for _, limit in found if limit is not None]
     of_share = [_share_limit(choice, share) for choice, limit in found if limit is None]
-    return max(stated + (of_share if family(group.family).fast else []), key=lambda limit: limit.ps)
+    return max(stated + (of_share if is_slow or family(group.family).fast else []), key=lambda limit: limit.ps)
 
 
 def _is_at_card_edge(ctx: Context, one: PairSkew) -> bool:
@@ -138,7 +153,7 @@ def _is_at_card_edge(ctx: Context, one: PairSkew) -> bool:
     return are_at_card_edge(ctx, (link for net in one.nets for link in links.of(net)))
 
 
-def _stated_limit(choice: Interface, one: PairSkew, *, on_card: bool) -> SkewLimit | None:
+def _stated_limit(choice: Interface, one: PairSkew, by_length: tuple[str, ...], *, on_card: bool) -> SkewLimit | None:
     """Return the limit that a document states for a generation."""
     for field, value, factor, unit in (
         ("skew_card_mm", choice.skew_card_mm if on_card else None, one.ps_per_mm, "mm on an add-in card"),
@@ -146,7 +161,7 @@ def _stated_limit(choice: Interface, one: PairSkew, *, on_card: bool) -> SkewLim
         ("skew_mm", choice.skew_mm, one.ps_per_mm, "mm"),
     ):
         document = choice.document_of(field)
-        if value is not None and document != ENGINEERING:
+        if value is not None and document != ENGINEERING and (unit == "ps" or field in by_length):
             return SkewLimit(value * factor, f"{value:g} {unit}", choice.title, document)
     return None
 
@@ -157,12 +172,12 @@ def _share_limit(choice: Interface, share: float) -> SkewLimit:
 
 
 def _draft(
-    ctx: Context, group: HighSpeedGroup, over: list[PairSkew], limits: dict[PairSkew, SkewLimit]
+    ctx: Context, group: HighSpeedGroup, over: list[PairSkew], limits: dict[PairSkew, SkewLimit], harmless_share: float
 ) -> DraftFinding:
     worst = over[0]
     limit, skew = limits[worst], worst.size_ps.nominal
     slowest = group.choices[0]
-    harmless = max(one.size_ps.nominal for one in over) < HARMLESS_SHARE * unit_interval_ps(slowest)
+    harmless = max(one.size_ps.nominal for one in over) < harmless_share * unit_interval_ps(slowest)
     any_rate = not (group.declared or family(group.family).fast)
     more = f" (and {len(over) - 1} more)" if len(over) > 1 else ""
     at_least = "" if len(group.choices) == 1 else f" of {limit.of}, widest limit of the family"
@@ -199,7 +214,7 @@ def _lengths(one: PairSkew) -> str:
 
 def _source(limit: SkewLimit) -> str:
     if limit.document == ENGINEERING:
-        return "no document states a figure for it; HDMI allows as much at its source"
+        return "no document states a figure that matters at its rate; HDMI allows as much at its source"
     return cite(Source(document=limit.document))
 
 

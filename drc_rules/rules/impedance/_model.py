@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
+from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
 from drc_rules.facts.context import Context
+from drc_rules.requirements.documents import document
 from drc_rules.settings.net_selection import nets_line
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
@@ -111,6 +115,18 @@ def judged(
     if alone.standing is not Standing.WITHIN and found.standing is not Standing.BEYOND:
         return replace(alone, lacks=_of_one_generation(ctx, target, ohm))
     return alone
+
+
+def of_another_maker(ctx: Context, target: NetTarget, nets: Iterable[int]) -> bool:
+    """Tell whether a target stands in the guide to one maker's controllers, and none of these is on the nets."""
+    known = document(target.document) if target.document else None
+    if known is None or not known.controllers:
+        return False
+    links = ctx.get(board_links)
+    parts = {int(ctx.board.pads.footprint[pad.row]) for link in links.of_nets(nets) for pad in link.ends}
+    footprints = ctx.board.footprints
+    names = (text.upper() for part in parts for text in (footprints.value[part], footprints.library_id[part]))
+    return not any(re.search(known.controllers, name) for name in names)
 
 
 def declared_target(ctx: Context, target: NetTarget) -> MissingFact:

@@ -16,7 +16,9 @@ interface's impedance, or within the 10 % that fabs hold as a rule where the int
 gap and pair of planes shorter than a tenth of a wavelength at Nyquist (at least 1 mm) are ignored: neck-downs,
 breakouts, and the bumps that even out a pair. They do not add up, unless they are most of a net's routing on a layer
 and longer than two of them. Nets with a target that join pads without a track, nets declared as pairs whose names make
-none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable.
+none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable. Of DDR5, LPDDR3
+and LPDDR5 only AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide
+is stated in `[[impedance]]`.
 `stackwright impedance` prints the production spread.
 
 Why it matters
@@ -62,11 +64,22 @@ from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
-from drc_rules.rules.impedance._model import FORMULA, declared_target, judged, line_numbers, target_ids
+from drc_rules.rules.impedance._model import (
+    FORMULA,
+    declared_target,
+    judged,
+    line_numbers,
+    of_another_maker,
+    target_ids,
+)
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
+
+ONE_MAKERS = (
+    ". The target is from a guide to one maker's controllers, none of which is here: [[impedance]] states another"
+)
 
 
 def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine | Unjudged]:
@@ -135,6 +148,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         ctx.doubt(declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
+    is_others = of_another_maker(ctx, target, line.nets)
     yield DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, {near.allowed_words}: "
@@ -142,7 +156,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         ),
         why=(
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
-            "nominal, before any fab tolerance"
+            f"nominal, before any fab tolerance{ONE_MAKERS if is_others else ''}"
         ),
         fix=f"{'Give both traces one width' if other else 'Change the width'}: "
         f"{width_command(ctx, near, line.layer, line.references)} gives the width for {near.ohm:g} ohm",
@@ -152,7 +166,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
-        severity=Severity.WARNING if abs(held.off_pct) <= target.error_pct else None,
+        severity=Severity.WARNING if is_others or abs(held.off_pct) <= target.error_pct else None,
     )
 
 

@@ -10,7 +10,8 @@ from drc_rules.requirements.clauses import Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.fabs import Tier, track_spaces
 from drc_rules.requirements.interfaces import Interface, interface, interface_ids
-from drc_rules.requirements.interfaces.names import family_by_class, spelled_generation
+from drc_rules.requirements.interfaces.generations import spelled_generation
+from drc_rules.requirements.interfaces.names import family_by_class
 from drc_rules.stackup_design.plan_file import Plan, PlanRow
 from stackup_lib.board.planned import PlannedClass, PlannedRule
 from stackup_lib.board.stackup import LayerKind

@@ -11,13 +11,13 @@ import pytest
 from drc_rules.facts.net_interfaces import Assignment, assign_nets
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.interfaces import Interface, families, family, interface, interface_ids
+from drc_rules.requirements.interfaces.generations import spelled_generation
 from drc_rules.requirements.interfaces.names import (
     _any_head,
     complements,
     family_by_class,
     family_by_name,
     normalise,
-    spelled_generation,
 )
 from drc_rules.requirements.profiles.profile import assemble, load_profile
 from drc_rules.settings.config import Config, parse_config
@@ -110,7 +110,7 @@ def test_the_ids_that_profiles_and_users_write_are_all_there() -> None:
         *("pcie3", "pcie4", "pcie5", "pcie6", "pcie7", "cxl2", "cxl3", "ualink200", "xgmi4", "jesd204c", "sata3"),
         *("nvlink2", "nvlink3", "nvlink4", "nvlink5", "nvlink-c2c", "base-t", "mipi-dphy", "mipi-cphy"),
         *("eth10g-kr", "eth25g", "eth56g", "eth112g", "eth224g", "usb2", "usb3.2gen1", "usb3.2gen2"),
-        *("usb4gen3", "usb4gen4", "dp-hbr3", "dp-uhbr20", "hdmi2.0", "hdmi2.1"),
+        *("usb4gen3", "usb4gen4", "dp-hbr3", "dp-uhbr10", "dp-uhbr13.5", "dp-uhbr20", "hdmi2.0", "hdmi2.1"),
         *("ddr3", "lpddr3", "ddr4", "ddr5", "lpddr4", "lpddr5", "gddr6", "gddr7"),
     }
     assert promised <= set(interface_ids())
@@ -329,7 +329,13 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("DQS0_P", "ddr"),
         ("/S0SDQS0_N", "ddr"),
         ("SGMII0_TX_P", "sgmii"),
-        ("QSGMII_RX_N", "sgmii"),
+        ("QSGMII_RX_N", "qsgmii"),
+        ("SGMII_2G5_TX_P", "qsgmii"),
+        ("HSGMII0_RX_N", "qsgmii"),
+        ("SGMII2_TX_P", "sgmii"),
+        ("FPD3_DOUT_P", "fpd-link"),
+        ("FPD_LINK_DOUT_P", "lvds"),
+        ("/FPD/FPD_RIN_P", "lvds"),
         ("LVDS0_CLK_N", "lvds"),
         ("/LVDS_DQ0_P", "lvds"),
         ("/LVDIOC_N", "lvds"),
@@ -888,7 +894,9 @@ def test_a_real_board_is_taken_for_what_it_is(demo_boards: Path) -> None:
         ("DP_HBR_TX0_P", "dp-hbr"),
         ("DP_HBR2_TX0_P", "dp-hbr2"),
         ("DP_HBR3_TX0_P", "dp-hbr3"),
-        ("DP_UHBR_TX0_P", "dp-uhbr20"),
+        ("DP_UHBR10_TX0_P", "dp-uhbr10"),
+        ("DP_UHBR13.5_TX0_P", "dp-uhbr13.5"),
+        ("DP_UHBR20_TX0_P", "dp-uhbr20"),
     ],
 )
 def test_slow_generations_have_an_honest_answer(name: str, generation: str) -> None:
