@@ -9,7 +9,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside
+from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside, slits
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances, via_lands
 from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
@@ -135,8 +135,14 @@ def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
 
 
 def made_area(board: Board) -> Geometry | None:
-    """Return what is board: where most vias and pads lie in cut-outs, these count as board; None if it is open."""
-    return _posts_and_area(board)[2]
+    """Return what is board, without slots that are drawn as one line; None if it is open.
+
+    Where most vias and pads lie in cut-outs, these count as board.
+    """
+    import shapely  # noqa: PLC0415 - heavy, and only the fab clauses need it
+
+    area = _posts_and_area(board)[2]
+    return None if area is None else shapely.difference(area, slits(board.outline))
 
 
 def _posts_and_area(board: Board) -> tuple[CopperShapes, CopperShapes, Geometry | None]:

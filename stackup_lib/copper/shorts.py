@@ -207,11 +207,11 @@ def _shared(board: Board, one: CopperShapes, other: CopperShapes) -> NDArray[np.
     return found
 
 
-def piece_areas(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
-    """The outlines of pieces."""
+def piece_areas(board: Board, pieces: CopperShapes, quarter: int = QUARTER) -> NDArray[np.object_]:
+    """The outlines of pieces, round ends as that many chords of a quarter circle."""
     import shapely  # noqa: PLC0415
 
-    return np.asarray(shapely.buffer(cores(board, pieces), pieces.radius_mm, quad_segs=QUARTER), dtype=np.object_)
+    return np.asarray(shapely.buffer(cores(board, pieces), pieces.radius_mm, quad_segs=quarter), dtype=np.object_)
 
 
 def narrow_side_mm(area: Geometry) -> float:

@@ -85,7 +85,8 @@ def pads_near(board: Board, drills: Drills, reach_mm: float) -> Iterator[tuple[i
     for layer in range(int(drills.first.min()), int(drills.last.max()) + 1):
         passed |= np.uint64(1 << layer)
     has_copper = ((pads.layers & passed) != 0) & (pads.kind != PadKind.NON_PLATED)
-    rows = np.flatnonzero(has_copper & (np.isfinite(pads.corner_mm) | (pads.shape == "custom")))
+    has_anchor = (pads.shape == "custom") & (pads.has_stack == 0)
+    rows = np.flatnonzero(has_copper & (np.isfinite(pads.corner_mm) | has_anchor))
     reach = np.hypot(pads.size_x_mm, pads.size_y_mm) / 2 + np.hypot(pads.shift_x_mm, pads.shift_y_mm)
     around = disc_pieces(rows, pads.net[rows], pads.x_mm[rows] + 1j * pads.y_mm[rows], reach[rows])
     pad, drill = _pairs(around, discs, reach_mm)

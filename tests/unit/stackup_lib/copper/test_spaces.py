@@ -149,7 +149,7 @@ def test_drawn_copper_next_to_pads_with_corners_is_as_far_as_its_polygon(tmp_pat
 def test_along_tracks_that_pass_a_net_tie_only_what_is_near_it_is_left_out(
     tmp_path: Path, first_mm: float, last_mm: float, apart: list[float]
 ) -> None:
-    """The tie is copper from 19.7 to 22.3 mm and down to 20.3 mm: the tracks are within 1 mm of it from 18.8 to 23.2."""
+    """The tie is copper from 19.7 to 22.3 mm, down to 20.3 mm: from 18.8 to 23.2 mm the tracks are within 1 mm."""
     pads = [
         {"number": str(k + 1), "net": net, "at_mm": [k * 2.0, 0], "size_mm": [0.6, 0.6]}
         for k, net in enumerate(("/A", "/B"))
