@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes
+from drc_rules.analysis.via.machined_holes import machined_by_width
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.copper.distances import gaps, via_lands
@@ -42,8 +43,11 @@ class Drills:
 
 
 def nearest_to_drills(ctx: Context, reach_mm: float) -> dict[DrilledHole, Near]:
-    """Return the copper of another net that comes nearest to each backdrill; none of what is beyond reach."""
-    holes = [one for one in drilled_holes(ctx) if one.drill.size_mm]
+    """Return the copper of another net that comes nearest to each backdrill, counterbore and countersink.
+
+    None of what is beyond reach.
+    """
+    holes = [one for one in (*drilled_holes(ctx), *ctx.get(machined_by_width)) if one.drill.size_mm and not one.lacks]
     if not holes:
         return {}
     drills = drills_of(holes)
