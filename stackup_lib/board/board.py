@@ -185,9 +185,10 @@ class Pads:
     `layers` is a bit mask over `Board.copper_layers`; `drill_*` is NaN where there is no hole; `rotation_deg` is the
     absolute rotation on the board; `footprint` is an index into `Board.footprints`. `shift_*` is where the copper's
     middle lies from the pad's position, before rotation; `corner_mm` the radius of its corners, NaN where size and
-    corners do not tell the shape (custom, trapezoid, chamfered, another one on other layers). `tie` numbers the net-tie
-    groups of the board: pads with the same number may join their nets, -1 is none. `die_length_mm` and `die_delay_ps`
-    are KiCad's pad-to-die length and delay inside the package, 0 where none is stated.
+    corners do not tell the shape (custom, trapezoid, chamfered, another one on other layers). `has_stack` is 1 where
+    KiCad 9 or later gives the pad a shape of its own on some layers. `tie` numbers the net-tie groups of the board:
+    pads with the same number may join their nets, -1 is none. `die_length_mm` and `die_delay_ps` are KiCad's pad-to-die
+    length and delay inside the package, 0 where none is stated.
     """
 
     number: Text
@@ -208,6 +209,7 @@ class Pads:
     shift_x_mm: Floats
     shift_y_mm: Floats
     corner_mm: Floats
+    has_stack: Flags
     remove_unused: Flags
     keep_end: Flags
     tie: Ints

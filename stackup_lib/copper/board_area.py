@@ -20,6 +20,9 @@ CHAINED_MM = 0.01
 EXACT_MM = 1e-6
 """KiCad stores whole nanometres."""
 
+SLIT_MM = 0.002
+"""Half the width that a slot drawn as one line has at least: copper on its two sides does not touch."""
+
 OUTSIDE_MM = 0.01
 """A point this near to the area may lie on its edge: arcs are chords, and ends of lines need not meet exactly."""
 
@@ -51,6 +54,19 @@ def board_area(outline: Outline) -> Geometry | None:
         return None
     shapely.prepare(area)
     return area
+
+
+def slits(outline: Outline) -> Geometry:
+    """Return the lines of an outline that enclose nothing: slots, where they lie within its rings; with hardly a width.
+
+    How wide the router makes them is not drawn.
+    """
+    import shapely  # noqa: PLC0415
+
+    rings, is_open = _chains(outline)
+    flat = [ring for ring in rings if _enclosed(ring).area == 0]
+    lines = [shapely.linestrings(xy_of(points)) for points in (*flat, *is_open)]
+    return shapely.union_all([shapely.buffer(line, SLIT_MM) for line in lines])
 
 
 def board_area_mm2(board: Board) -> float | None:

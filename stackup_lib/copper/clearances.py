@@ -35,9 +35,19 @@ from stackup_lib.copper.shapes import (
     track_pieces,
     via_pieces,
 )
-from stackup_lib.copper.shorts import NetTie, at_tie, near_tie, net_ties, overlap_mm, overlaps, same_pin, touches
+from stackup_lib.copper.shorts import (
+    NetTie,
+    at_tie,
+    gaps_beyond,
+    joined_areas,
+    net_pairs,
+    net_ties,
+    overlap_mm,
+    overlaps,
+    same_pin,
+    touches,
+)
 from stackup_lib.copper.stale_fills import TOUCH_MM, Item, OtherNetItems, all_other_net, pieces_in_fills
-from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
@@ -264,12 +274,25 @@ class SpaceFinder:
         touching = (overlap | touch | ((all_of.gap_mm < TOUCH_MM) & ~is_named)) & ~at_fill
         drawn = (all_of.one.kind == CopperShape.DRAWN) | (all_of.other.kind == CopperShape.DRAWN)
         shorts = self._shorts(layer, all_of.where(touching & is_named & ~drawn))
-        apart = ~overlap & ~touching & ~_tied(all_of, touching) & ~same_pin(self.copper.board, all_of.one, all_of.other)
-        apart &= ~near_tie(self._ties, layer, all_of.one, all_of.other, TIE_MM)
+        apart = ~overlap & ~touching & ~same_pin(self.copper.board, all_of.one, all_of.other)
         stale = _crossed(self.copper, layer, crossed)
-        clear = all_of.where(apart & ~at_fill if stale else apart)
+        clear = self._untied(layer, all_of.where(apart & ~at_fill if stale else apart), all_of.where(touching))
         spaces = Spaces(layer, np.maximum(clear.gap_mm, 0.0), clear.one, clear.other, stale)
         return _Measured(spaces, shorts, crossed, pieces.where(pieces.kind != CopperShape.DRAWN))
+
+    def _untied(self, layer: int, spaces: Spaces, touching: Spaces) -> Spaces:
+        """The spaces away from net ties, and from places where their nets overlap; the narrowest first."""
+        board, one, other = self.copper.board, touching.one, touching.other
+        wanted = np.isin(net_pairs(one, other), net_pairs(spaces.one, spaces.other))
+        joined = joined_areas(board, self._ties, layer, one.where(wanted), other.where(wanted))
+        gap = gaps_beyond(board, joined, spaces.gap_mm, spaces.one, spaces.other, TIE_MM)
+        if np.array_equal(gap, spaces.gap_mm):
+            return spaces
+        kept = np.flatnonzero(gap < self.reach_mm[layer])
+        order = kept[
+            np.lexsort((*(key[kept] for key in _place_keys(spaces.one, spaces.other)), np.round(gap[kept], 6)))
+        ]
+        return Spaces(layer, gap[order], spaces.one.where(order), spaces.other.where(order))
 
     def _shorts(self, layer: int, touching: Spaces) -> Spaces:
         """The overlaps that are no net tie, the widest first; as gaps, which are negative."""
@@ -317,20 +340,6 @@ def _place_keys(one: CopperShapes, other: CopperShapes) -> tuple[Floats, Floats]
     """Where a pair is, whichever of the two comes first: an order that does not hang on that of the file."""
     middle = (one.start + one.end + other.start + other.end) / 4
     return np.round(middle.imag, 5), np.round(middle.real, 5)
-
-
-def _tied(spaces: Spaces, touching: Mask) -> Mask:
-    """Which spaces are between two nets that overlap nearby."""
-    found = np.zeros(len(spaces), dtype=np.bool_)
-    least = np.minimum(spaces.one.net, spaces.other.net)
-    pair = least << 32 | np.maximum(spaces.one.net, spaces.other.net)
-    middle = (spaces.one.start + spaces.one.end + spaces.other.start + spaces.other.end) / 4
-    size = np.abs(spaces.one.end - spaces.one.start) + np.abs(spaces.other.end - spaces.other.start)
-    for net_pair in distinct(pair[touching]).tolist():
-        ties, rows = np.flatnonzero(touching & (pair == net_pair)), np.flatnonzero(pair == net_pair)
-        away = np.abs(middle[rows][:, None] - middle[ties][None, :])
-        found[rows] = np.any(away < TIE_MM + (size[rows][:, None] + size[ties][None, :]) / 2, axis=1)
-    return found
 
 
 def _crossed(copper: CopperMap, layer: int, crossed: OtherNetItems) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside
+from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside, slits
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.distances import gaps, straight_distances, via_lands
+from stackup_lib.copper.distances import cores, gaps, straight_distances, via_lands
 from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
 from stackup_lib.copper.shapes import (
     CopperShape,
@@ -26,6 +26,7 @@ from stackup_lib.copper.shapes import (
     track_pieces,
     via_pieces,
 )
+from stackup_lib.copper.shorts import piece_areas
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 
@@ -45,7 +46,13 @@ REACH_MM = 0.26
 """Copper further away from a cut than this is no fab's concern."""
 
 DELIBERATE_MM = 1e-3
-"""A pad that comes this near to the edge reaches over it: a castellated hole or an edge connector's finger."""
+"""A pad that comes this near to the edge reaches over it: a castellated hole, an edge connector's finger, or a slip."""
+
+FLUSH_MM = 0.02
+"""A pad that reaches over the edge by no more ends at it."""
+
+LEAST_CONTACTS = 3
+"""So many pads over the edge are a plug's; a resistor that is placed there has two."""
 
 
 ALIKE_DECIMALS = 9
@@ -80,9 +87,9 @@ class CutGaps(Columns):
 def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     """Return the copper of all layers that comes within reach of a cut, or lies outside a closed outline.
 
-    Left out is what is meant: the copper of an unplated hole's own pad, pads of its part that it is drilled through
-    with the tracks of these, and at the edge connectors' fingers, pads that reach over it or belong to a part with
-    surface-mount pads there on both sides, and what joins those.
+    Left out is what is meant: the copper of an unplated hole's own pad, pads of its part that go around it with the
+    tracks of these, and at the edge connectors' fingers, plated holes that it cuts open, a row of pads that reach over
+    it, the pads of a part with surface-mount pads there on both sides, and what joins those.
     """
     import shapely  # noqa: PLC0415 - heavy, and only the fab clauses need it
 
@@ -135,8 +142,14 @@ def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
 
 
 def made_area(board: Board) -> Geometry | None:
-    """Return what is board: where most vias and pads lie in cut-outs, these count as board; None if it is open."""
-    return _posts_and_area(board)[2]
+    """Return what is board, without slots that are drawn as one line; None if it is open.
+
+    Where most vias and pads lie in cut-outs, these count as board.
+    """
+    import shapely  # noqa: PLC0415 - heavy, and only the fab clauses need it
+
+    area = _posts_and_area(board)[2]
+    return None if area is None else shapely.difference(area, slits(board.outline))
 
 
 def _posts_and_area(board: Board) -> tuple[CopperShapes, CopperShapes, Geometry | None]:
@@ -257,15 +270,87 @@ def _unintended(board: Board, found: CutGaps) -> CutGaps:
     is_meant = np.zeros(len(row), dtype=np.bool_)
     if len(pads):
         same_part = pads.footprint[row] == pads.footprint[hole]
-        is_own = is_pad & ~is_edge & ((row == hole) | (same_part & (found.gap_mm <= DELIBERATE_MM)))
+        drilled = is_pad & ~is_edge & same_part & (row != hole) & (found.gap_mm <= DELIBERATE_MM)
+        is_own = (is_pad & ~is_edge & (row == hole)) | _surround(board, found, drilled)
         is_meant |= is_own | _leads_to(found, is_own)
         nears_edge = is_pad & (found.cut == EDGE)
         is_finger = (pads.kind[row] == PadKind.CONNECTOR) | _of_both_sides(board, found, row, nears_edge)
-        at_edge = nears_edge & ((found.gap_mm <= DELIBERATE_MM) | is_finger)
+        over_edge = nears_edge & (found.gap_mm <= DELIBERATE_MM)
+        at_edge = is_finger & nears_edge
+        at_edge |= over_edge & (_are_cut_open(board, row, over_edge) | _of_a_row(board, row, nears_edge, over_edge))
         is_meant |= is_pad & is_edge & np.isin(row, row[at_edge])
         fingers = distinct(row[at_edge])
         is_meant |= is_edge & (~is_pad | _of_one_pin(board, row, fingers)) & _joins(board, found, fingers)
     return found.where(~is_meant)
+
+
+def _surround(board: Board, found: CutGaps, drilled: Mask) -> Mask:
+    """Tell which pads that a hole of their part is drilled into go around it, or lie within it; others are torn.
+
+    Pads of one net count together, as the arcs of a ring do.
+    """
+    import shapely  # noqa: PLC0415
+
+    rows = np.flatnonzero(drilled)
+    surrounds = np.zeros(len(drilled), dtype=np.bool_)
+    key = np.stack([found.cut[rows], found.layer[rows], found.net[rows]])
+    for cut, layer, net in sorted({tuple(one) for one in key.T.tolist()}):
+        own = rows[np.all((cut, layer, net) == key.T, axis=1)]
+        hole = piece_areas(board, slot_pieces(board, np.array([cut])))[0]
+        shapes = drawn_pieces(board, layer)
+        shapes = shapes.where(np.isin(pad_rows(board, shapes), found.row[own]))
+        copper = shapely.union_all(
+            piece_areas(board, CopperShapes.joined([pad_pieces(board, distinct(found.row[own])), shapes]))
+        )
+        around = shapely.covers(copper, shapely.buffer(hole, -DELIBERATE_MM))
+        surrounds[own] = around or shapely.covers(shapely.buffer(hole, DELIBERATE_MM), copper)
+    return surrounds
+
+
+def _are_cut_open(board: Board, row: Ints, over_edge: Mask) -> Mask:
+    """Tell which pads have a plated hole that the board's edge cuts open: it is castellated."""
+    import shapely  # noqa: PLC0415
+
+    pads = board.pads
+    has_hole = np.fmin(pads.drill_x_mm[row], pads.drill_y_mm[row]) > 0
+    rows = np.flatnonzero(over_edge & (pads.kind[row] == PadKind.THROUGH) & has_hole)
+    found = np.zeros(len(row), dtype=np.bool_)
+    if len(rows):
+        holes = slot_pieces(board, row[rows])
+        found[rows] = shapely.dwithin(cores(board, holes), _edge(board), holes.radius_mm)
+    return found
+
+
+def _of_a_row(board: Board, row: Ints, nears_edge: Mask, over_edge: Mask) -> Mask:
+    """Tell which surface-mount pads reach over the edge as contacts do: no pad of their part is elsewhere.
+
+    They are three or more, or end flush with the edge.
+    """
+    pads = board.pads
+    found = np.zeros(len(row), dtype=np.bool_)
+    is_flat = pads.kind == PadKind.SMD
+    for part in distinct(pads.footprint[row[over_edge & is_flat[row]]]).tolist():
+        own = np.flatnonzero((pads.footprint == part) & copper_pads(board))
+        if np.all(np.isin(own, row[nears_edge])) and (len(own) >= LEAST_CONTACTS or _are_flush(board, own)):
+            found |= (pads.footprint[row] == part) & is_flat[row]
+    return found
+
+
+def _are_flush(board: Board, pads: Ints) -> bool:
+    """Tell whether pads end at the edge, and not beyond it."""
+    import shapely  # noqa: PLC0415
+
+    inner = shapely.buffer(piece_areas(board, pad_pieces(board, pads)), -FLUSH_MM, join_style="mitre")
+    return len(inner) == len(pads) and not np.any(shapely.intersects(inner, _edge(board)))
+
+
+def _edge(board: Board) -> Geometry:
+    """The lines of the board's outline."""
+    import shapely  # noqa: PLC0415
+
+    outline = board.outline
+    points, cuts = np.column_stack([outline.x_mm, outline.y_mm]), outline.start[1:-1]
+    return shapely.union_all([shapely.linestrings(line) for line in np.split(points, cuts) if len(line) > 1])
 
 
 def _of_both_sides(board: Board, found: CutGaps, row: Ints, nears_edge: Mask) -> Mask:

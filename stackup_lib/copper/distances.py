@@ -99,12 +99,18 @@ def _circle_to_line(board: Board, one: CopperShapes, other: CopperShapes) -> Flo
 
 
 def _box_to_box(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
-    """From the rectangle of a pad to the box around something, both as they lie in the pad's own axes."""
+    """From the rectangle of a pad to the box around something, both as they lie in the pad's own axes.
+
+    What is drawn has its box around the circle that it lies within: start and end are only two points of it.
+    """
     pads = board.pads
     turn = np.exp(1j * np.deg2rad(pads.rotation_deg[one.row]))
     along, across = _half_core(board, one)
     ends = np.stack([(other.start - one.start) * turn, (other.end - one.start) * turn])
-    boxes = np.flatnonzero(_is_box(other))
+    drawn, boxes = np.flatnonzero(other.kind == CopperShape.DRAWN), np.flatnonzero(_is_box(other))
+    if len(drawn):
+        middle, reach = ends[:, drawn].mean(axis=0), other.margin_mm[drawn] * (1 + 1j)
+        ends[:, drawn] = middle - reach, middle + reach
     if len(boxes):
         corners = (_rectangles(board, other.where(boxes)) - one.start[boxes][:, None]) * turn[boxes][:, None]
         ends[0, boxes] = corners.real.min(axis=1) + 1j * corners.imag.min(axis=1)

@@ -143,14 +143,14 @@ def _joined(areas: NDArray[np.object_], rows: Ints) -> list[tuple[Geometry, list
     return [(shapely.union_all(areas[those]), rows[those].tolist()) for those in members.values()]
 
 
-def drawn_area(board: Board, row: int) -> Geometry:
-    """Return the copper of a drawn shape; empty where it has neither a line nor a filling."""
+def drawn_area(board: Board, row: int, quarter: int = QUARTER) -> Geometry:
+    """Return the copper of a drawn shape, round as that many chords of a quarter; empty without line or filling."""
     import shapely  # noqa: PLC0415
 
     drawings = board.drawings
     if drawings.start[row + 1] == drawings.start[row]:
         return shapely.Polygon()
-    return shapely.buffer(drawn_core(board, row), float(drawings.width_mm[row]) / 2, quad_segs=QUARTER)
+    return shapely.buffer(drawn_core(board, row), float(drawings.width_mm[row]) / 2, quad_segs=quarter)
 
 
 def _boxes(pieces: CopperShapes) -> NDArray[np.object_]:

@@ -127,12 +127,15 @@ def pad_rows(board: Board, pieces: CopperShapes) -> Ints:
 
 
 def pad_pieces(board: Board, rows: Ints) -> CopperShapes:
-    """Return some pads as far as size and corners tell their shape: of a custom one a disc about its anchor."""
+    """Return some pads as far as size and corners tell their shape: of a custom one a disc about its anchor.
+
+    Where a pad has other shapes on some layers, its anchor is one of what is drawn there.
+    """
     pads = board.pads
     half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
     half_y = np.where(pads.shape[rows] == "circle", half_x, half_y)
     narrow = np.minimum(half_x, half_y)
-    is_custom = pads.shape[rows] == "custom"
+    is_custom = (pads.shape[rows] == "custom") & (pads.has_stack[rows] == 0)
     half_x, half_y = np.where(is_custom, narrow, half_x), np.where(is_custom, narrow, half_y)
     radius = np.where(is_custom, narrow, pads.corner_mm[rows])
     turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))

@@ -7,6 +7,7 @@ overlaps is a short.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +27,15 @@ QUARTER = 32
 """Chords of a quarter circle: a radius is short by a thousandth at most."""
 
 
+CHORD_SHARE = 1e-3
+"""More than the share of a radius that lies between a circle and its chords."""
+
 EXACT_MM = 1e-7
 """A tenth of KiCad's grid: what a gap between straight pieces may err by."""
+
+
+JoinedAreas = dict[int, list["Geometry"]]
+"""Areas in which two nets are joined, by the number that `net_pairs` gives these."""
 
 
 @entity
@@ -130,19 +138,61 @@ def same_pin(board: Board, one: CopperShapes, other: CopperShapes) -> Mask:
     return found
 
 
-def near_tie(ties: Sequence[NetTie], layer: int, one: CopperShapes, other: CopperShapes, reach_mm: float) -> Mask:
-    """Tell which pairs have their middle within reach of a net tie that joins their nets."""
+def net_pairs(one: CopperShapes, other: CopperShapes) -> Ints:
+    """Return a number for the two nets of each pair, the same whichever comes first."""
+    return np.minimum(one.net, other.net) << 32 | np.maximum(one.net, other.net)
+
+
+def joined_areas(
+    board: Board, ties: Sequence[NetTie], layer: int, one: CopperShapes, other: CopperShapes
+) -> JoinedAreas:
+    """Return where nets are joined on a layer: within net ties, and where pieces (pairs of one and other) overlap."""
+    found: JoinedAreas = {}
+    for tie in ties:
+        if tie.layers >> layer & 1:
+            for low, high in combinations(sorted(tie.nets.tolist()), 2):
+                found.setdefault(low << 32 | high, []).append(tie.area)
+    for pair, area in zip(net_pairs(one, other).tolist(), _shared(board, one, other).tolist(), strict=True):
+        found.setdefault(pair, []).append(area)
+    return found
+
+
+def gaps_beyond(  # noqa: PLR0917 - pairs, their gaps, and what is left out
+    board: Board, joined: JoinedAreas, gap_mm: Floats, one: CopperShapes, other: CopperShapes, reach_mm: float
+) -> Floats:
+    """Return the gaps of pairs outside the reach of the areas that join their nets; infinite where they have none.
+
+    Args:
+        board: the board.
+        joined: where nets are joined.
+        gap_mm: the least gap of each pair, wherever it is.
+        one: the first piece of each pair.
+        other: the second one.
+        reach_mm: around each area.
+    """
     import shapely  # noqa: PLC0415
 
-    found = np.zeros(len(one), dtype=np.bool_)
-    for tie in ties:
-        rows = tie.joins(one, other) if tie.layers >> layer & 1 else np.zeros(0, dtype=np.int64)
-        if len(rows):
-            a, b = one.where(rows), other.where(rows)
-            middle = (a.start + a.end + b.start + b.end) / 4
-            size = np.abs(a.end - a.start) + np.abs(b.end - b.start)
-            away = shapely.distance(tie.area, shapely.points(middle.real, middle.imag))
-            found[rows] |= away < reach_mm + size / 2
+    found, pairs = gap_mm.copy(), net_pairs(one, other)
+    for pair, areas in joined.items():
+        rows = np.flatnonzero(pairs == pair)
+        if not len(rows):
+            continue
+        around = shapely.buffer(shapely.union_all(areas), reach_mm)
+        shapely.prepare(around)
+        for side in (one, other):
+            rows = rows[shapely.intersects(around, shapely.box(*side.where(rows).boxes()))]
+        sides = [side.where(rows) for side in (one, other)]
+        left = [shapely.difference(_outlines(board, side), around) for side in sides]
+        apart = np.nan_to_num(shapely.distance(*left), nan=np.inf)
+        is_same = apart <= gap_mm[rows] + CHORD_SHARE * (sides[0].radius_mm + sides[1].radius_mm) + EXACT_MM
+        found[rows] = np.where(is_same, gap_mm[rows], apart)
+    return found
+
+
+def _outlines(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
+    """The outlines of pieces; of what has no radius the core."""
+    found, is_core = cores(board, pieces), pieces.radius_mm == 0
+    found[~is_core] = piece_areas(board, pieces.where(~is_core))
     return found
 
 
@@ -157,11 +207,11 @@ def _shared(board: Board, one: CopperShapes, other: CopperShapes) -> NDArray[np.
     return found
 
 
-def piece_areas(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
-    """The outlines of pieces."""
+def piece_areas(board: Board, pieces: CopperShapes, quarter: int = QUARTER) -> NDArray[np.object_]:
+    """The outlines of pieces, round ends as that many chords of a quarter circle."""
     import shapely  # noqa: PLC0415
 
-    return np.asarray(shapely.buffer(cores(board, pieces), pieces.radius_mm, quad_segs=QUARTER), dtype=np.object_)
+    return np.asarray(shapely.buffer(cores(board, pieces), pieces.radius_mm, quad_segs=quarter), dtype=np.object_)
 
 
 def narrow_side_mm(area: Geometry) -> float:

@@ -25,6 +25,25 @@ class Backdrill:
 
 
 @record
+class Machining:
+    """What is milled around a hole from one side: a "counterbore", a cylinder, or a "countersink", a cone.
+
+    Attributes:
+        start: the outer layer at which it enters.
+        size_mm: diameter there.
+        depth_mm, angle_deg: how deep it goes, and the cone's full angle.
+
+    What the file does not state is 0.
+    """
+
+    kind: str
+    start: int
+    size_mm: float
+    depth_mm: float
+    angle_deg: float
+
+
+@record
 class PlatedHole:
     """A via or plated pad of one net.
 
@@ -37,6 +56,7 @@ class PlatedHole:
         pad_mm: largest pad on it.
         keeps_unused: pads stay on the layers that it only passes.
         is_unsure: the net has a zone without a stored fill, which may use any layer.
+        pin_side: the layer that counts as used for no more than the pin that comes in there; -1 for none.
     """
 
     net: int
@@ -53,6 +73,8 @@ class PlatedHole:
     pad_mm: float = 0.0
     keeps_unused: bool = True
     is_unsure: bool = False
+    machinings: tuple[Machining, ...] = ()
+    pin_side: int = NO_LAYER
 
     @property
     def joins_nothing(self) -> bool:
@@ -304,6 +326,7 @@ def _via(board: Board, index: int, touched: Set[int], filled: Set[int], *, is_un
         pad_mm=float(vias.size_mm[index]),
         keeps_unused=vias.remove_unused[index] != 1,
         is_unsure=is_unsure,
+        machinings=machinings_of(vias.drilling, index, board.layer_count),
     )
 
 
@@ -311,6 +334,7 @@ def _pad(board: Board, index: int, touched: Set[int], filled: Set[int], *, is_un
     pads = board.pads
     bottom = board.layer_count - 1
     component_side = bottom if board.footprints.back[pads.footprint[index]] else 0
+    pin_side = NO_LAYER if component_side in touched | filled else component_side
     if touched or filled:  # where the pin comes in; a pad that nothing joins yet may be left on any layer
         touched = touched | {component_side}
     return PlatedHole(
@@ -327,6 +351,8 @@ def _pad(board: Board, index: int, touched: Set[int], filled: Set[int], *, is_un
         backdrills=backdrills_of(pads.drilling, index),
         pad_mm=float(max(pads.size_x_mm[index], pads.size_y_mm[index])),
         is_unsure=is_unsure,
+        machinings=machinings_of(pads.drilling, index, board.layer_count),
+        pin_side=pin_side,
     )
 
 
@@ -340,4 +366,18 @@ def backdrills_of(drilling: Drilling, index: int) -> tuple[Backdrill, ...]:
         Backdrill(int(start[index]), int(cut[index]), float(size[index]))
         for start, cut, size in columns
         if start[index] != NO_LAYER
+    )
+
+
+def machinings_of(drilling: Drilling, index: int, layer_count: int) -> tuple[Machining, ...]:
+    """Return what is milled around a via or pad by its row."""
+    d = drilling
+    sides = (
+        (0, d.front_post, d.front_post_size_mm, d.front_post_depth_mm, d.front_post_angle_deg),
+        (layer_count - 1, d.back_post, d.back_post_size_mm, d.back_post_depth_mm, d.back_post_angle_deg),
+    )
+    return tuple(
+        Machining(str(kind[index]), start, *(float(np.nan_to_num(column[index])) for column in sizes))
+        for start, kind, *sizes in sides
+        if kind[index]
     )

@@ -35,6 +35,9 @@ ENTER_DIAMETER = "in KiCad, enter the diameter of each hole that has none or les
 NARROW_MM = 0.3
 """Rings from this on are wide enough for every fab and copper weight."""
 
+FINE_QUARTER = 512
+"""Chords of a quarter circle: even a pad of 8 mm is short by less than 5 nm."""
+
 NO_RING_MM = 0.001
 """Below this a pad is as large as its hole: no ring is meant."""
 
@@ -202,18 +205,18 @@ def _ring_in_outline(board: Board, row: int) -> float:
 
     hole, drawn = slot_pieces(board, np.array([row])), board.drawings
     core, wall = cores(board, hole)[0], piece_areas(board, hole)[0]
-    anchor = list(piece_areas(board, pad_pieces(board, np.array([row]))))
+    anchor = list(piece_areas(board, pad_pieces(board, np.array([row])), FINE_QUARTER))
     shapes = np.flatnonzero(drawn.pad == row)
     on = {tuple(shapes[holds_layer(drawn.layers[shapes], layer)]) for layer in layers_of(int(board.pads.layers[row]))}
     found = []
     for rows in on:
-        copper = shapely.union_all([*anchor, *(drawn_area(board, int(one)) for one in rows)])
+        copper = shapely.union_all([*anchor, *(drawn_area(board, int(one), FINE_QUARTER) for one in rows)])
         if copper.is_empty:  # where the pad is left out, as nothing joins it
             continue
         inside = shapely.distance(copper.boundary, core) if shapely.covers(copper, core) else 0.0
         has_copper = shapely.difference(copper, wall).area > 0
         found.append(max(inside - float(hole.radius_mm[0]), NO_RING_MM if has_copper else 0.0))
-    return min(found, default=math.nan)
+    return round(min(found, default=math.nan), 5)
 
 
 def narrow_side_mm(pads: Pads, rows: Ints) -> Floats:

@@ -10,8 +10,11 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location
 from stackup_lib.board.board import NO_LAYER, Ints
 from stackup_lib.core.arrays import distinct
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole, plated_holes
+
+BACKDRILL = "backdrill"
 
 SIZE = "diameter of the declared backdrills"
 DECLARE_SIZE = "size_mm = ?  # under [[backdrill]]"
@@ -19,10 +22,17 @@ DECLARE_SIZE = "size_mm = ?  # under [[backdrill]]"
 
 @record
 class DrilledHole:
-    """A hole and one of its backdrills."""
+    """A hole and one of its backdrills, or what else is milled around it.
+
+    Attributes:
+        kind: what it is, in one word.
+        lacks: what is missing to tell which layers it passes, None where that is known.
+    """
 
     hole: PlatedHole
     drill: Backdrill
+    kind: str = BACKDRILL
+    lacks: MissingFact | None = None
 
     @property
     def passed(self) -> range:

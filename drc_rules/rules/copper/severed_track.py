@@ -3,9 +3,10 @@
 What it checks
 --------------
 Tracks and arcs that cross the edge of the board, a cut-out or a slot on Edge.Cuts: connected tracks of one net on one
-layer, of which the outline leaves more than one part within the board. A track that leaves the board at one place only,
-as to a plating bar, is no break; FAB018 reports it as copper at the edge. Where most vias and pads lie in cut-outs, the
-outer ring counts as a panel frame and these as boards.
+layer, of which the outline leaves more than one part within the board. A slot that is drawn as one line cuts along it,
+whatever its width. A track that leaves the board at one place only, as to a plating bar, is no break; FAB018 reports it
+as copper at the edge. Where most vias and pads lie in cut-outs, the outer ring counts as a panel frame and these as
+boards.
 
 Why it matters
 --------------

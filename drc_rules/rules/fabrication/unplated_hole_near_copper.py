@@ -4,9 +4,9 @@ What it checks
 --------------
 The gap from the wall of every unplated hole (KiCad's NPTH pads, slots included) to the tracks, vias, pads and filled
 zones of every net on every layer, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. For any
-fab the drill must not meet a track, via or pad at all. The copper of the hole's own pad, pads of its part that it is
-drilled through, and tracks of their net on their layers are exempt. While fills are out of date (FAB014) they do not
-count, and without a finding the clause is not verifiable.
+fab the drill must not meet a track, via or pad at all. The copper of the hole's own pad, pads of its part that go all
+around it or that it takes away as a whole, and tracks of their net on their layers are exempt. While fills are out of
+date (FAB014) they do not count, and without a finding the clause is not verifiable.
 
 Why it matters
 --------------

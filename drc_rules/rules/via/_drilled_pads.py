@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes
+from drc_rules.analysis.via.machined_holes import machined_by_width
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.copper.distances import gaps, via_lands
@@ -42,8 +43,11 @@ class Drills:
 
 
 def nearest_to_drills(ctx: Context, reach_mm: float) -> dict[DrilledHole, Near]:
-    """Return the copper of another net that comes nearest to each backdrill; none of what is beyond reach."""
-    holes = [one for one in drilled_holes(ctx) if one.drill.size_mm]
+    """Return the copper of another net that comes nearest to each backdrill, counterbore and countersink.
+
+    None of what is beyond reach.
+    """
+    holes = [one for one in (*drilled_holes(ctx), *ctx.get(machined_by_width)) if one.drill.size_mm and not one.lacks]
     if not holes:
         return {}
     drills = drills_of(holes)
@@ -85,7 +89,8 @@ def pads_near(board: Board, drills: Drills, reach_mm: float) -> Iterator[tuple[i
     for layer in range(int(drills.first.min()), int(drills.last.max()) + 1):
         passed |= np.uint64(1 << layer)
     has_copper = ((pads.layers & passed) != 0) & (pads.kind != PadKind.NON_PLATED)
-    rows = np.flatnonzero(has_copper & (np.isfinite(pads.corner_mm) | (pads.shape == "custom")))
+    has_anchor = (pads.shape == "custom") & (pads.has_stack == 0)
+    rows = np.flatnonzero(has_copper & (np.isfinite(pads.corner_mm) | has_anchor))
     reach = np.hypot(pads.size_x_mm, pads.size_y_mm) / 2 + np.hypot(pads.shift_x_mm, pads.shift_y_mm)
     around = disc_pieces(rows, pads.net[rows], pads.x_mm[rows] + 1j * pads.y_mm[rows], reach[rows])
     pad, drill = _pairs(around, discs, reach_mm)

@@ -1,4 +1,4 @@
-"""A backdrill is too close to copper of another net.
+"""A backdrill, counterbore or countersink is too close to copper of another net.
 
 What it checks
 --------------
@@ -6,6 +6,8 @@ On every layer that a backdrill passes: the distance from its edge to tracks, vi
 against the clause's fab tier. Connector pins adjacent to it count with their pads on inner layers, surface pads on the
 side where the drill enters. The commonest fault is a plane opening made for the hole's pad instead of the wider drill.
 Where a zone on those layers has no stored fill, the clearance is not verifiable. Graphics count where they have a net.
+KiCad 10's counterbores and countersinks of all holes count like backdrills, on the layers whose upper face they reach,
+a countersink with its width there.
 
 Why it matters
 --------------
@@ -33,7 +35,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
-from drc_rules.analysis.via.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
+from drc_rules.analysis.via.drilled_holes import BACKDRILL, DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
+from drc_rules.analysis.via.machined_holes import NO_NET, machined_by_width
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
@@ -48,6 +51,7 @@ from stackup_lib.core.facts import MissingFact
 
 def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
     yield from drilled_holes(ctx)
+    yield from ctx.get(machined_by_width)
 
 
 FORMULA = """
@@ -62,12 +66,14 @@ D: diameter of the backdrill [mm]
 @rule("VIA007", kinds=("backdrill_clearance",), over=_drilled, formula=FORMULA, reads_fills=True)
 def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) -> Iterator[DraftFinding]:
     """Yield one finding per drill whose nearest neighbour is nearer than the tier allows."""
+    if drilled.lacks:
+        raise drilled.lacks
     if not drilled.drill.size_mm:
         raise MissingFact(SIZE, DECLARE_SIZE)
     least = backdrill_clearance_mm(Tier(clause.limit.at_least or Tier.BEST))
     nearest = ctx.get(nearest_to_drills, least).get(drilled)
     if nearest is not None:
-        what = f"{ctx.board.nets[drilled.hole.net]}, {ctx.board.nets[nearest[2]] or 'copper'} next to it"
+        what = f"{ctx.board.nets[drilled.hole.net] or NO_NET}, {ctx.board.nets[nearest[2]] or 'copper'} next to it"
         ctx.shows(what, g=nearest[0], g_min=least, D=drilled.drill.size_mm)
     if nearest is None or nearest[0] >= least - TOLERANCE_MM:
         _need_fills(ctx, drilled)
@@ -75,15 +81,17 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     gap, layer, net = nearest
     board, hole, drill = ctx.board, drilled.hole, drilled.drill
     start, name = board.copper_layers[drill.start].name, board.copper_layers[layer].name
+    is_backdrill, whose = drilled.kind == BACKDRILL, board.nets[hole.net] or NO_NET
+    width, smaller = (f"drill from {start}", "via and backdrill") if is_backdrill else ("wide there", drilled.kind)
     how = f"cuts {distance_text(-gap)} into copper" if gap < 0 else f"to copper {distance_text(gap)}"
     yield DraftFinding(
         title=(
-            f"backdrill {how}, minimum {least:g} mm ({clause.limit.at_least} fabs): {board.nets[hole.net]}, "
-            f"{drill.size_mm:g} mm drill from {start}, {board.nets[net] or 'copper'} on {name}"
+            f"{drilled.kind} {how}, minimum {least:g} mm ({clause.limit.at_least} fabs): {whose}, "
+            f"{drill.size_mm:g} mm {width}, {board.nets[net] or 'copper'} on {name}"
         ),
-        why="A backdrill is wider than its hole and wanders: it can cut the copper next to it",
-        fix=f"Move {board.nets[net] or 'the copper'} away on {name}, or use a smaller via and backdrill",
-        ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", start),
+        why=f"A {drilled.kind} is wider than its hole and wanders: it can cut the copper next to it",
+        fix=f"Move {board.nets[net] or 'the copper'} away on {name}, or use a smaller {smaller}",
+        ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", start, *([] if is_backdrill else [drilled.kind])),
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=least,
         places=(place_of(ctx, drilled, layer),),

@@ -144,6 +144,7 @@ class _Pad(NamedTuple):
     drilling: DrillingRow
     shift: tuple[float, float]
     corner: float
+    has_stack: bool
     unused: tuple[int, int]
     die: tuple[float, float]
     uuid: str
@@ -180,6 +181,7 @@ def _pads(source: BoardText, items: Ints, row_of: Ints, footprints: Footprints) 
         shift_x_mm=floats([r.shift[0] for r in rows]),
         shift_y_mm=floats([r.shift[1] for r in rows]),
         corner_mm=floats([r.corner for r in rows]),
+        has_stack=flags([int(r.has_stack) for r in rows]),
         remove_unused=flags([r.unused[0] for r in rows]),
         keep_end=flags([r.unused[1] for r in rows]),
         tie=tie_groups(source, items, row_of, owner, numbers),
@@ -274,6 +276,7 @@ def _pad(source: BoardText, node: tree.Node) -> _Pad:
         drilling=drilling(source, node),
         shift=(0.0, 0.0) if shift is None else tree.pair(shift),
         corner=_corner(node, words[2], size),
+        has_stack=tree.find(node, "padstack") is not None,
         unused=unused_pads(node),
         die=(tree.value(node, "die_length") or 0.0, tree.value(node, "die_delay") or 0.0),
         uuid=_uuid(node),

@@ -11,10 +11,16 @@ import pytest
 from drc_rules.analysis.fabrication.fab_holes import PLACES_SHOWN, hole_sets
 from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
 from drc_rules.stackup_design.stackup_fixes import tg_steps
+from stackup_lib.board.board import Board
+from stackup_lib.copper.clearances import SpaceFinder
+from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.kicad import read_board
 from stackup_lib.materials import TgMethod, catalogue
 from stackup_lib.synthesis import CandidateStackup, Goals, TgLimit
 from tests.boards.test_open_questions import candidate
+from tests.support.mini import mini_file
 from tests.unit.drc_rules.analysis.test_hole_groups import context, via
 
 FIRST = ["F.Cu", "In1.Cu"]
@@ -62,6 +68,52 @@ def test_rings_are_the_narrower_side_and_plated_pins_count_among_the_drilled(tmp
     assert holes.counted(np.array([0, 2, 3])) == "1 of 2 vias and 2 plated holes"
     assert holes.counted(np.array([0, 1, 2])) == "2 vias and 1 of 2 plated holes"
     assert lasered.counted(np.array([0])) == "1 microvia"
+
+
+def with_stack(folder: Path, drill_mm: float, inner_mm: float, *, is_custom: bool, **table: object) -> Board:
+    """A plated pad of 2 mm at (30, 20) of a board of four layers, round and of `inner_mm` on inner layers."""
+    area = {"area_mm": [[-1, -1], [1.2, -1], [1.2, 1], [-1, 1]]} if is_custom else {"shape": "circle"}
+    pad = {"number": "1", "net": "/A", "kind": "through", "size_mm": [2, 2], "drill_mm": drill_mm, **area}
+    part = {"reference": "J1", "at_mm": [30, 20], "pads": [pad]}
+    path = mini_file(folder, {"size_mm": [60, 40], "copper_layers": 4, "parts": [part], **table})
+    stack = (
+        f'(padstack (mode front_inner_back) (layer "Inner" (shape circle) (size {inner_mm} {inner_mm}))'
+        ' (layer "B.Cu" (shape circle) (size 2 2))) (remove_unused_layers no)'
+    )
+    text = path.read_text(encoding="utf-8")
+    assert text.count("(remove_unused_layers no)") == 1
+    path.write_text(text.replace("(remove_unused_layers no)", stack), encoding="utf-8")
+    return read_board(path)
+
+
+@pytest.mark.parametrize(
+    ("drill_mm", "inner_mm", "ring_mm"), [(0.9, 1.0, 0.05), (0.96, 1.0, 0.02), (0.9, 1.6, 0.35), (0.9, 2.4, 0.55)]
+)
+@pytest.mark.parametrize("is_custom", [True, False])
+def test_the_ring_of_a_pad_with_other_shapes_inside_is_the_least_of_them(
+    tmp_path: Path, drill_mm: float, inner_mm: float, ring_mm: float, *, is_custom: bool
+) -> None:
+    """Half of what the smaller of 2 mm outside and the circle inside is wider than the hole, to the last figure."""
+    (holes,) = hole_sets(with_stack(tmp_path, drill_mm, inner_mm, is_custom=is_custom))
+
+    assert holes.ring_mm.tolist() == [ring_mm]
+
+
+@pytest.mark.parametrize(("beside_mm", "is_short"), [(0.8, False), (0.5, True)])
+def test_the_anchor_of_a_custom_pad_is_only_where_its_stack_has_it(
+    tmp_path: Path, beside_mm: float, *, is_short: bool
+) -> None:
+    """A track of 0.2 mm on In1.Cu beside a circle of 0.9 mm there: 0.25 mm off, or 0.05 mm over its rim."""
+    y = 20 + beside_mm
+    tracks = [{"net": "/B", "layer": "In1.Cu", "width_mm": 0.2, "path_mm": [[20, y], [40, y]]}]
+    board = with_stack(tmp_path, 0.5, 0.9, is_custom=True, tracks=tracks)
+
+    found = SpaceFinder(CopperMap(board), (0.3,) * 4, PostFills(CopperMap(board), 0.3, (0.3,) * 4))
+
+    joined = [one.overlap_mm for one in found.drawn_shorts] + (-found.shorts(1).gap_mm).tolist()
+    apart = found.on(1).gap_mm.tolist()
+    assert joined == (pytest.approx([0.05], abs=1e-3) if is_short else [])
+    assert apart == ([] if is_short else pytest.approx([0.25], abs=1e-3))
 
 
 def test_a_placeholder_for_a_diameter_has_no_ring_and_is_asked_for(tmp_path: Path) -> None:

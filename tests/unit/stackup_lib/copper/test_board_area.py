@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Outline
-from stackup_lib.copper.board_area import are_outside, board_area
+from stackup_lib.copper.board_area import SLIT_MM, are_outside, board_area, slits
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.cut_gaps import OUTSIDE, cut_gaps
 from stackup_lib.kicad import read_board
@@ -117,3 +117,19 @@ def test_what_holds_most_of_the_copper_is_no_cut_out(
     found = cut_gaps(CopperMap(dataclasses.replace(board, outline=rings)))
 
     assert {board.nets[net] for net in found.net[found.cut == OUTSIDE].tolist()} == outside
+
+
+@pytest.mark.parametrize(
+    ("lines", "length_mm"),
+    [
+        ([BOARD], 0),
+        ([BOARD, box(10, 10, 5, 5)], 0),
+        ([BOARD, [(10, 10), (10, 20)]], 10),
+        ([BOARD, [(10, 10), (10, 20)], [(10, 20), (16, 20)], [(30, 5), (33, 9)]], 21),  # an elbow, and another one
+        ([BOARD, [(10, 10), (10, 20)], [(10, 20), (10, 10)]], 10),  # drawn twice: a ring around nothing
+        ([BOARD, [(10, 10), (10.001, 10)]], 0),  # a speck
+    ],
+)
+def test_slots_drawn_as_one_line_are_what_encloses_nothing(lines: list[Line], length_mm: float) -> None:
+    """Each hardly wider than a line, with its ends round."""
+    assert slits(outline(*lines)).area == pytest.approx(2 * SLIT_MM * length_mm, abs=1e-4)

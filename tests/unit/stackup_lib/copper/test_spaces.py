@@ -115,6 +115,71 @@ def test_pads_lie_where_they_are_turned_and_shifted_to(tmp_path: Path) -> None:
     assert by_nets(shifted, on(shifted, reach_mm=1.0)) == {("/A", "/B"): pytest.approx(0.7 - 0.3 - 0.05 - 0.2)}
 
 
+@pytest.mark.slow
+def test_drawn_copper_next_to_pads_with_corners_is_as_far_as_its_polygon(tmp_path: Path) -> None:
+    """Hooks of 4 by 1 and 1 by 3 mm, of which two points tell nothing: as custom pads, by rectangles at their arms."""
+    chance = np.random.default_rng(11)
+    hook = [(-0.5, -0.5), (3.5, -0.5), (3.5, 0.5), (0.5, 0.5), (0.5, 2.5), (-0.5, 2.5)]
+    parts, polygons = [], {}
+    for number in range(40):
+        at = (5.0 + 10 * (number % 8), 5.0 + 10 * (number // 8))
+        beside = np.round(chance.uniform((-1.2, -1.2), (4.2, 3.2)), 4)
+        size, shape = np.round(chance.uniform(0.4, 1.0, 2), 4).tolist(), ("rect", "roundrect")[number % 2]
+        own = {"number": "1", "net": f"/A{number}", "size_mm": [1, 1], "area_mm": hook}
+        pad = {"number": "2", "net": f"/B{number}", "at_mm": beside.tolist(), "size_mm": size, "shape": shape}
+        parts.append({"reference": f"U{number}", "at_mm": at, "pads": [own, pad]})
+        corner = 0.25 * min(size) * (number % 2)
+        half = np.array(size) / 2 - corner
+        core = shapely.box(*(beside - half), *(beside + half))
+        other = core.buffer(corner, quad_segs=64) if corner else core
+        polygons[f"/A{number}", f"/B{number}"] = shapely.distance(shapely.Polygon(hook), other)
+    board = built(tmp_path, size_mm=[90, 60], parts=parts)
+
+    found = by_nets(board, on(board))
+
+    expected = {nets: apart for nets, apart in polygons.items() if 1e-3 < apart < REACH_MM - 1e-3}
+    assert len(expected) > 8
+    assert {nets: found.get(nets) for nets in expected} == pytest.approx(expected, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("first_mm", "last_mm", "apart"),
+    [(0.0, 40.0, [0.05]), (17.0, 25.0, [0.05]), (18.9, 23.1, []), (0.0, 18.9, [0.05]), (19.1, 22.9, [])],
+)
+def test_along_tracks_that_pass_a_net_tie_only_what_is_near_it_is_left_out(
+    tmp_path: Path, first_mm: float, last_mm: float, apart: list[float]
+) -> None:
+    """The tie is copper from 19.7 to 22.3 mm, down to 20.3 mm: from 18.8 to 23.2 mm the tracks are within 1 mm."""
+    pads = [
+        {"number": str(k + 1), "net": net, "at_mm": [k * 2.0, 0], "size_mm": [0.6, 0.6]}
+        for k, net in enumerate(("/A", "/B"))
+    ]
+    board = built(
+        tmp_path,
+        parts=[{"reference": "NT1", "at_mm": [20, 20], "net_ties": ["1, 2"], "pads": pads}],
+        tracks=[track("/A", first_mm, 20.5, last_mm, 20.5), track("/B", first_mm, 20.65, last_mm, 20.65)],
+    )
+
+    found = on(board, reach_mm=0.07)
+
+    assert found.gap_mm.tolist() == pytest.approx(apart)
+
+
+def test_away_from_a_short_its_nets_are_told_apart(tmp_path: Path) -> None:
+    """A track of /B that crosses one of /A at x = 5 and comes near another one at x = 30 mm, 0.04 mm apart there."""
+    board = built(
+        tmp_path,
+        tracks=[
+            track("/A", 5, 5, 5, 15),
+            track("/B", 4, 10, 35, 10),
+            track("/A", 28, 10.14, 35, 10.14),
+            track("/A", 5, 10.13, 5.9, 10.13),
+        ],
+    )
+
+    assert on(board, reach_mm=0.07).gap_mm.tolist() == pytest.approx([0.04])
+
+
 def test_arcs_are_measured_along_their_bend(tmp_path: Path) -> None:
     """Two concentric arcs of 1.0 and 1.25 mm leave 0.15 mm, a track next to the bulge what is left of its distance."""
     board = built(tmp_path, tracks=[track("/A", 0, 0, 1, 1), track("/B", 0, 0, 1, 1), track("/C", 0, 0, 1, 1)])
