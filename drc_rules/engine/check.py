@@ -15,7 +15,7 @@ from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
 from drc_rules.analysis.targets.configured_geometries import bounds_notes
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
 from drc_rules.analysis.thermal.hot_parts import fill_notes
-from drc_rules.engine.decide import Outcome, begin, coverage_of, headline_of
+from drc_rules.engine.decide import Outcome, begin, coverage_of, headline_of, not_laid_out
 from drc_rules.engine.finding_lines import with_lines
 from drc_rules.engine.missing_inputs import proofs, with_open_values
 from drc_rules.engine.suppressions import accept
@@ -134,7 +134,9 @@ def _decided(context: Context, outcome: Outcome, purpose: tuple[str | None, str 
 
     `data` is the board's text, for the lines of findings.
     """
-    headline, why = headline_of(outcome.verdicts, profile=purpose[0], form=purpose[1])
+    headline, why = headline_of(
+        outcome.verdicts, profile=purpose[0], form=purpose[1], lacking=not_laid_out(context.board)
+    )
     return {
         "headline": headline,
         "headline_why": why,

@@ -16,6 +16,7 @@ from drc_rules.report.model import ClauseVerdict, Coverage, Finding, FindingLimi
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, Rule
+from stackup_lib.board.board import Board
 from stackup_lib.core.background_process import BackgroundTask, WorkQueue, may_copy
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact, least
@@ -26,6 +27,9 @@ from stackup_lib.core.words import count
 
 NO_WORKLOAD = "no workload given: only what holds for every board was checked"
 NO_WORKLOAD_IN_FORM = "no workload given: only the form factor and what holds for every board were checked"
+
+NOTHING_PLACED, NOTHING_ROUTED = "nothing is placed or routed", "nothing is routed"
+"""Why a board whose requirements are all met can still not be called fit."""
 
 NO_RULE = Missing(fact="no rule yet", how_to_give="a later version will decide this requirement")
 
@@ -351,12 +355,13 @@ def coverage_of(
 
 
 def headline_of(
-    verdicts: Iterable[ClauseVerdict], *, profile: str | None, form: str | None = None
+    verdicts: Iterable[ClauseVerdict], *, profile: str | None, form: str | None = None, lacking: str = ""
 ) -> tuple[Headline, str]:
     """Return the headline and the reason for it in one sentence.
 
     `not fit` needs an error; `fit` needs every error-tier clause passed (or not applicable) on facts of better than low
-    confidence. Clauses without a rule do not count. Without a workload a board without errors is neither.
+    confidence. Clauses without a rule do not count. Without a workload a board without errors is neither. With nothing
+    placed or routed (`lacking`) no board is fit: most clauses have had nothing to look at.
     """
     counted = [v for v in verdicts if v.has_rule]
     broken = [v.clause.title for v in counted if v.worst is Severity.ERROR]
@@ -365,11 +370,19 @@ def headline_of(
     if profile is None:
         return Headline.NO_WORKLOAD, NO_WORKLOAD_IN_FORM if form else NO_WORKLOAD
     undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
-    if undecided:
-        return Headline.NOT_PROVEN, f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}"
+    open_ = [f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}"] if undecided else []
+    if reasons := [*([lacking] if lacking else []), *open_]:
+        return Headline.NOT_PROVEN, "; ".join(reasons)
     applies = [v for v in counted if v.verdict is not Verdict.NOT_APPLICABLE]
     met = sum(v.clause.severity is Severity.ERROR for v in applies)
     return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
+
+
+def not_laid_out(board: Board) -> str:
+    """Say that nothing is placed or routed yet; "" for a board with copper to look at, or with nothing to join."""
+    if board.is_blank:
+        return NOTHING_PLACED
+    return NOTHING_ROUTED if board.is_unrouted else ""
 
 
 def _some(titles: list[str], shown: int = 2) -> str:

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from drc_rules.engine.decide import headline_of
+from drc_rules.engine.decide import NOTHING_PLACED, headline_of
+from drc_rules.engine.missing_inputs import LAY_OUT
 from drc_rules.report.model import ClauseVerdict, Finding, Headline, Missing, Report, StaleSuppression, TakenAs, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.facts import Confidence
@@ -183,6 +184,10 @@ def errors(code: str) -> tuple[Finding, ...]:
             "stackwright init boards/card.kicad_pcb --profile training-b200",
         ),
         ({"headline": Headline.NOT_PROVEN, "proofs": ("# in KiCad: fill the zones",)}, "in KiCad: fill the zones"),
+        (  # no declaration helps before there is a layout
+            {"headline": Headline.NOT_PROVEN, "proofs": (f"# {LAY_OUT[NOTHING_PLACED]}", 'foil = "?"')},
+            "in KiCad, place the parts and route the board, then check it again",
+        ),
         (
             {"headline": Headline.NOT_FIT, "findings": errors("MAT001")},
             "stackwright suggest boards/card.kicad_pcb --profile training-b200",

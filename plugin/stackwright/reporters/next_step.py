@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drc_rules.engine.missing_inputs import FILL_IN
+from drc_rules.engine.missing_inputs import FILL_IN, LAY_OUT
 from drc_rules.report.model import Headline, Report
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import load_profile
@@ -23,6 +23,9 @@ def next_step(report: Report) -> str:
     if report.headline is Headline.FIT:
         return command_line("fab-pack", board, "--output", "fab")
     if report.headline is Headline.NOT_PROVEN:
+        for step in LAY_OUT.values():
+            if f"# {step}" in report.proofs:
+                return step
         if any(not line.startswith("#") for line in report.proofs):
             begun = [line.removeprefix("# ") for line in report.proofs if line.startswith(FILL_IN)]
             return begun[0] if begun else command_line("init", board, *_purpose(report))
