@@ -12,7 +12,17 @@ from drc_rules.engine.one_finding import Left, Tiered, left_over, once_per_defec
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import guesses
 from drc_rules.facts.results import Kept, Key
-from drc_rules.report.model import ClauseVerdict, Coverage, Finding, FindingLimit, Headline, Missing, RuleCrash, Verdict
+from drc_rules.report.model import (
+    ClauseVerdict,
+    Coverage,
+    Finding,
+    FindingLimit,
+    Headline,
+    Missing,
+    RuleCrash,
+    Verdict,
+    left_out,
+)
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, Rule
@@ -21,7 +31,7 @@ from stackup_lib.core.background_process import BackgroundTask, WorkQueue, may_c
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interrupts import raise_if_interrupted
-from stackup_lib.core.record import workpiece
+from stackup_lib.core.record import record, workpiece
 from stackup_lib.core.stopwatch import span
 from stackup_lib.core.words import count
 
@@ -91,6 +101,19 @@ class _Tally:
         return Verdict.PASSED if self.passed else Verdict.NOT_APPLICABLE
 
 
+@record
+class LeftOut:
+    """What is told of clauses whose rule the user has left out.
+
+    Attributes:
+        by: what leaves it out, e.g. `--ignore VIA`.
+        is_counted: with how many objects it would judge, where these are found quickly; else each clause is one.
+    """
+
+    by: str = ""
+    is_counted: bool = True
+
+
 def run(context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chosen: Iterable[Rule]) -> Outcome:
     """Decide every clause.
 
@@ -104,7 +127,11 @@ def run(context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chos
 
 
 def begin(
-    context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chosen: Iterable[Rule]
+    context: Context,
+    clauses: Iterable[Clause],
+    rules: Iterable[Rule],
+    chosen: Iterable[Rule],
+    left: LeftOut = LeftOut(),  # noqa: B008 - it is frozen
 ) -> Callable[[], Outcome]:
     """Decide what is decided in this process, and return what waits for the rest; arguments as of `run`."""
     by_kind = {kind: r for r in rules for kind in r.kinds}
@@ -120,7 +147,7 @@ def begin(
     known, queue = context.results.keys if is_copied else None, WorkQueue(len(families))
 
     def decide(rows: Iterable[int]) -> dict[int, Outcome]:
-        return {k: _decided(context, *todo[k], on) for k in rows}
+        return {k: _decided(context, *todo[k], on, left) for k in rows}
 
     def decide_families(*, backwards: bool) -> dict[int, Outcome]:
         """Decide family by family from one end, until both processes together have had all."""
@@ -174,17 +201,28 @@ def _by_family(deciders: Sequence[Rule | None]) -> list[list[int]]:
     return [families[name] for name in sorted(families)]
 
 
-def _decided(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule]) -> Outcome:
+def _decided(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule], left: LeftOut) -> Outcome:
     """Decide one clause; what has no rule, or none that is on, stays undecided."""
     outcome = Outcome()
     if decider is None:
         outcome.verdicts.append(_undecided(clause, NO_RULE, code="", has_rule=False))
     elif decider not in on:
-        missing = Missing(fact=f"rule {decider.code}, which --select or --ignore leaves out", how_to_give="")
-        outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
+        many = _how_many(context, clause, decider) if left.is_counted and not decider.slow_objects else 1
+        undecided = _undecided(clause, left_out(decider.code, left.by), code=decider.code)
+        outcome.verdicts.append(undecided.model_copy(update={"undecided": many}))
     else:
         _decide(context, clause, decider, outcome)
     return outcome
+
+
+def _how_many(context: Context, clause: Clause, decider: Rule) -> int:
+    """Count the objects that a rule which is left out would judge; 1 where there are none, or that is not known."""
+    try:
+        with context.aside():
+            return max(1, sum(1 for _ in decider.over(context, clause)))
+    except Exception:  # the clause is open in any case
+        raise_if_interrupted()
+        return 1
 
 
 def _undecided(clause: Clause, missing: Missing, *, code: str, has_rule: bool = True) -> ClauseVerdict:

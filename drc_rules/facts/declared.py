@@ -32,6 +32,8 @@ class Overrides:
         select, ignore: rules to run and to leave out, by family, code or name.
         suppress: False to disregard what lets findings pass: `[[suppress]]`, `fail_on`, `select`, `ignore`.
         impedance: targets that go before `[[impedance]]`; of several for a net the last.
+        by_settings: which of `select` and `ignore` come from the settings.
+        counts_left_out: False where nobody looks at how many objects the rules that are left out would judge.
     """
 
     profile: str | None = None
@@ -40,6 +42,18 @@ class Overrides:
     ignore: tuple[str, ...] = ()
     suppress: bool = True
     impedance: tuple[ImpedanceDeclaration, ...] = ()
+    by_settings: tuple[str, ...] = ()
+    counts_left_out: bool = True
+
+    @property
+    def left_out_by(self) -> str:
+        """What leaves rules out, as people write it: `--ignore VIA,LOS`; "" where all run."""
+        told = []
+        for name, words in (("select", self.select), ("ignore", self.ignore)):
+            if words:
+                listed = ",".join(words)
+                told.append(f"{name} {listed} in {FILE_NAME}" if name in self.by_settings else f"--{name} {listed}")
+        return " ".join(told)
 
     def counting(self, options: CheckOptions) -> CheckOptions:
         """Return what counts of `[check]`: nothing that lets a finding pass where suppressions do not count."""
@@ -49,7 +63,10 @@ class Overrides:
 
     def with_defaults(self, options: CheckOptions) -> Overrides:
         """Return these with the rules of `[check]` where the command line chooses none."""
-        return replace(self, select=self.select or options.select, ignore=self.ignore or options.ignore)
+        own = {"select": self.select, "ignore": self.ignore}
+        stated = {"select": options.select, "ignore": options.ignore}
+        taken = {name: words for name, words in stated.items() if words and not own[name]}
+        return replace(self, **taken, by_settings=tuple(taken)) if taken else self
 
 
 @record

@@ -94,6 +94,7 @@ class Rule:
         formula_text: what it computes, as `read_formula` reads it; empty where it computes nothing.
         reads_fills: its answer rests on the stored fills of zones: it is not verifiable while these are out of date.
         gives_way_to: codes of rules whose findings on the same items replace its own.
+        slow_objects: finding its objects takes most of its time: nothing counts them where the rule is left out.
     """
 
     code: str
@@ -108,6 +109,7 @@ class Rule:
     reads_fills: bool = False
     gives_way_to: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    slow_objects: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -145,6 +147,7 @@ def rule(
     reads_fills: bool = False,
     gives_way_to: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
+    slow_objects: bool = False,
 ) -> Callable[[Check[S]], Check[S]]:
     """Declare the decorated function as a rule that decides clauses of the given kinds.
 
@@ -157,6 +160,7 @@ def rule(
         reads_fills: it rests on the stored fills of zones, see `Rule`.
         gives_way_to: rules whose findings on the same items replace its own.
         aliases: former names of the rule.
+        slow_objects: see `Rule`.
     """
 
     def declare(check: Check[S]) -> Check[S]:
@@ -174,6 +178,7 @@ def rule(
             reads_fills=reads_fills,
             gives_way_to=gives_way_to,
             aliases=aliases,
+            slow_objects=slow_objects,
         )
         check.__rule__ = declared  # type: ignore[attr-defined]
         return check

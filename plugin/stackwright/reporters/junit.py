@@ -115,7 +115,7 @@ def _clause(verdict: ClauseVerdict, checked: Checked, suite: str) -> ET.Element:
     elif verdict.verdict is Verdict.FAILED:
         _skipped(case, f"{verdict.words}, and accepted")
     elif verdict.verdict is Verdict.NOT_VERIFIABLE:
-        _skipped(case, f"not verifiable. {what_it_needs(verdict)}")
+        _skipped(case, f"{verdict.words}. {what_it_needs(verdict)}")
     elif verdict.verdict is Verdict.NOT_APPLICABLE:
         _skipped(case, "not applicable")
     if verdict.is_guess:
