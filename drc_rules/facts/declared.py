@@ -63,10 +63,16 @@ class Overrides:
 
     def with_defaults(self, options: CheckOptions) -> Overrides:
         """Return these with the rules of `[check]` where the command line chooses none."""
-        own = {"select": self.select, "ignore": self.ignore}
-        stated = {"select": options.select, "ignore": options.ignore}
-        taken = {name: words for name, words in stated.items() if words and not own[name]}
-        return replace(self, **taken, by_settings=tuple(taken)) if taken else self
+        taken = {
+            "select": bool(options.select and not self.select),
+            "ignore": bool(options.ignore and not self.ignore),
+        }
+        return replace(
+            self,
+            select=self.select or options.select,
+            ignore=self.ignore or options.ignore,
+            by_settings=(*self.by_settings, *(name for name, is_taken in taken.items() if is_taken)),
+        )
 
 
 @record

@@ -89,8 +89,8 @@ def unproven_words(report: Report) -> str:
     parts = [f"{count(number, 'requirement')} {words}" for number, words in told if number]
     if report.unknown_pairs:
         parts.append(f"{count(len(report.unknown_pairs), 'pair')} of unknown interface")
-    if told := left_out_words(report):
-        parts.append(told)
+    if left := left_out_words(report):
+        parts.append(left)
     return ", ".join(parts)
 
 
