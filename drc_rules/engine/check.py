@@ -17,7 +17,7 @@ from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
 from drc_rules.analysis.targets.configured_geometries import bounds_notes
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
 from drc_rules.analysis.thermal.hot_parts import fill_notes
-from drc_rules.engine.decide import Outcome, begin, coverage_of, headline_of
+from drc_rules.engine.decide import LeftOut, Outcome, begin, coverage_of, headline_of, not_laid_out
 from drc_rules.engine.finding_lines import with_lines
 from drc_rules.engine.missing_inputs import proofs, with_open_values
 from drc_rules.engine.suppressions import accept
@@ -92,7 +92,8 @@ def check_up(
     data = _bytes_of(path) if text is None else text
     hashed = ThreadTask(partial(hashlib.sha256, data or b""))  # while the board is read: the other core is idle
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
-    rest = begin(context, requirements.clauses, all_rules(), chosen)
+    left = LeftOut(options.left_out_by, options.counts_left_out)
+    rest = begin(context, requirements.clauses, all_rules(), chosen, left)
     shown: dict[str, Any] = {}
     if tables:
         from drc_rules.engine.report_tables import tables_before_rules  # noqa: PLC0415 - few who check look at them
@@ -139,7 +140,9 @@ def _decided(context: Context, outcome: Outcome, purpose: tuple[str | None, str 
 
     `data` is the board's text, for the lines of findings.
     """
-    headline, why = headline_of(outcome.verdicts, profile=purpose[0], form=purpose[1])
+    headline, why = headline_of(
+        outcome.verdicts, profile=purpose[0], form=purpose[1], lacking=not_laid_out(context.board)
+    )
     return {
         "headline": headline,
         "headline_why": why,

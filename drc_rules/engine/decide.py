@@ -12,20 +12,34 @@ from drc_rules.engine.one_finding import Left, Tiered, left_over, once_per_defec
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import guesses
 from drc_rules.facts.results import Kept, Key
-from drc_rules.report.model import ClauseVerdict, Coverage, Finding, FindingLimit, Headline, Missing, RuleCrash, Verdict
+from drc_rules.report.model import (
+    ClauseVerdict,
+    Coverage,
+    Finding,
+    FindingLimit,
+    Headline,
+    Missing,
+    RuleCrash,
+    Verdict,
+    left_out,
+)
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, Rule
+from stackup_lib.board.board import Board
 from stackup_lib.core.background_process import BackgroundTask, WorkQueue, may_copy
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interrupts import raise_if_interrupted
-from stackup_lib.core.record import workpiece
+from stackup_lib.core.record import record, workpiece
 from stackup_lib.core.stopwatch import span
 from stackup_lib.core.words import count
 
 NO_WORKLOAD = "no workload given: only what holds for every board was checked"
 NO_WORKLOAD_IN_FORM = "no workload given: only the form factor and what holds for every board were checked"
+
+NOTHING_PLACED, NOTHING_ROUTED = "nothing is placed or routed", "nothing is routed"
+"""Why a board whose requirements are all met can still not be called fit."""
 
 NO_RULE = Missing(fact="no rule yet", how_to_give="a later version will decide this requirement")
 
@@ -87,6 +101,19 @@ class _Tally:
         return Verdict.PASSED if self.passed else Verdict.NOT_APPLICABLE
 
 
+@record
+class LeftOut:
+    """What is told of clauses whose rule the user has left out.
+
+    Attributes:
+        by: what leaves it out, e.g. `--ignore VIA`.
+        is_counted: with how many objects it would judge, where these are found quickly; else each clause is one.
+    """
+
+    by: str = ""
+    is_counted: bool = True
+
+
 def run(context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chosen: Iterable[Rule]) -> Outcome:
     """Decide every clause.
 
@@ -100,7 +127,11 @@ def run(context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chos
 
 
 def begin(
-    context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chosen: Iterable[Rule]
+    context: Context,
+    clauses: Iterable[Clause],
+    rules: Iterable[Rule],
+    chosen: Iterable[Rule],
+    left: LeftOut = LeftOut(),  # noqa: B008 - it is frozen
 ) -> Callable[[], Outcome]:
     """Decide what is decided in this process, and return what waits for the rest; arguments as of `run`."""
     by_kind = {kind: r for r in rules for kind in r.kinds}
@@ -116,7 +147,7 @@ def begin(
     known, queue = context.results.keys if is_copied else None, WorkQueue(len(families))
 
     def decide(rows: Iterable[int]) -> dict[int, Outcome]:
-        return {k: _decided(context, *todo[k], on) for k in rows}
+        return {k: _decided(context, *todo[k], on, left) for k in rows}
 
     def decide_families(*, backwards: bool) -> dict[int, Outcome]:
         """Decide family by family from one end, until both processes together have had all."""
@@ -170,17 +201,28 @@ def _by_family(deciders: Sequence[Rule | None]) -> list[list[int]]:
     return [families[name] for name in sorted(families)]
 
 
-def _decided(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule]) -> Outcome:
+def _decided(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule], left: LeftOut) -> Outcome:
     """Decide one clause; what has no rule, or none that is on, stays undecided."""
     outcome = Outcome()
     if decider is None:
         outcome.verdicts.append(_undecided(clause, NO_RULE, code="", has_rule=False))
     elif decider not in on:
-        missing = Missing(fact=f"rule {decider.code}, which --select or --ignore leaves out", how_to_give="")
-        outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
+        many = _how_many(context, clause, decider) if left.is_counted and not decider.slow_objects else 1
+        undecided = _undecided(clause, left_out(decider.code, left.by), code=decider.code)
+        outcome.verdicts.append(undecided.model_copy(update={"undecided": many}))
     else:
         _decide(context, clause, decider, outcome)
     return outcome
+
+
+def _how_many(context: Context, clause: Clause, decider: Rule) -> int:
+    """Count the objects that a rule which is left out would judge; 1 where there are none, or that is not known."""
+    try:
+        with context.aside():
+            return max(1, sum(1 for _ in decider.over(context, clause)))
+    except Exception:  # the clause is open in any case
+        raise_if_interrupted()
+        return 1
 
 
 def _undecided(clause: Clause, missing: Missing, *, code: str, has_rule: bool = True) -> ClauseVerdict:
@@ -351,13 +393,14 @@ def coverage_of(
 
 
 def headline_of(
-    verdicts: Iterable[ClauseVerdict], *, profile: str | None, form: str | None = None
+    verdicts: Iterable[ClauseVerdict], *, profile: str | None, form: str | None = None, lacking: str = ""
 ) -> tuple[Headline, str]:
     """Return the headline and the reason for it in one sentence.
 
     `not fit` needs an error; `fit` needs every error-tier clause passed (or not applicable) on facts of better than low
     confidence. Clauses without a rule do not count. Without a workload a board without errors is neither. Where no
-    error-tier clause applies, nothing is proven.
+    error-tier clause applies, nothing is proven. With nothing placed or routed (`lacking`) no board is fit: most
+    clauses have had nothing to look at.
     """
     counted = [v for v in verdicts if v.has_rule]
     broken = [v.clause.title for v in counted if v.worst is Severity.ERROR]
@@ -366,13 +409,21 @@ def headline_of(
     if profile is None:
         return Headline.NO_WORKLOAD, NO_WORKLOAD_IN_FORM if form else NO_WORKLOAD
     undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
-    if undecided:
-        return Headline.NOT_PROVEN, f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}"
+    open_ = [f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}"] if undecided else []
+    if reasons := [*([lacking] if lacking else []), *open_]:
+        return Headline.NOT_PROVEN, "; ".join(reasons)
     applies = [v for v in counted if v.verdict is not Verdict.NOT_APPLICABLE]
     met = sum(v.clause.severity is Severity.ERROR for v in applies)
     if not met:
         return Headline.NOT_PROVEN, f"no mandatory requirement of {profile} applies"
     return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
+
+
+def not_laid_out(board: Board) -> str:
+    """Say that nothing is placed or routed yet; "" for a board with copper to look at, or with nothing to join."""
+    if board.is_blank:
+        return NOTHING_PLACED
+    return NOTHING_ROUTED if board.is_unrouted else ""
 
 
 def _some(titles: list[str], shown: int = 2) -> str:

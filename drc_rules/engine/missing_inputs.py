@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
-from drc_rules.engine.decide import Outcome
+from drc_rules.engine.decide import NOTHING_PLACED, NOTHING_ROUTED, Outcome, not_laid_out
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import open_generations
 from drc_rules.report.model import ClauseVerdict, Verdict
@@ -18,6 +18,12 @@ from stackup_lib.core.words import count
 
 FILL_IN = "# fill in "
 """How the comment of `with_open_values` begins."""
+
+LAY_OUT = {
+    NOTHING_PLACED: "in KiCad, place the parts and route the board, then check it again",
+    NOTHING_ROUTED: "in KiCad, route the board, then check it again",
+}
+"""What to do about a board without a layout, by what is said of it."""
 
 MOST_ROWS = 3
 """A fact that is missing for more rows than this is asked of the user once, for all of them."""
@@ -42,6 +48,8 @@ def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tupl
         hints.insert(0, profile.how_to_give)
     if profile.value is None or any(v.guesses for v in open_verdicts):
         hints += [one.how_to_give for one in open_generations(context)]
+    if lacking := not_laid_out(context.board):
+        hints.insert(0, LAY_OUT[lacking])
     tables = ["\n".join(table) for hint in [*hints, *also] for table in _tables(hint)]
     return paste_lines(in_general(tables), context.declarations.config.text)
 

@@ -76,7 +76,7 @@ def fab_verdict(
     if len(rows) > MOST_ROWS:
         return plain.model_copy(update={"together": rows})
     codes = {verdict.code for verdict in before.verdicts if verdict.clause.id in worse and verdict.code}
-    chosen = replace(overrides, select=tuple(sorted(codes))) if codes else overrides
+    chosen = replace(overrides, select=tuple(sorted(codes)), counts_left_out=False) if codes else overrides
     own = check_board(path, config=config, overrides=chosen, text=content, tables=False)
     refused = []
     for name in rows:

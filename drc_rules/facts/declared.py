@@ -37,6 +37,8 @@ class Overrides:
         select, ignore: rules to run and to leave out, by family, code or name.
         suppress: False to disregard what lets findings pass: `[[suppress]]`, `fail_on`, `select`, `ignore`.
         impedance: targets that go before `[[impedance]]`; of several for a net the last.
+        by_settings: which of `select` and `ignore` come from the settings.
+        counts_left_out: False where nobody looks at how many objects the rules that are left out would judge.
     """
 
     profile: str | None = None
@@ -45,6 +47,18 @@ class Overrides:
     ignore: tuple[str, ...] = ()
     suppress: bool = True
     impedance: tuple[ImpedanceDeclaration, ...] = ()
+    by_settings: tuple[str, ...] = ()
+    counts_left_out: bool = True
+
+    @property
+    def left_out_by(self) -> str:
+        """What leaves rules out, as people write it: `--ignore VIA,LOS`; "" where all run."""
+        told = []
+        for name, words in (("select", self.select), ("ignore", self.ignore)):
+            if words:
+                listed = ",".join(words)
+                told.append(f"{name} {listed} in {FILE_NAME}" if name in self.by_settings else f"--{name} {listed}")
+        return " ".join(told)
 
     def counting(self, options: CheckOptions) -> CheckOptions:
         """Return what counts of `[check]`: nothing that lets a finding pass where suppressions do not count."""
@@ -54,7 +68,16 @@ class Overrides:
 
     def with_defaults(self, options: CheckOptions) -> Overrides:
         """Return these with the rules of `[check]` where the command line chooses none."""
-        return replace(self, select=self.select or options.select, ignore=self.ignore or options.ignore)
+        taken = {
+            "select": bool(options.select and not self.select),
+            "ignore": bool(options.ignore and not self.ignore),
+        }
+        return replace(
+            self,
+            select=self.select or options.select,
+            ignore=self.ignore or options.ignore,
+            by_settings=(*self.by_settings, *(name for name, is_taken in taken.items() if is_taken)),
+        )
 
 
 @record

@@ -1,6 +1,7 @@
 """What comes out of a check: findings, verdicts, coverage, the headline. Reporters turn it into text."""
 
 import math
+import re
 from datetime import date
 from enum import StrEnum
 from typing import Literal
@@ -171,11 +172,28 @@ class ClauseVerdict(Frozen):
         return self.verdict is Verdict.NOT_APPLICABLE or (self.verdict is Verdict.PASSED and not self.is_guess)
 
     @property
+    def left_out_by(self) -> str:
+        """What leaves its rule out, e.g. `--ignore VIA`; "" for a clause that was looked at."""
+        told = (_LEFT_OUT.fullmatch(missing.fact) for missing in self.missing)
+        return next((found[1] for found in told if found), "")
+
+    @property
     def words(self) -> str:
         """The verdict as people read it: `failed` is kept for errors."""
+        if self.left_out_by:
+            return NOT_LOOKED_AT
         return verdict_words(self.verdict, self.worst, is_guess=self.is_guess)
 
 
+_LEFT_OUT = re.compile(r"rule \w+, which (.+) leaves out")
+
+
+def left_out(code: str, by: str) -> Missing:
+    """Return what a clause lacks whose rule the user has left out, as `ClauseVerdict.left_out_by` reads it."""
+    return Missing(fact=f"rule {code}, which {by or '--select or --ignore'} leaves out", how_to_give="")
+
+
+NOT_LOOKED_AT = "not looked at"
 MET_ON_A_GUESS = "met, on a guess"
 NOT_MET = {Severity.WARNING: "not met", Severity.INFO: "remark"}
 """Words for a failed clause whose worst finding is no error."""

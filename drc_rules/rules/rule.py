@@ -95,6 +95,7 @@ class Rule:
         reads_fills: its answer rests on the stored fills of zones: it is not verifiable while these are out of date.
         gives_way_to: codes of rules whose findings on the same items replace its own.
         choices: gives the words that may stand in the `choices` of its clauses; None where these have none.
+        slow_objects: finding its objects takes most of its time: nothing counts them where the rule is left out.
     """
 
     code: str
@@ -110,6 +111,7 @@ class Rule:
     gives_way_to: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     choices: Callable[[], Collection[str]] | None = field(default=None, repr=False)
+    slow_objects: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -148,6 +150,7 @@ def rule(
     gives_way_to: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     choices: Callable[[], Collection[str]] | None = None,
+    slow_objects: bool = False,
 ) -> Callable[[Check[S]], Check[S]]:
     """Declare the decorated function as a rule that decides clauses of the given kinds.
 
@@ -161,6 +164,7 @@ def rule(
         gives_way_to: rules whose findings on the same items replace its own.
         aliases: former names of the rule.
         choices: gives the words that may stand in the `choices` of its clauses.
+        slow_objects: see `Rule`.
     """
 
     def declare(check: Check[S]) -> Check[S]:
@@ -179,6 +183,7 @@ def rule(
             gives_way_to=gives_way_to,
             aliases=aliases,
             choices=choices,
+            slow_objects=slow_objects,
         )
         check.__rule__ = declared  # type: ignore[attr-defined]
         return check

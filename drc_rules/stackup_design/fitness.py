@@ -7,7 +7,7 @@ from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.stackup.facts_of_board import board_facts
 from drc_rules.analysis.stackup.forms_of_board import FormOfBoard, forms_of_size
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
-from drc_rules.engine.decide import Outcome, coverage_of, headline_of
+from drc_rules.engine.decide import Outcome, coverage_of, headline_of, not_laid_out
 from drc_rules.engine.missing_inputs import in_general, unproven
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.engine.shared_results import Case, Cases
@@ -175,7 +175,7 @@ def _judged(
     used = load_form(form) if form else None
     clauses = assemble(profile, used, case.interfaces, assignment.families_without_generation()).clauses
     outcome = case.outcome(clauses)
-    headline, why = headline_of(outcome.verdicts, profile=profile.name)
+    headline, why = headline_of(outcome.verdicts, profile=profile.name, lacking=not_laid_out(cases.board))
     counted = [v for v in outcome.verdicts if v.has_rule]
     row = Fitness(
         profile=profile.name,

@@ -334,6 +334,24 @@ class Board:
         """Number of copper layers in the layer table."""
         return len(self.copper_layers)
 
+    @property
+    def is_blank(self) -> bool:
+        """True while nothing is placed or routed: no footprint, and no copper that joins anything."""
+        return not (len(self.footprints) or self._has_joining_copper)
+
+    @property
+    def is_unrouted(self) -> bool:
+        """True while two pads of a net wait to be joined, and no copper joins anything."""
+        if self._has_joining_copper:
+            return False
+        nets = self.pads.net[self.pads.net > 0]
+        return len(np.unique(nets)) < len(nets)
+
+    @property
+    def _has_joining_copper(self) -> bool:
+        """True with a track, a via, a stored fill or drawn copper; what a pad is drawn with joins nothing."""
+        return bool(len(self.tracks) or len(self.vias) or len(self.zones.fill_zone) or np.any(self.drawings.pad < 0))
+
     @cached_property
     def layer_index(self) -> Mapping[str, int]:
         """Canonical copper layer name -> index, top to bottom."""

@@ -179,7 +179,10 @@ def test_without_suppressions_the_settings_let_nothing_pass(read: Read, tmp_path
     board = copied("training_b200_lossy_prepreg", tmp_path)
     settings = board.with_name("stackwright.toml")
     settings.write_text(settings.read_text() + '\n[check]\nignore = ["MAT"]\nfail_on = "never"\n')
-    assert "MAT001" not in read("check", str(board))
+    told = " ".join(read("check", str(board)).split())
+    assert "MAT001" not in told
+    assert re.search(r"\d+ not looked at \(ignore MAT in stackwright\.toml\)", told)
+    assert told.endswith("--no-suppressions")
     assert "MAT001" in read("check", str(board), "--no-suppressions", code=1)
     assert "MAT001" not in read("check", str(board), "--no-suppressions", "--ignore", "MAT", "--fail-on", "never")
 

@@ -6,13 +6,24 @@ import re
 
 import pytest
 
-from drc_rules.engine.decide import headline_of
-from drc_rules.report.model import ClauseVerdict, Finding, Headline, Missing, Report, StaleSuppression, TakenAs, Verdict
+from drc_rules.engine.decide import NOTHING_PLACED, headline_of
+from drc_rules.engine.missing_inputs import LAY_OUT
+from drc_rules.report.model import (
+    ClauseVerdict,
+    Finding,
+    Headline,
+    Missing,
+    Report,
+    StaleSuppression,
+    TakenAs,
+    Verdict,
+    left_out,
+)
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.facts import Confidence
 from stackwright.reporters import text
 from stackwright.reporters.next_step import next_step
-from stackwright.tables.counts import tally
+from stackwright.tables.counts import left_out_words, tally
 from stackwright.text.page import plain_console
 from tests.reports.test_reporters import finding, report, verdict
 
@@ -170,6 +181,12 @@ def test_a_guess_is_counted_as_met_and_said() -> None:
     assert headline_of([guess], profile="edge")[0] is Headline.NOT_PROVEN
 
 
+def unlooked(by: str, severity: Severity = Severity.ERROR) -> ClauseVerdict:
+    """A clause whose rule is left out."""
+    one = judged(severity, Verdict.NOT_VERIFIABLE)
+    return one.model_copy(update={"missing": (left_out("VIA001", by),)})
+
+
 def errors(code: str) -> tuple[Finding, ...]:
     return (finding("/A", key="a", code=code, severity=Severity.ERROR),)
 
@@ -183,6 +200,10 @@ def errors(code: str) -> tuple[Finding, ...]:
             "stackwright init boards/card.kicad_pcb --profile training-b200",
         ),
         ({"headline": Headline.NOT_PROVEN, "proofs": ("# in KiCad: fill the zones",)}, "in KiCad: fill the zones"),
+        (  # no declaration helps before there is a layout
+            {"headline": Headline.NOT_PROVEN, "proofs": (f"# {LAY_OUT[NOTHING_PLACED]}", 'foil = "?"')},
+            "in KiCad, place the parts and route the board, then check it again",
+        ),
         (
             {"headline": Headline.NOT_FIT, "findings": errors("MAT001")},
             "stackwright suggest boards/card.kicad_pcb --profile training-b200",
@@ -200,10 +221,60 @@ def errors(code: str) -> tuple[Finding, ...]:
             "stackwright check boards/card.kicad_pcb --profile training-b200 -v",
         ),
         ({"headline": Headline.FIT}, "stackwright fab-pack boards/card.kicad_pcb --output fab"),
+        (  # what was not looked at comes before what is not known
+            {"headline": Headline.NOT_PROVEN, "proofs": ('foil = "?"',), "verdicts": (unlooked("--ignore VIA"),)},
+            "stackwright check boards/card.kicad_pcb --profile training-b200",
+        ),
+        (
+            {"headline": Headline.NOT_PROVEN, "verdicts": (unlooked("ignore VIA in stackwright.toml"),)},
+            "stackwright check boards/card.kicad_pcb --profile training-b200 --no-suppressions",
+        ),
+        (  # a rule of a milder requirement does not keep the board from being proven
+            {
+                "headline": Headline.NOT_PROVEN,
+                "proofs": ('foil = "?"',),
+                "verdicts": (unlooked("--ignore VIA", Severity.WARNING),),
+            },
+            "stackwright init boards/card.kicad_pcb --profile training-b200",
+        ),
     ],
 )
 def test_the_next_step_follows_the_state(changes: dict[str, object], expected: str) -> None:
     assert next_step(report(**changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"headline": Headline.NOT_FIT, "findings": errors("FAB014")},
+            "stackwright explain FAB014 --board boards/card.kicad_pcb --profile training-b200",
+        ),
+        (
+            {"headline": Headline.NOT_FIT, "findings": errors("MAT001")},
+            "stackwright suggest boards/card.kicad_pcb --profile training-b200",
+        ),
+        ({"headline": Headline.NOT_PROVEN, "proofs": ("# route it",)}, "route it"),
+    ],
+)
+def test_the_next_step_after_v_is_another_one(changes: dict[str, object], expected: str) -> None:
+    """Who has just read the details is not sent to them."""
+    assert next_step(report(**changes), verbose=True) == expected
+    lines = text.page(report(**changes), verbose=True).text().splitlines()
+    assert lines[-1] == f"next: {expected}"
+
+
+def test_what_is_not_looked_at_is_counted_and_named() -> None:
+    verdicts = [
+        unlooked("--ignore VIA"),
+        unlooked("--ignore VIA", Severity.INFO),
+        judged(Severity.ERROR, Verdict.PASSED),
+    ]
+    assert tally(verdicts) == "2 not looked at (--ignore VIA), 1 met"
+    made = report(verdicts=tuple(verdicts))
+    assert left_out_words(made) == "2 requirements not looked at (--ignore VIA)"
+    assert left_out_words(report(verdicts=(judged(Severity.ERROR, Verdict.PASSED),))) == ""
+    assert unlooked("").left_out_by == "--select or --ignore"
 
 
 def test_a_path_with_a_blank_can_be_pasted() -> None:

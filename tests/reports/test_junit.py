@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
 from stackwright.reporters import junit
 from stackwright.results.checked import Checked, Unchecked
@@ -44,6 +45,31 @@ def test_the_report_that_is_looked_at_has_everything(whole: str) -> None:
     assert faults(whole) == []
     for tag in ("failure", "error", "skipped", "properties", "property", "system-out", "system-err", "testcase"):
         assert re.search(rf"<{tag}[ >/]", whole), tag
+
+
+@pytest.mark.parametrize("board", ["training_b200_no_backdrill", "inference_pcie_low_tg", "training_b200_ed_foil"])
+def test_as_many_cases_fail_as_the_headline_counts(board: str) -> None:
+    """A warning that an error's finding speaks for is no further failure; where warnings fail the check, it is one."""
+    report = fixture_report(board)
+    failed = [v for v in report.verdicts if v.worst is Severity.ERROR]
+    warned = [v for v in report.verdicts if v.worst is Severity.WARNING]
+    assert report.headline_why.startswith(f"{len(failed)} requirement")
+
+    for fail_on, most in (("error", failed), ("warning", [*failed, *warned])):
+        text = junit.render([Checked(report, None, "", fail_on)])
+        cases = [case for case in ET.fromstring(text).iter("testcase") if case.find("failure") is not None]  # noqa: S314
+        assert {str(case.get("name")).partition(":")[0] for case in cases} == {v.clause.id for v in most}
+
+
+def test_a_case_names_the_finding_that_speaks_for_it_and_counts_similar_ones() -> None:
+    text = junit.render([Checked(fixture_report("training_b200_no_backdrill"), None, "", "error")])
+    cases = {str(case.get("name")).partition(":")[0]: case for case in ET.fromstring(text).iter("testcase")}  # noqa: S314
+    worst = cases["board.via.stub_resonance_worst"].find("skipped")
+    assert worst is not None
+    assert str(worst.get("message")).startswith("warning, below what fails the check: told by VIA002, board.via.")
+    stub = next(failure for case in cases.values() if (failure := case.find("failure")) is not None)
+    assert str(stub.get("message")).endswith("similar)")
+    assert "more and" not in text
 
 
 BREAKS: dict[str, Callable[[str], str]] = {

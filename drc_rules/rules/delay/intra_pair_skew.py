@@ -94,7 +94,7 @@ dL: difference of the lengths along the tracks, positive minus negative [mm]
 """
 
 
-@rule("SKW001", kinds=("pair_skew",), over=_groups, formula=FORMULA)
+@rule("SKW001", kinds=("pair_skew",), over=_groups, formula=FORMULA, slow_objects=True)
 def intra_pair_skew(ctx: Context, clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface whose traces surely differ by more than its limit."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))

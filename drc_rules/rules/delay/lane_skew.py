@@ -60,7 +60,7 @@ dL: difference of the lengths along the tracks, later minus earlier [mm]
 """
 
 
-@rule("SKW003", kinds=("lane_skew",), over=_ports, formula=FORMULA, reads_fills=True)
+@rule("SKW003", kinds=("lane_skew",), over=_ports, formula=FORMULA, reads_fills=True, slow_objects=True)
 def lane_skew(ctx: Context, _clause: Clause, port: LanePort) -> Iterator[DraftFinding]:
     """Yield one finding for a port of which two pairs surely differ by more than the interface's limit."""
     for trace in port.traces:

@@ -52,7 +52,7 @@ def _groups(ctx: Context, _clause: Clause) -> Iterator[HighSpeedGroup]:
     return (group for group in ReturnPaths(ctx).groups if layers_of(ctx, group).known)
 
 
-@rule("SKW002", kinds=("pair_on_different_layers",), over=_groups, since="0.1", formula=FORMULA)
+@rule("SKW002", kinds=("pair_on_different_layers",), over=_groups, since="0.1", formula=FORMULA, slow_objects=True)
 def pair_on_different_layers(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface whose traces are too far on different layers."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))

@@ -107,7 +107,7 @@ def _once_per_pair(found: Iterable[ControlledLine]) -> Iterator[ControlledLine]:
         yield replace(narrow, line=narrow.line.model_copy(update=both))
 
 
-@rule("IMP002", kinds=("routed_impedance",), over=_lines, formula=FORMULA, reads_fills=True)
+@rule("IMP002", kinds=("routed_impedance",), over=_lines, formula=FORMULA, reads_fills=True, slow_objects=True)
 def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | Unjudged) -> Iterator[DraftFinding]:
     """Yield one finding per geometry that is off target by more than tolerance and what is not known together.
 

@@ -60,6 +60,7 @@ def _configured(ctx: Context, _clause: Clause) -> Iterable[Intent]:
     over=_configured,
     formula=FORMULA,
     reads_fills=True,
+    slow_objects=True,
 )
 def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterator[DraftFinding]:
     """Yield one finding per geometry that KiCad intends and that misses the target."""

@@ -132,7 +132,7 @@ f_N: Nyquist frequency [GHz]
 """
 
 
-@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA, reads_fills=True)
+@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA, reads_fills=True, slow_objects=True)
 def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[DraftFinding]:
     """Yield one finding per interface with links that surely exceed the share; an open one is no pass either."""
     one = found.interface

@@ -106,7 +106,15 @@ Df: at 10 GHz with which the tightest link still meets its budget
 """
 
 
-@rule("OVR001", aliases=("dear-laminate",), kinds=("laminate_needed",), over=_need, formula=FORMULA, reads_fills=True)
+@rule(
+    "OVR001",
+    aliases=("dear-laminate",),
+    kinds=("laminate_needed",),
+    over=_need,
+    formula=FORMULA,
+    reads_fills=True,
+    slow_objects=True,
+)
 def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[DraftFinding]:
     """Yield one finding where a lossier class would do."""
     rest_on_assignment(ctx, ctx.nets_of(need.tightest.link.interface.id))

@@ -74,7 +74,7 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[FoilNeed]:
         yield FoilNeed(tuple(layers), has, any(grade > has for grade in grades), asked, found)
 
 
-@rule("OVR002", kinds=("foil_needed",), over=_need, reads_fills=True)
+@rule("OVR002", kinds=("foil_needed",), over=_need, reads_fills=True, slow_objects=True)
 def smooth_foil(ctx: Context, _clause: Clause, need: FoilNeed) -> Iterator[DraftFinding]:
     """Yield one finding where a rougher grade would do."""
     for name in {room.link.interface.id for room in need.rooms}:

@@ -50,6 +50,7 @@ from stackwright.tables.counts import (
     ORDER,
     coupled_words,
     how_to_supply,
+    left_out_words,
     sectionless,
     unproven_words,
     verdict_count,
@@ -85,6 +86,7 @@ class _Board:
     counts: tuple[tuple[str, int], ...]
     coupled: str
     sectionless: str
+    left_out: str
     waiting: str
     how_to_supply: str
     findings: tuple[Shown, ...]
@@ -179,6 +181,7 @@ def _board(index: int, checked: Checked) -> _Board:
         counts=tuple((LABELS[s], sum(f.severity is s for f in report.findings)) for s in Severity),
         coupled=coupled_words(report.coverage),
         sectionless=sectionless(report.coverage),
+        left_out=left_out_words(report),
         waiting=unproven_words(report),
         how_to_supply=how_to_supply(report.proofs),
         findings=shown,

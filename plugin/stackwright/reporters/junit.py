@@ -105,15 +105,17 @@ def _kicad(checked: Checked, suite: str) -> Iterator[ET.Element]:
 def _clause(verdict: ClauseVerdict, checked: Checked, suite: str) -> ET.Element:
     case = _case(f"{verdict.clause.id}: {verdict.clause.title}", suite, verdict.code)
     findings = of_clause(verdict, checked.report.findings)
-    failing = [f for f in findings if _fails(f, checked.fail_on)]
+    ranked = [(_severity(f, verdict), f) for f in findings]
+    failing = [(severity, f) for severity, f in ranked if _fails(severity, checked.fail_on)]
     if failing:
-        _outcome(case, "failure", _summary(failing), failing[0].severity.value, _details(findings))
-    elif findings:
-        _skipped(case, f"{findings[0].severity.value}, below what fails the check: {_summary(findings)}")
+        message = _summary([f for _, f in failing], verdict)
+        _outcome(case, "failure", message, failing[0][0].value, _details(findings))
+    elif ranked:
+        _skipped(case, f"{ranked[0][0].value}, below what fails the check: {_summary(findings, verdict)}")
     elif verdict.verdict is Verdict.FAILED:
         _skipped(case, f"{verdict.words}, and accepted")
     elif verdict.verdict is Verdict.NOT_VERIFIABLE:
-        _skipped(case, f"not verifiable. {what_it_needs(verdict)}")
+        _skipped(case, f"{verdict.words}. {what_it_needs(verdict)}")
     elif verdict.verdict is Verdict.NOT_APPLICABLE:
         _skipped(case, "not applicable")
     if verdict.is_guess:
@@ -121,13 +123,21 @@ def _clause(verdict: ClauseVerdict, checked: Checked, suite: str) -> ET.Element:
     return case
 
 
-def _fails(finding: Finding, fail_on: str) -> bool:
-    return fail_on != "never" and finding.severity.rank >= Severity(fail_on).rank
+def _severity(finding: Finding, verdict: ClauseVerdict) -> Severity:
+    """What a finding weighs for a clause: no more than the clause itself where another clause's speaks for it."""
+    own = verdict.worst if finding.clause != verdict.clause.id and verdict.worst else finding.severity
+    return min(finding.severity, own, key=lambda one: one.rank)
 
 
-def _summary(findings: Sequence[Finding]) -> str:
-    more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
-    return f"{findings[0].title}{more}"
+def _fails(severity: Severity, fail_on: str) -> bool:
+    return fail_on != "never" and severity.rank >= Severity(fail_on).rank
+
+
+def _summary(findings: Sequence[Finding], verdict: ClauseVerdict) -> str:
+    first = findings[0]
+    similar = f" (and {len(findings) - 1} similar)" if len(findings) > 1 else ""
+    told = "" if first.clause == verdict.clause.id else f"told by {first.code}, {first.clause}: "
+    return f"{told}{first.title}{similar}"
 
 
 def _details(findings: Sequence[Finding]) -> str:

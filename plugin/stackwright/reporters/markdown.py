@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import kicad_drc, pairs
-from stackwright.tables.counts import LABELS, coupled_words, how_to_supply, sectionless, severity_counts, tally
+from stackwright.tables.counts import (
+    LABELS,
+    coupled_words,
+    how_to_supply,
+    left_out_words,
+    sectionless,
+    severity_counts,
+    tally,
+)
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.markup import escape
 from stackwright.text.words import clean, count, number, some
@@ -182,7 +190,7 @@ def _not_proven(report: Report) -> Iterator[str]:
         yield "### Missing data"
     if left_out:
         yield ""
-        yield f"{count(left_out, 'requirement')} of rules that --select or --ignore leaves out."
+        yield f"{escape(left_out_words(report))}."
     if open_verdicts:
         ordered = sorted(open_verdicts, key=lambda v: -v.clause.severity.rank)
         rows = [(v.clause.severity.value, escape(v.clause.title), escape(_needs(v))) for v in ordered]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drc_rules.engine.missing_inputs import FILL_IN
+from drc_rules.engine.missing_inputs import FILL_IN, LAY_OUT
 from drc_rules.report.model import Headline, Report, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import load_profile
@@ -15,8 +15,11 @@ ORDERED_TOLERANCE = "IMP001"
 """What the fabrication notes order: no stackup changes it."""
 
 
-def next_step(report: Report) -> str:
-    """Return what to do next: a whole command line, or the first thing to enter in KiCad."""
+def next_step(report: Report, *, verbose: bool = False) -> str:
+    """Return what to do next: a whole command line, or the first thing to enter in KiCad.
+
+    `verbose`: the reader has every finding with its fix before him, as of `-v`: the step is not to look at that.
+    """
     board = report.board.path
     if report.headline is Headline.NO_WORKLOAD:
         return command_line("fit", board)
@@ -25,19 +28,37 @@ def next_step(report: Report) -> str:
     if report.headline is Headline.FIT:
         return command_line("fab-pack", board, "--output", "fab")
     if report.headline is Headline.NOT_PROVEN:
-        if any(not line.startswith("#") for line in report.proofs):
-            begun = [line.removeprefix("# ") for line in report.proofs if line.startswith(FILL_IN)]
-            return begun[0] if begun else command_line("init", board, *_purpose(report))
-        actions = [line.removeprefix("# ").partition(" lists them")[0] for line in report.proofs]
-        runnable = [one for one in actions if one.startswith(("in KiCad", "stackwright "))]
-        if runnable:
-            return runnable[0]
-        return command_line("check", board, *_purpose(report), "-v" if actions else "--clauses")
+        return _to_prove(report, verbose=verbose)
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
     codes = {finding.code for finding in errors} - {ORDERED_TOLERANCE}
     if report.profile and any(code.startswith(CHANGED_BY_A_STACKUP) for code in codes):
         return command_line("suggest", board, *_purpose(report))
-    return command_line("check", board, *_purpose(report), "-v")
+    if verbose and errors:
+        return command_line("explain", errors[0].code, "--board", board, *_purpose(report))
+    return command_line("check", board, *_purpose(report), *([] if verbose else ["-v"]))
+
+
+def _to_prove(report: Report, *, verbose: bool) -> str:
+    """What proves more: a layout, the rules that were left out, the lines to paste, an action, a look at the rest."""
+    board, purpose = report.board.path, _purpose(report)
+    for step in LAY_OUT.values():
+        if f"# {step}" in report.proofs:
+            return step
+    unproven = [one for one in report.verdicts if one.clause.severity is Severity.ERROR and not one.is_proven]
+    if left := next((one.left_out_by for one in unproven if one.left_out_by), ""):
+        return command_line("check", board, *purpose, *([] if left.startswith("--") else ["--no-suppressions"]))
+    if any(not line.startswith("#") for line in report.proofs):
+        begun = [line.removeprefix("# ") for line in report.proofs if line.startswith(FILL_IN)]
+        return begun[0] if begun else command_line("init", board, *purpose)
+    actions = [line.removeprefix("# ").partition(" lists them")[0] for line in report.proofs]
+    runnable = [one for one in actions if one.startswith(("in KiCad", "stackwright "))]
+    if runnable:
+        return runnable[0]
+    if verbose and actions:
+        return actions[0]
+    if verbose and unproven and unproven[0].code:
+        return command_line("explain", unproven[0].code, "--board", board, *purpose)
+    return command_line("check", board, *purpose, "-v" if actions else "--clauses")
 
 
 def asks_nothing(report: Report) -> bool:

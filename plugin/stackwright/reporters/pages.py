@@ -28,6 +28,7 @@ SYMBOLS = {
     "remark": "i",
     "met": "\u2713",
     "not verifiable": "?",
+    "not looked at": "?",
     "passed": "\u2713",
     "not applicable": "\u2013",
     NO_RULE: "\u00b7",

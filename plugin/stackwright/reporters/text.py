@@ -70,7 +70,7 @@ def page(
     _verbatim(out, _head(report, width))
     text_details.details(out, report, show_all=full, with_clauses=clauses or full)
     out.gap()
-    _verbatim(out, _end(report, width))
+    _verbatim(out, _end(report, width, verbose=True))
     return out
 
 
@@ -245,13 +245,13 @@ def _supply(how_to_give: str) -> str:
     return ""
 
 
-def _end(report: Report, width: int) -> list[Text]:
+def _end(report: Report, width: int, *, verbose: bool = False) -> list[Text]:
     """The counts, and what to do next."""
     cover = report.coverage
     counts = tally(report.verdicts) or "none apply"
     pairs = f"; {told}" if (told := sectionless(cover)) else ""
     lines = _wrapped(f"Requirements: {counts}; coverage {cover.whole_percent} %{pairs}", width, most=4)
-    return [*lines, Text(f"next: {clean(next_step(report))}")]
+    return [*lines, Text(f"next: {clean(next_step(report, verbose=verbose))}")]
 
 
 def _labelled(label: str, words: str, width: int, *, most: int = 1, style: str = "") -> list[Text]:

@@ -16,6 +16,7 @@ from stackwright.tables.counts import (
     SEVERITY_STYLE,
     coupled_words,
     how_to_supply,
+    left_out_words,
     sectionless,
     severity_counts,
     tally,
@@ -383,6 +384,8 @@ def _coverage(out: Page, report: Report) -> None:
         out.line(f'{told} {counts} as undecided, see "Pairs not judged"', indent=2)
     if coupled := coupled_words(cover):
         out.line(f"{coupled}: not counted, see stackwright nets", indent=2)
+    if told := left_out_words(report):
+        out.line(f"{told}: they count as undecided", indent=2)
     if cover.clauses_without_rule:
         later = count(cover.clauses_without_rule, "requirement has", "requirements have")
         out.line(f"{later} no rule yet and count nowhere", indent=2)

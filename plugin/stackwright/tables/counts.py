@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from drc_rules.report.model import MET_ON_A_GUESS, ClauseVerdict, Coverage, Finding, Report, Verdict
+from drc_rules.report.model import MET_ON_A_GUESS, NOT_LOOKED_AT, ClauseVerdict, Coverage, Finding, Report, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count
 
-ORDER = ("failed", "not met", "remark", "not verifiable", "met", "not applicable")
+ORDER = ("failed", "not met", "remark", "not verifiable", NOT_LOOKED_AT, "met", "not applicable")
 """Words of `ClauseVerdict.words`, worst first; a clause met on a guess is counted as met."""
 
 
@@ -45,7 +45,19 @@ def tally(verdicts: Iterable[ClauseVerdict]) -> str:
     words["met"] += guessed
     of_them = f", {errors} of severity error" if errors else ""
     aside = {"met": f" ({guessed} on a guess{of_them})"} if guessed else {}
+    if by := _left_out_by(ruled):
+        aside[NOT_LOOKED_AT] = f" ({by})"
     return ", ".join(verdict_count(words[word], word) + aside.get(word, "") for word in ORDER if words[word])
+
+
+def _left_out_by(verdicts: Iterable[ClauseVerdict]) -> str:
+    return ", ".join(dict.fromkeys(by for one in verdicts if (by := one.left_out_by)))
+
+
+def left_out_words(report: Report) -> str:
+    """Return e.g. `31 requirements not looked at (--ignore VIA)`; empty where every rule ran."""
+    left = [one for one in report.verdicts if one.left_out_by]
+    return f"{count(len(left), 'requirement')} {NOT_LOOKED_AT} ({_left_out_by(left)})" if left else ""
 
 
 def coupled_words(cover: Coverage) -> str:
@@ -65,7 +77,7 @@ def sectionless(cover: Coverage) -> str:
 
 def unproven_words(report: Report) -> str:
     """Return what waits for data, e.g. `2 requirements not verifiable, 1 pair of unknown interface`."""
-    waiting, left_out = not_verifiable(report.verdicts)
+    waiting, _ = not_verifiable(report.verdicts)
     guessed = sum(v.is_guess for v in waiting)
     undecided = sum(v.verdict is Verdict.NOT_VERIFIABLE for v in waiting)
     error = "of severity error"  # what others rest on is not told
@@ -77,8 +89,8 @@ def unproven_words(report: Report) -> str:
     parts = [f"{count(number, 'requirement')} {words}" for number, words in told if number]
     if report.unknown_pairs:
         parts.append(f"{count(len(report.unknown_pairs), 'pair')} of unknown interface")
-    if left_out:
-        parts.append(f"{count(left_out, 'requirement')} of rules that --select or --ignore leaves out")
+    if left := left_out_words(report):
+        parts.append(left)
     return ", ".join(parts)
 
 

@@ -9,14 +9,11 @@ from drc_rules.engine.missing_inputs import unproven
 from drc_rules.report.model import ClauseVerdict, Finding
 from stackup_lib.core.record import record
 
-_LEFT_OUT = ", which --select or --ignore leaves out"
-"""So ends the missing fact of a clause whose rule is off; one line for all of them is enough."""
-
 
 def not_verifiable(verdicts: Iterable[ClauseVerdict]) -> tuple[list[ClauseVerdict], int]:
-    """Return the clauses that are not proven, and how many others wait for a rule that the user has left out."""
+    """Return the clauses that are not proven, and how many others the user has left out: one line says it of all."""
     every = unproven(verdicts)
-    waiting = [v for v in every if not any(missing.fact.endswith(_LEFT_OUT) for missing in v.missing)]
+    waiting = [v for v in every if not v.left_out_by]
     return waiting, len(every) - len(waiting)
 
 

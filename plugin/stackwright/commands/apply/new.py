@@ -11,7 +11,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Report, Verdict
+from drc_rules.engine.decide import NOTHING_PLACED
+from drc_rules.report.model import Headline, Report, Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, answers_for, goals_for, selection_for
@@ -216,7 +217,8 @@ def _verdict(page: Page, report: Report) -> None:
     judged = [one for one in report.verdicts if one.has_rule]
     waiting = [one for one in judged if one.verdict is Verdict.NOT_VERIFIABLE]
     open_facts = dict.fromkeys(m.fact for one in judged for m in one.missing)
-    page.heading("check", report.headline.value)
+    is_open = report.headline is Headline.NOT_PROVEN
+    page.heading("check", report.headline.value + (f": {NOTHING_PLACED}" if is_open else ""))
     page.line(f"requirements: {tally(report.verdicts)}", indent=2)
     for finding in report.findings:
         page.line(styled(f"{finding.code} {finding.title}", "yellow"), indent=2)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np  # noqa: F401 - for its time, see above
 
 from drc_rules.engine.check import CheckUp, check_board, check_up, find_config
-from drc_rules.engine.missing_inputs import unproven
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.requirements.clauses import Severity
@@ -37,7 +36,8 @@ from stackwright.run.data_digest import data_digest
 from stackwright.run.paths import boards_of, boards_touched, find_board
 from stackwright.run.processes import is_one_of_several, shared_out, worker_count
 from stackwright.run.watched import counted, shares_of, timing_lines, watched
-from stackwright.tables.counts import sectionless
+from stackwright.tables.counts import left_out_words, sectionless
+from stackwright.tables.grouping import not_verifiable
 from stackwright.text.output import check_target, complain, show, write_file
 from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
 from stackwright.text.words import count, number
@@ -140,7 +140,9 @@ def falls_short(report: Report, options: CheckOptions) -> str:
     """Say that the coverage is below the required minimum; "" where it is not."""
     if options.min_coverage_pct is None or report.coverage.percent >= options.min_coverage_pct:
         return ""
-    return f"coverage is {report.coverage.percent:.1f} %, below the minimum of {number(options.min_coverage_pct)} %"
+    told = f"; {left}" if (left := left_out_words(report)) else ""
+    minimum = number(options.min_coverage_pct)
+    return f"coverage is {report.coverage.percent:.1f} %, below the minimum of {minimum} %{told}"
 
 
 def reporter(name: str) -> Callable[[Sequence[Checked | Unchecked]], str]:
@@ -347,8 +349,10 @@ def _reports(answers: Sequence[Answer]) -> Iterator[Report]:
 
 def _to_cover_more(report: Report) -> str:
     """What raises the coverage: data; where none is missing, a look at the pairs that are not judged, or a fix."""
-    if report.unknown_pairs or unproven(report.verdicts):
-        return "supply what is listed under Missing data"
+    waiting, left_out = not_verifiable(report.verdicts)
+    steps = ["supply what is listed under Missing data"] if report.unknown_pairs or waiting else []
+    if steps or left_out:
+        return ", and ".join([*steps, *(["leave out fewer rules"] if left_out else [])])
     if told := sectionless(report.coverage):
         return f"{told}; -v says why"
     return "fix the findings first: their requirements are not decided for every object"

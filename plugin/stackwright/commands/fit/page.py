@@ -136,7 +136,7 @@ def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, board
 
 def _line(one: Shortfall) -> Iterator[tuple[Text, Text, str | Text]]:
     """What fails, and, where no stackup fixes it, what to do."""
-    more = f" (and {one.more} more)" if one.more else ""
+    more = f" (and {one.more} similar)" if one.more else ""
     yield styled(LABELS[one.severity], SEVERITY_STYLE[one.severity]), styled(step(one), "bold"), one.title + more
     if one.severity is Severity.ERROR and not one.by_stackup:
         yield styled(""), styled(""), styled(f"fix: {one.fix}", "dim")

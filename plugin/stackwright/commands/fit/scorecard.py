@@ -47,7 +47,9 @@ def _next_step(row: Fitness, way: Way | None, board: str) -> str:
         return ""
     if row.headline is Headline.NOT_PROVEN:
         first = next((one for one in row.open if one.errors), None)
-        return f"state {first.fact}: settles {count(first.errors, 'requirement')}" if first else ""
+        if first:
+            return f"state {first.fact}: settles {count(first.errors, 'requirement')}"
+        return "" if row.unproven else "finish the layout"
     if way and way.words:
         what = "" if way.is_change else "a new stackup: "
         tier = f", {way.cost_tier}" if way.cost_tier else ""

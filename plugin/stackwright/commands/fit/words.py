@@ -79,8 +79,10 @@ def to_go(row: Fitness) -> str:
         return some(steps(row), STEPS_SHOWN)
     if row.headline is Headline.NOT_PROVEN:
         facts = [fact.partition(": ")[0] for fact in open_facts(row)]  # why each is missing stands below
-        # what has passed on a guess is not proven either, and no fact is missing
-        return f"not known: {some(facts, 2)}" if facts else f"only guessed: {some(row.unproven, 2)}"
+        if facts:
+            return f"not known: {some(facts, 2)}"
+        # what has passed on a guess is not proven either, and no fact is missing; nor has a blank board any part
+        return f"only guessed: {some(row.unproven, 2)}" if row.unproven else row.why
     advice = steps(row, Severity.WARNING)
     met = f"{count(row.passed, 'requirement')} met" + (
         f", {row.without_rule} have no rule yet" if row.without_rule else ""

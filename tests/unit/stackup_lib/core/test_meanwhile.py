@@ -249,10 +249,12 @@ def test_what_a_failed_copy_took_with_it_is_decided_here(
     monkeypatch.setattr(check, "LARGE_BYTES", 0)
     here, decided = os.getpid(), engine._decided
 
-    def killed(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule]) -> engine.Outcome:
+    def killed(
+        context: Context, clause: Clause, decider: Rule | None, on: Set[Rule], left: engine.LeftOut
+    ) -> engine.Outcome:
         if os.getpid() != here and harm == "the copy is killed":
             os.kill(os.getpid(), signal.SIGKILL)
-        return decided(context, clause, decider, on)
+        return decided(context, clause, decider, on, left)
 
     def refused() -> tuple[int, int]:
         raise OSError(24, "Too many open files")
