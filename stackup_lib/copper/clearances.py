@@ -198,15 +198,19 @@ class SpaceFinder:
         return replace(posts, radius_mm=radius), has
 
     def _kept(self, layer: int, through: CopperShapes, is_there: Mask, near: tuple[CopperShapes, Ints, Ints]) -> Mask:
-        """Which posts keep their pad: where unused ones are left out, those that copper of their net ends on."""
+        """Which posts keep their pad: where unused ones are left out, those that copper or a fill of their net joins."""
         board = self.copper.board
         vias, pads, is_via = board.vias, board.pads, through.kind == CopperShape.VIA
         bare, ends = np.zeros(len(through), dtype=np.bool_), np.zeros(len(through), dtype=np.bool_)
         via, pad = through.row[is_via], through.row[~is_via]
         bare[is_via], bare[~is_via] = vias.remove_unused[via] == 1, pads.remove_unused[pad] == 1
+        if not np.any(bare):
+            return is_there
         is_end = (vias.start_layer[via] == layer) | (vias.end_layer[via] == layer)
         ends[is_via] = is_end & (vias.keep_end[via] == 1)
         ends[~is_via] = (layer in (0, board.layer_count - 1)) & (pads.keep_end[pad] == 1)
+        ends[is_via] |= holds_layer(vias.fill_layers[via], layer)
+        ends[~is_via] |= holds_layer(pads.fill_layers[pad], layer)
         flat, one, other = near
         own = np.flatnonzero(bare[other] & (flat.net[one] == through.net[other]))
         one, other = one[own], other[own]
