@@ -50,7 +50,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.drawn_shorts import DrawnShort
-from stackup_lib.copper.shapes import CopperShape, CopperShapes
+from stackup_lib.copper.shapes import CopperShape, CopperShapes, is_wall
 from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.arrays import distinct
@@ -238,13 +238,14 @@ def _is_zero_ohm(board: Board, footprint: int) -> bool:
 
 
 def _words(board: Board, pieces: CopperShapes, row: int) -> str:
-    """A piece as text: `track of NET`, `pad 1 of U3 (NET)`."""
+    """A piece as text: `track of NET`, `pad 1 of U3 (NET)`, of a hole without a pad on the layer `hole of via of NET`."""
     kind, net, item = CopperShape(int(pieces.kind[row])), board.nets[int(pieces.net[row])], int(pieces.row[row])
+    hole = "hole of " if is_wall(board, pieces, row) else ""
     if kind != CopperShape.PAD:
-        return f"{kind.name.lower()} of {net}"
+        return f"{hole}{kind.name.lower()} of {net}"
     part = str(board.footprints.reference[int(board.pads.footprint[item])])
     number = str(board.pads.number[item])
-    return " ".join(word for word in ("pad", number, f"of {part}" if part else "", f"({net})") if word)
+    return hole + " ".join(word for word in ("pad", number, f"of {part}" if part else "", f"({net})") if word)
 
 
 def _place(board: Board, shorts: Spaces, row: int) -> Location:
