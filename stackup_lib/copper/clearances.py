@@ -38,7 +38,14 @@ from stackup_lib.copper.shapes import (
     with_rows,
 )
 from stackup_lib.copper.shorts import NetTie, at_tie, near_tie, net_ties, overlap_mm, overlaps, same_pin, touches
-from stackup_lib.copper.stale_fills import TOUCH_MM, Item, OtherNetItems, all_other_net, pieces_in_fills
+from stackup_lib.copper.stale_fills import (
+    TOUCH_MM,
+    Item,
+    OtherNetItems,
+    all_other_net,
+    holes_off_fills,
+    pieces_in_fills,
+)
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 
@@ -81,10 +88,14 @@ class Spaces:
 
 @entity
 class _Measured:
-    """What was measured on a layer: spaces proper, overlaps, what overlaps the edge of a fill, and of which pieces."""
+    """What was measured on a layer: spaces proper, overlaps, what overlaps the edge of a fill, and of which pieces.
+
+    Of overlaps those with copper that has no net are apart: the latter joins one net, or several.
+    """
 
     spaces: Spaces
     shorts: Spaces
+    netless: Spaces
     crossed: OtherNetItems
     pieces: CopperShapes
 
@@ -113,6 +124,14 @@ class SpaceFinder:
         What is drawn is left to `drawn_shorts`.
         """
         return self._on(layer).shorts
+
+    def netless(self, layer: int) -> Spaces:
+        """Return where tracks, vias, pads and their shapes that have no net overlap copper of a net."""
+        return self._on(layer).netless
+
+    def pieces(self, layer: int) -> CopperShapes:
+        """Return the tracks, vias and pads of a layer, and the walls of the holes that have no pad there."""
+        return self._on(layer).pieces
 
     @cached_property
     def drawn_shorts(self) -> tuple[DrawnShort, ...]:
@@ -309,12 +328,13 @@ class SpaceFinder:
         touching = (overlap | touch | ((all_of.gap_mm < TOUCH_MM) & ~is_named)) & ~at_fill
         drawn = (all_of.one.kind == CopperShape.DRAWN) | (all_of.other.kind == CopperShape.DRAWN)
         shorts = self._shorts(layer, all_of.where(touching & is_named & ~drawn))
+        netless = all_of.where(overlap & ~is_named & ~at_fill)
         apart = ~overlap & ~touching & ~_tied(all_of, touching) & ~same_pin(self.copper.board, all_of.one, all_of.other)
         apart &= ~near_tie(self._ties, layer, all_of.one, all_of.other, TIE_MM)
         stale = _crossed(self.copper, layer, crossed)
         clear = all_of.where(apart & ~at_fill if stale else apart)
         spaces = Spaces(layer, np.maximum(clear.gap_mm, 0.0), clear.one, clear.other, stale)
-        return _Measured(spaces, shorts, crossed, pieces.where(pieces.kind != CopperShape.DRAWN))
+        return _Measured(spaces, shorts, netless, crossed, pieces.where(pieces.kind != CopperShape.DRAWN))
 
     def _shorts(self, layer: int, touching: Spaces) -> Spaces:
         """The overlaps that are no net tie, the widest first; as gaps, which are negative."""
@@ -331,7 +351,7 @@ class SpaceFinder:
         board, near = self.copper.board, self.posts.near(layer)
         vias, pads = board.vias, board.pads
         drill = np.concatenate([vias.drill_mm, np.fmin(pads.drill_x_mm, pads.drill_y_mm)])
-        on_layer = np.append(vias.drill_mm > 0, holds_layer(pads.layers, layer))
+        on_layer = np.append(vias.drill_mm > 0, holes_off_fills(board, layer))
         inside = on_layer[near.post] & (near.distance_mm < drill[near.post] / 2 - TOUCH_MM)
         post, fill_net = near.post[inside], self.copper.edges(layer).net[near.edge[inside]]
         x, y, net = (
