@@ -257,7 +257,7 @@ class SpaceFinder:
         return np.asarray(found)
 
     def _kept(self, layer: int, through: CopperShapes, is_there: Mask, near: tuple[CopperShapes, Ints, Ints]) -> Mask:
-        """Which posts keep their pad: where unused ones are left out, those that copper or a fill of their net joins."""
+        """Which posts keep their pad: where unused ones are left out, those that copper of their net joins."""
         board = self.copper.board
         vias, pads, is_via = board.vias, board.pads, through.kind == CopperShape.VIA
         bare, ends = np.zeros(len(through), dtype=np.bool_), np.zeros(len(through), dtype=np.bool_)

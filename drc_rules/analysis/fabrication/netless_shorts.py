@@ -1,4 +1,4 @@
-"""Tracks, vias and pads without a net that join two nets: what touches is one piece of copper, through holes as well."""
+"""Tracks, vias and pads without a net that join two nets: what touches is one piece, through holes as well."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ def _is_zero_ohm(board: Board, footprint: int) -> bool:
 
 
 def _words(board: Board, pieces: CopperShapes, row: int) -> str:
-    """A piece as text: `track of NET`, `pad 1 of U3 (NET)`, of a hole without a pad on the layer `hole of via of NET`."""
+    """A piece as text: `track of NET`, `pad 1 of U3 (NET)`, without a pad on the layer `hole of via of NET`."""
     kind, net, item = CopperShape(int(pieces.kind[row])), board.nets[int(pieces.net[row])], int(pieces.row[row])
     hole = "hole of " if is_wall(board, pieces, row) else ""
     if kind != CopperShape.PAD:
@@ -301,9 +301,7 @@ def _of_drawn_copper(ctx: Context, told: Set[tuple[str, str]]) -> Iterator[Draft
         )
 
 
-def _of_netless_copper(
-    ctx: Context, layers: tuple[int, ...], told: Set[tuple[str, ...]]
-) -> Iterator[DraftFinding]:
+def _of_netless_copper(ctx: Context, layers: tuple[int, ...], told: Set[tuple[str, ...]]) -> Iterator[DraftFinding]:
     """Yield one finding for each pair of nets that only tracks, vias or pads without a net join.
 
     Args:
@@ -313,10 +311,10 @@ def _of_netless_copper(
     """
     board = ctx.board
     by_nets: dict[tuple[str, str], list[NetlessShort]] = {}
-    for found in netless_shorts(ctx.get(space_finder), layers):
-        one, other = sorted(board.nets[contact.net] for contact in found.contacts)
+    for short in netless_shorts(ctx.get(space_finder), layers):
+        one, other = sorted(board.nets[contact.net] for contact in short.contacts)
         if (one, other) not in told:
-            by_nets.setdefault((one, other), []).append(found)
+            by_nets.setdefault((one, other), []).append(short)
     for shorts in by_nets.values():
         shorts.sort(key=lambda short: -round(short.overlap_mm, 5))
     harmless = {nets: _netless_harmless(board, nets, found) for nets, found in by_nets.items()}

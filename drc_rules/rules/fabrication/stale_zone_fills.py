@@ -7,8 +7,8 @@ stored fills of zones of other nets, fills against each other, and the lines of 
 fills against every fill. KiCad keeps a fill clear of all of them whenever it fills the zones; what is in a fill was
 placed there, or moved, since. Overlaps below 0.001 mm do not count, those of the outline and of rule areas below
 0.05 mm, nor a net tie in a fill of a net that it ties. A plated hole counts on every layer. One that is not plated, or
-has no net, does so in files of KiCad 10, before on the copper layers of its pad: KiCad 9 keeps no fill off it elsewhere.
-Tracks, vias and pads that overlap each other are FAB015's.
+has no net, does so in files of KiCad 10, in older ones on the copper layers of its pad: KiCad 9 keeps no fill off it
+elsewhere. Tracks, vias and pads that overlap each other are FAB015's.
 
 Why it matters
 --------------
@@ -93,7 +93,7 @@ def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterat
 
 
 def _may_stay(ctx: Context, found: OtherNetItems) -> bool:
-    """Tell whether there are holes on layers without their pad in a file of a KiCad that does not keep fills off them."""
+    """Tell whether there are holes on layers without their pad in a file of a KiCad that keeps no fill off them."""
     holes = found.where(found.kind == Item.HOLE)
     on_pad = holds_layer(ctx.board.pads.layers[holes.row], holes.layer)
     return bool(ctx.board.format_version < KICAD_10 and not np.all(on_pad))
