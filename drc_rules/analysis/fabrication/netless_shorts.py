@@ -111,7 +111,8 @@ def _of_group(board: Board, items: tuple[Item, ...], contacts: list[Contact]) ->
     by_net: dict[int, list[Contact]] = {}
     for one in contacts:
         by_net.setdefault(one.net, []).append(one)
-    widest = [max(by_net[net], key=lambda one: round(one.overlap_mm, 6)) for net in sorted(by_net)]
+    nets = sorted(by_net, key=lambda net: board.nets[net])
+    widest = [max(by_net[net], key=lambda one: round(one.overlap_mm, 6)) for net in nets]
     parts = {_part(board, item) for item in items}
     part = parts.pop() if len(parts) == 1 else -1
     for other in widest[1:]:
