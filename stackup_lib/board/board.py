@@ -128,7 +128,8 @@ class Vias:
     """Vias, one row each; `start_layer` is nearer the top than `end_layer`.
 
     IPC-4761 columns hold 1 yes, 0 no, -1 not stated (the board's own setting holds).
-    `pad_size_mm` has shape (vias, copper layers); NaN where the layer is outside the span.
+    `pad_size_mm` has shape (vias, copper layers); NaN where the layer is outside the span. `fill_layers` is a bit mask
+    of the layers on which a fill joins a via without unused pads: KiCad keeps its pad there.
     """
 
     x_mm: Floats
@@ -142,6 +143,7 @@ class Vias:
     pad_size_mm: Floats
     remove_unused: Flags
     keep_end: Flags
+    fill_layers: NDArray[np.uint64]
     tented_front: Flags
     tented_back: Flags
     covered_front: Flags
@@ -188,7 +190,7 @@ class Pads:
     corners do not tell the shape (custom, trapezoid, chamfered, another one on other layers). `has_stack` is 1 where
     KiCad 9 or later gives the pad a shape of its own on some layers. `tie` numbers the net-tie groups of the board:
     pads with the same number may join their nets, -1 is none. `die_length_mm` and `die_delay_ps` are KiCad's pad-to-die
-    length and delay inside the package, 0 where none is stated.
+    length and delay inside the package, 0 where none is stated. `fill_layers` is that of `Vias`.
     """
 
     number: Text
@@ -212,6 +214,7 @@ class Pads:
     has_stack: Flags
     remove_unused: Flags
     keep_end: Flags
+    fill_layers: NDArray[np.uint64]
     tie: Ints
     die_length_mm: Floats
     die_delay_ps: Floats

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.board.board import Floats, Ints, Pads
+from stackup_lib.board.board import Floats, Ints, PadKind, Pads
 from stackup_lib.board.columns import first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
@@ -31,9 +31,11 @@ from stackup_lib.copper.shapes import (
     copper_pads,
     drawn_pieces,
     edge_pieces,
+    hole_walls,
     pad_pieces,
     track_pieces,
     via_pieces,
+    with_rows,
 )
 from stackup_lib.copper.shorts import (
     NetTie,
@@ -47,7 +49,14 @@ from stackup_lib.copper.shorts import (
     same_pin,
     touches,
 )
-from stackup_lib.copper.stale_fills import TOUCH_MM, Item, OtherNetItems, all_other_net, pieces_in_fills
+from stackup_lib.copper.stale_fills import (
+    TOUCH_MM,
+    Item,
+    OtherNetItems,
+    all_other_net,
+    holes_off_fills,
+    pieces_in_fills,
+)
 from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
@@ -89,10 +98,14 @@ class Spaces:
 
 @entity
 class _Measured:
-    """What was measured on a layer: spaces proper, overlaps, what overlaps the edge of a fill, and of which pieces."""
+    """What was measured on a layer: spaces proper, overlaps, what overlaps the edge of a fill, and of which pieces.
+
+    Of overlaps those with copper that has no net are apart: the latter joins one net, or several.
+    """
 
     spaces: Spaces
     shorts: Spaces
+    netless: Spaces
     crossed: OtherNetItems
     pieces: CopperShapes
 
@@ -122,6 +135,14 @@ class SpaceFinder:
         """
         return self._on(layer).shorts
 
+    def netless(self, layer: int) -> Spaces:
+        """Return where tracks, vias, pads and their shapes that have no net overlap copper of a net."""
+        return self._on(layer).netless
+
+    def pieces(self, layer: int) -> CopperShapes:
+        """Return the tracks, vias and pads of a layer, and the walls of the holes that have no pad there."""
+        return self._on(layer).pieces
+
     @cached_property
     def drawn_shorts(self) -> tuple[DrawnShort, ...]:
         """The graphics and shapes of custom pads that overlap copper of another net, or join two nets."""
@@ -147,12 +168,30 @@ class SpaceFinder:
         return net_ties(self.copper.board)
 
     @cached_property
-    def _through(self) -> CopperShapes:
+    def _with_pads(self) -> CopperShapes:
         """Vias with their largest pad, and the pads that lie on several layers."""
         board = self.copper.board
         pads = board.pads.layers
         many = np.flatnonzero(copper_pads(board) & ((pads & (pads - np.uint64(1))) != 0))
         return CopperShapes.joined([via_pieces(board), pad_pieces(board, many)])
+
+    @cached_property
+    def _through(self) -> CopperShapes:
+        """These, and the walls of all other plated holes: they have no pad, or one on a single layer."""
+        board, posts = self.copper.board, self._with_pads
+        is_via = posts.kind == CopperShape.VIA
+        drilled = np.flatnonzero(board.vias.drill_mm > 0), np.flatnonzero(board.pads.kind == PadKind.THROUGH)
+        rest = [np.setdiff1d(*rows) for rows in zip(drilled, (posts.row[is_via], posts.row[~is_via]), strict=True)]
+        walls = hole_walls(board, *rest)
+        return CopperShapes.joined([posts, walls.where(walls.radius_mm > 0)])
+
+    @cached_property
+    def _walls(self) -> CopperShapes:
+        """The walls of the posts' plated holes; of those that have none the radius is 0."""
+        posts = self._through
+        vias, pads = (np.flatnonzero((posts.kind == CopperShape.VIA) == is_via) for is_via in (True, False))
+        walls = hole_walls(self.copper.board, posts.row[vias], posts.row[pads])
+        return walls.where(np.argsort(np.concatenate([vias, pads])))
 
     @cached_property
     def _through_tree(self) -> STRtree:
@@ -178,24 +217,33 @@ class SpaceFinder:
         through, is_there = self._on_layer(layer)
         one, other = self._through_tree.query(around)
         is_there = self._kept(layer, through, is_there, (flat, one, other))
-        other_net = np.flatnonzero(is_there[other] & (flat.net[one] != through.net[other]))
+        is_wall = self._is_wall(layer, is_there)
+        is_copper = is_there | is_wall
+        if np.any(is_wall):
+            through = with_rows(through, self._walls, is_wall)
+        other_net = np.flatnonzero(is_copper[other] & (flat.net[one] != through.net[other]))
         pairs = [(one[other_net], other[other_net] + len(flat))]
         one, other = shapely.STRtree(around).query(diagonals(flat.boxes()))
         other_net = np.flatnonzero((one < other) & (flat.net[one] != flat.net[other]))
         pairs.append((one[other_net], other[other_net]))
         one, other = self._through_pairs
-        both = np.flatnonzero(is_there[one] & is_there[other])
+        both = np.flatnonzero(is_copper[one] & is_copper[other])
         pairs.append((one[both] + len(flat), other[both] + len(flat)))
         one, other = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
         pieces = CopperShapes.joined([flat, through])
-        found = [self._gaps(layer, pieces.where(one), pieces.where(other))]
+        cuts = np.append(np.zeros(len(flat), dtype=np.bool_), is_wall)
+        cuts = cuts[one] | cuts[other]  # of a hole without a pad the distance is FAB012's: what it cuts into is a short
+        found = [
+            self._gaps(layer, pieces.where(one[rows]), pieces.where(other[rows]), reach_mm)
+            for rows, reach_mm in ((~cuts, reach), (cuts, -TOUCH_MM))
+        ]
         if self.copper.is_filled(layer):
             found.append(self._posts_to_fills(layer, through, is_there & _is_round(board.pads, through)))
             rest = through.where(is_there & ~_is_round(board.pads, through))
             found += self._to_fills(
                 layer, CopperShapes.joined([flat, rest]), np.append(around, diagonals(rest.boxes(reach)))
             )
-        return self._judged(layer, found, pieces.where(np.append(np.ones(len(flat), dtype=np.bool_), is_there)))
+        return self._judged(layer, found, pieces.where(np.append(np.ones(len(flat), dtype=np.bool_), is_copper)))
 
     def _on_layer(self, layer: int) -> tuple[CopperShapes, Mask]:
         """The posts with their pads of this layer, and which of them have one."""
@@ -205,18 +253,33 @@ class SpaceFinder:
         radius[is_via] = np.nan_to_num(board.vias.pad_size_mm[posts.row[is_via], layer]) / 2
         has = radius > 0
         has[~is_via] = holds_layer(board.pads.layers[posts.row[~is_via]], layer)
+        has[len(self._with_pads) :] = False
         return replace(posts, radius_mm=radius), has
 
+    def _is_wall(self, layer: int, is_there: Mask) -> Mask:
+        """Which posts have only the wall of their hole on a layer: it is plated all the same."""
+        board, posts, walls = self.copper.board, self._through, self._walls
+        is_via, found = posts.kind == CopperShape.VIA, ~is_there & (walls.radius_mm > 0)
+        via, pad = posts.row[is_via], posts.row[~is_via]
+        found[is_via] &= (board.vias.start_layer[via] <= layer) & (board.vias.end_layer[via] >= layer)
+        is_single = np.arange(len(posts)) >= len(self._with_pads)
+        found[~is_via] &= ~(is_single[~is_via] & holds_layer(board.pads.layers[pad], layer))
+        return np.asarray(found)
+
     def _kept(self, layer: int, through: CopperShapes, is_there: Mask, near: tuple[CopperShapes, Ints, Ints]) -> Mask:
-        """Which posts keep their pad: where unused ones are left out, those that copper of their net ends on."""
+        """Which posts keep their pad: where unused ones are left out, those that copper of their net joins."""
         board = self.copper.board
         vias, pads, is_via = board.vias, board.pads, through.kind == CopperShape.VIA
         bare, ends = np.zeros(len(through), dtype=np.bool_), np.zeros(len(through), dtype=np.bool_)
         via, pad = through.row[is_via], through.row[~is_via]
         bare[is_via], bare[~is_via] = vias.remove_unused[via] == 1, pads.remove_unused[pad] == 1
+        if not np.any(bare):
+            return is_there
         is_end = (vias.start_layer[via] == layer) | (vias.end_layer[via] == layer)
         ends[is_via] = is_end & (vias.keep_end[via] == 1)
         ends[~is_via] = (layer in (0, board.layer_count - 1)) & (pads.keep_end[pad] == 1)
+        ends[is_via] |= holds_layer(vias.fill_layers[via], layer)
+        ends[~is_via] |= holds_layer(pads.fill_layers[pad], layer)
         flat, one, other = near
         own = np.flatnonzero(bare[other] & (flat.net[one] == through.net[other]))
         one, other = one[own], other[own]
@@ -226,9 +289,9 @@ class SpaceFinder:
         used[other[gap < NANOMETRE]] = True
         return np.asarray(is_there & (~bare | ends | used))
 
-    def _gaps(self, layer: int, one: CopperShapes, other: CopperShapes) -> Spaces:
+    def _gaps(self, layer: int, one: CopperShapes, other: CopperShapes, reach_mm: float) -> Spaces:
         """The gaps of pairs that are within reach; what touches has a gap of 0 or less."""
-        gap = gaps(self.copper.board, one, other, self.reach_mm[layer])
+        gap = gaps(self.copper.board, one, other, reach_mm)
         near = np.flatnonzero(np.isfinite(gap))
         return Spaces(layer, gap[near], one.where(near), other.where(near))
 
@@ -249,10 +312,11 @@ class SpaceFinder:
         edges = self.copper.edges(layer)
         piece, edge = edges.within(around)
         other_net = np.flatnonzero(edges.net[edge] != pieces.net[piece])
-        one, other = facing_edges(edges, self.reach_mm[layer])
+        reach = self.reach_mm[layer]
+        one, other = facing_edges(edges, reach)
         return [
-            _nearest(self._gaps(layer, pieces.where(piece[other_net]), edge_pieces(edges, edge[other_net]))),
-            _nearest(self._gaps(layer, edge_pieces(edges, one), edge_pieces(edges, other))),
+            _nearest(self._gaps(layer, pieces.where(piece[other_net]), edge_pieces(edges, edge[other_net]), reach)),
+            _nearest(self._gaps(layer, edge_pieces(edges, one), edge_pieces(edges, other), reach)),
         ]
 
     def _judged(self, layer: int, parts: list[Spaces], pieces: CopperShapes) -> _Measured:
@@ -274,11 +338,12 @@ class SpaceFinder:
         touching = (overlap | touch | ((all_of.gap_mm < TOUCH_MM) & ~is_named)) & ~at_fill
         drawn = (all_of.one.kind == CopperShape.DRAWN) | (all_of.other.kind == CopperShape.DRAWN)
         shorts = self._shorts(layer, all_of.where(touching & is_named & ~drawn))
+        netless = all_of.where(overlap & ~is_named & ~at_fill)
         apart = ~overlap & ~touching & ~same_pin(self.copper.board, all_of.one, all_of.other)
         stale = _crossed(self.copper, layer, crossed)
         clear = self._untied(layer, all_of.where(apart & ~at_fill if stale else apart), all_of.where(touching))
         spaces = Spaces(layer, np.maximum(clear.gap_mm, 0.0), clear.one, clear.other, stale)
-        return _Measured(spaces, shorts, crossed, pieces.where(pieces.kind != CopperShape.DRAWN))
+        return _Measured(spaces, shorts, netless, crossed, pieces.where(pieces.kind != CopperShape.DRAWN))
 
     def _untied(self, layer: int, spaces: Spaces, touching: Spaces) -> Spaces:
         """The spaces away from net ties, and from places where their nets overlap; the narrowest first."""
@@ -309,7 +374,7 @@ class SpaceFinder:
         board, near = self.copper.board, self.posts.near(layer)
         vias, pads = board.vias, board.pads
         drill = np.concatenate([vias.drill_mm, np.fmin(pads.drill_x_mm, pads.drill_y_mm)])
-        on_layer = np.append(vias.drill_mm > 0, holds_layer(pads.layers, layer))
+        on_layer = np.append(vias.drill_mm > 0, holes_off_fills(board, layer))
         inside = on_layer[near.post] & (near.distance_mm < drill[near.post] / 2 - TOUCH_MM)
         post, fill_net = near.post[inside], self.copper.edges(layer).net[near.edge[inside]]
         x, y, net = (

@@ -14,6 +14,7 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import cores, gaps, straight_distances, via_lands
 from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
 from stackup_lib.copper.shapes import (
+    NANOMETRE,
     CopperShape,
     CopperShapes,
     Mask,
@@ -126,11 +127,11 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
 
 def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
     """The segments of the outline, and the unplated holes as wide as they are drilled; with the rows of these."""
-    outline, pads = board.outline, board.pads
+    outline = board.outline
     points = outline.x_mm + 1j * outline.y_mm
     ends = np.arange(1, len(points))
     ends = ends[~np.isin(ends, outline.start)]  # a polyline's first point ends no segment
-    rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
+    rows = unplated_holes(board)
     holes = slot_pieces(board, rows)
     start = np.concatenate([points[ends - 1], holes.start])
     end = np.concatenate([points[ends], holes.end])
@@ -139,6 +140,22 @@ def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
     of = np.concatenate([np.full(len(ends), EDGE), rows])
     kind = np.full(len(start), CopperShape.FILL, dtype=np.int8)
     return CopperShapes(kind, of, np.full(len(start), -1), start, end, radius, none == 0, none), of
+
+
+def unplated_holes(board: Board) -> Ints:
+    """Return the pads whose hole is not plated, or has neither a net nor copper around it for plating to hold on to."""
+    pads = board.pads
+    is_wide = (pads.size_x_mm > pads.drill_x_mm + NANOMETRE) & (pads.size_y_mm > pads.drill_y_mm + NANOMETRE)
+    is_peg = (pads.kind == PadKind.THROUGH) & (pads.net == 0) & (~is_wide | (pads.layers == 0)) & ~_has_shape(board)
+    has_hole = np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0
+    return np.flatnonzero(has_hole & ((pads.kind == PadKind.NON_PLATED) | is_peg))
+
+
+def _has_shape(board: Board) -> Mask:
+    """Tell which pads have shapes of their own: size and corners do not tell their copper."""
+    found = np.zeros(len(board.pads) + 1, dtype=np.bool_)
+    found[board.drawings.pad] = True  # -1, of what is no pad's, is the place after the last
+    return found[:-1]
 
 
 def made_area(board: Board) -> Geometry | None:

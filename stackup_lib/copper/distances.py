@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.fill_edges import Complexes, diagonals, xy_of
 from stackup_lib.copper.shapes import NANOMETRE, CopperShape, CopperShapes, disc_pieces
 
@@ -210,7 +211,7 @@ def _rectangles(board: Board, pieces: CopperShapes) -> Complexes:
 
 
 def via_lands(board: Board, layer: int, rows: Ints, others: CopperShapes) -> CopperShapes:
-    """Return the copper of some vias on a layer: bare barrels where unused pads are left out and no copper joins.
+    """Return the copper of some vias on a layer: bare barrels where unused pads are left out and nothing joins.
 
     Args:
         board: the board.
@@ -223,7 +224,8 @@ def via_lands(board: Board, layer: int, rows: Ints, others: CopperShapes) -> Cop
     radius = vias.pad_size_mm[rows, layer] / 2
     lands = disc_pieces(rows, vias.net[rows], vias.x_mm[rows] + 1j * vias.y_mm[rows], radius)
     is_end = (vias.start_layer[rows] == layer) | (vias.end_layer[rows] == layer)
-    may_be_bare = (vias.remove_unused[rows] == 1) & ~(is_end & (vias.keep_end[rows] == 1))
+    is_kept = (is_end & (vias.keep_end[rows] == 1)) | holds_layer(vias.fill_layers[rows], layer)
+    may_be_bare = (vias.remove_unused[rows] == 1) & ~is_kept
     if not np.any(may_be_bare):
         return lands
     is_bare = may_be_bare & ~_are_joined(board, lands, others)

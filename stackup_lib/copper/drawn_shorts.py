@@ -103,7 +103,7 @@ def _of_group(  # noqa: PLR0917 - the parts of one layer
     footprint = footprints.pop() if len(footprints) == 1 else -1
     found = []
     for net in nets.tolist():
-        if net == own or _are_tied(board, footprint, own, net):
+        if net == own or are_tied(board, footprint, own, net):
             continue
         others = [k for k in touched.tolist() if copper.net[k] == net and (copper.pin[k] != pin or pin[0] < 0)]
         if not others:
@@ -116,8 +116,8 @@ def _of_group(  # noqa: PLR0917 - the parts of one layer
     return found
 
 
-def _are_tied(board: Board, footprint: int, one: int, other: int) -> bool:
-    """Tell whether a footprint's net tie may join two nets."""
+def are_tied(board: Board, footprint: int, one: int, other: int) -> bool:
+    """Tell whether a footprint's net tie may join two nets, by their numbers."""
     pads = board.pads
     groups = [set(pads.tie[(pads.footprint == footprint) & (pads.net == net)].tolist()) - {-1} for net in (one, other)]
     return bool(groups[0] & groups[1])

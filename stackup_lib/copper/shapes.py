@@ -162,6 +162,33 @@ def slot_pieces(board: Board, rows: Ints) -> CopperShapes:
     return replace(found, start=centre - reach, end=centre + reach)
 
 
+def hole_walls(board: Board, vias: Ints, pads: Ints) -> CopperShapes:
+    """Return the plated walls of the holes of some vias and pads, finished; of what has none the radius is 0."""
+    table = board.vias
+    middle, radius_mm = table.x_mm[vias] + 1j * table.y_mm[vias], np.nan_to_num(table.drill_mm[vias]) / 2
+    drilled = disc_pieces(vias, table.net[vias], middle, radius_mm)
+    slots = slot_pieces(board, pads)
+    radius = np.where(board.pads.kind[pads] == PadKind.THROUGH, np.nan_to_num(slots.radius_mm), 0.0)
+    slots = replace(slots, kind=np.full(len(pads), CopperShape.PAD, dtype=np.int8), radius_mm=radius)
+    return CopperShapes.joined([drilled, slots])
+
+
+def is_wall(board: Board, pieces: CopperShapes, row: int) -> bool:
+    """Tell whether a piece is the wall of a hole, or a pad that is no larger."""
+    kind, item = pieces.kind[row], pieces.row[row : row + 1]
+    if kind not in (CopperShape.VIA, CopperShape.PAD):
+        return False
+    wall = hole_walls(board, *((item, item[:0]) if kind == CopperShape.VIA else (item[:0], item)))
+    is_alike = np.abs(pieces.start[row] - wall.start[0]) + np.abs(pieces.end[row] - wall.end[0]) < NANOMETRE
+    return bool(is_alike and np.abs(pieces.radius_mm[row] - wall.radius_mm[0]) < NANOMETRE)
+
+
+def with_rows(pieces: CopperShapes, others: CopperShapes, rows: Mask) -> CopperShapes:
+    """Return pieces with some rows taken from others."""
+    place = np.arange(len(pieces))
+    return CopperShapes.joined([pieces, others]).where(np.where(rows, place + len(pieces), place))
+
+
 def copper_pads(board: Board) -> Mask:
     """Tell which pads have copper: a hole that is not plated has some only where the pad is larger than it."""
     pads = board.pads

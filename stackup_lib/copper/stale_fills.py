@@ -18,7 +18,7 @@ from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.fill_edges import rows_in_fills, rows_inside
-from stackup_lib.copper.shapes import CopperShape, CopperShapes, copper_pads, pad_pieces
+from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask, copper_pads, pad_pieces
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import entity
@@ -37,6 +37,9 @@ EDGE_DEEP_MM = 0.05
 EDGE_STEP_MM, MOST_EDGE_STEPS = 1.0, 100_000
 """Between places of the outline, and of drawn shapes, that are looked at; of lines too long for that many, wider."""
 
+
+KICAD_10 = 20260206
+"""File version from which on KiCad keeps fills off holes on every layer."""
 
 TEARDROP = "$teardrop_"
 """So begin KiCad's names of the zones that it makes for teardrops, which it fills without looking at rule areas."""
@@ -144,11 +147,23 @@ def _pads_and_holes(board: Board, layer: int, all_pads: CopperShapes) -> Iterato
     pads = board.pads
     here = all_pads.where(holds_layer(pads.layers[all_pads.row], layer))
     yield pieces_in_fills(here, layer, here.net)
-    # KiCad keeps fills off a hole on the layers of its pad alone; one that is not plated keeps off those of every net
-    on_layer = holds_layer(pads.layers, layer)
-    holes = np.flatnonzero(on_layer & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
+    holes = np.flatnonzero(holes_off_fills(board, layer))
+    # what is not plated keeps fills of every net off
     net = np.where(pads.kind[holes] == PadKind.NON_PLATED, -1, pads.net[holes])
     yield _rows(Item.HOLE, holes, layer, net, (pads.x_mm[holes], pads.y_mm[holes]))
+
+
+def holes_off_fills(board: Board, layer: int) -> Mask:
+    """Tell which pads have a hole that no fill of another net may contain on a layer.
+
+    KiCad 10 keeps fills off a hole on every layer, KiCad 9 on those of its pad alone. A plated hole joins the fill that
+    it meets, whichever of them filled the zone.
+    """
+    pads = board.pads
+    has_hole = np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0
+    if board.format_version >= KICAD_10:
+        return np.asarray(has_hole)
+    return np.asarray(has_hole & (holds_layer(pads.layers, layer) | ((pads.kind == PadKind.THROUGH) & (pads.net > 0))))
 
 
 def _drawn(board: Board, layer: int, along: tuple[Ints, Floats, Floats]) -> OtherNetItems:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Board, Drilling, Floats, Ints, LayerKind, PadKind, Stackup
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.record import record
 from stackup_lib.vias.hole_contacts import hole_contacts
@@ -194,7 +195,8 @@ def _land_mm(board: Board, rows: Ints, layer: int) -> Floats:
     """Radius of the vias' pads on a layer; of their barrels where a pad that joins nothing is left out."""
     vias = board.vias
     is_end = (vias.start_layer[rows] == layer) | (vias.end_layer[rows] == layer)
-    is_bare = (vias.remove_unused[rows] == 1) & ~(is_end & (vias.keep_end[rows] == 1))
+    is_kept = (is_end & (vias.keep_end[rows] == 1)) | holds_layer(vias.fill_layers[rows], layer)
+    is_bare = (vias.remove_unused[rows] == 1) & ~is_kept
     radius: Floats = np.where(is_bare, vias.drill_mm[rows], vias.pad_size_mm[rows, layer]) / 2
     return radius
 

@@ -99,6 +99,45 @@ def test_shorts_are_kicads(kicad_cli: KicadCli, tmp_path: Path) -> None:
     assert our_shorts(check_board(path)) == theirs | {("/NT2.0", "/NT2.1")}
 
 
+def test_what_has_no_net_and_joins_two_is_kicads_short(kicad_cli: KicadCli, tmp_path: Path) -> None:
+    """Pads, plated ones and a hole with its pad on the other side: KiCad reports each with what it touches.
+
+    It reports what touches one net alone as well: H3 here.
+    """
+    tracks, parts = [], []
+    for k, at_mm in enumerate((10.0, 20.0, 30.0)):
+        names = (f"/A{k}", f"/B{k}" if k < 2 else f"/A{k}")
+        for side, (name, layer) in enumerate(zip(names, ("F.Cu", "B.Cu" if k else "F.Cu"), strict=True)):
+            y = at_mm + side - 0.5
+            tracks.append({**track(name, 5, y, 15, y), "layer": layer})
+            parts.append(outside_alone(f"J{k}{side}", name, 5, at_mm + 6 * side - 3))
+            tracks.append({**track(name, 5, at_mm + 6 * side - 3, 5, y), "layer": layer})
+        kind = {"kind": "through", "drill_mm": 0.5} if k else {"kind": "smd"}
+        parts.append(
+            {"reference": f"H{k + 1}", "at_mm": [10, at_mm], "pads": [{"number": "1", "size_mm": [3, 3], **kind}]}
+        )
+    parts.append(outside_alone("J3", "/C", 30, 10))
+    parts.append(outside_alone("J4", "/D", 40, 18))
+    tracks += [{**track("/D", 30, 18, 40, 18), "layer": "In1.Cu"}, {**track("/D", 30, 10, 30, 18), "layer": "In1.Cu"}]
+    path = written(tmp_path, tracks=tracks, parts=parts)
+
+    theirs = {
+        re.findall(r"of (H\d)", json.dumps(one["items"]))[0]
+        for one in kicads(kicad_cli, path)
+        if one["type"] == "shorting_items" and "of H" in json.dumps(one["items"])
+    }
+    report = check_board(path)
+    titles = [f.title for f in report.findings if f.code == "FAB015"]
+
+    assert theirs == {"H1", "H2", "H3"}
+    assert sorted(titles) == [
+        "short: pad 1 of H1 without a net joins /A0 and /B0 on F.Cu",
+        "short: pad 1 of H2 without a net joins /A1 and /B1 on F.Cu and B.Cu",
+        "short: track of /D overlaps hole of pad 1 of J3 (/C) by 0.550 mm on In1.Cu",
+    ]
+    assert ("/C", "/D") in their_shorts(kicads(kicad_cli, path))
+
+
 def test_before_its_groups_kicad_knew_a_net_tie_by_its_tags(kicad_cli: KicadCli, tmp_path: Path) -> None:
     """Up to KiCad 6, footprints whose tags begin with "net tie"; neither their names count nor other tags."""
     tags = {"NT1": "net tie small", "NT2": "Net tie", "NT3": "small net tie", "NetTie4": "", "NT5": "net tied"}
@@ -137,6 +176,12 @@ GROUND = [
 ]
 
 
+def outside_alone(reference: str, net: str, x: float, y: float) -> dict[str, object]:
+    """A plated hole of 1 mm with a pad on the top and the bottom, and none inside."""
+    hole = {"number": "1", "net": net, "kind": "through", "size_mm": [2, 2], "drill_mm": 1, "layers": ["F.Cu", "B.Cu"]}
+    return {"reference": reference, "at_mm": [x, y], "pads": [hole]}
+
+
 @pytest.mark.parametrize(
     ("table", "edit"),
     [
@@ -164,14 +209,22 @@ GROUND = [
             },
             lambda text: one_zone_over_another(text.replace("(clearance -9)", "(clearance 0.2)")),
         ),
+        (
+            {
+                "parts": [*GROUND, outside_alone("J2", "/A", 20, 20)],
+                "tracks": [track("/A", 20, 20, 30, 20)],
+                "zones": [{"net": "GND", "layer": "In1.Cu", "rect_mm": [5, 5, 45, 45], "clearance_mm": -1}],
+            },
+            lambda text: text.replace("(clearance -1)", "(clearance 0.2)"),
+        ),
     ],
-    ids=["a via in a plane", "a track into a fill", "two zones of one priority"],
+    ids=["a via in a plane", "a track into a fill", "two zones of one priority", "a plated hole with its pad outside"],
 )
 def test_what_lies_in_a_fill_goes_when_kicad_fills_again(
     kicad_cli: KicadCli, tmp_path: Path, table: dict[str, object], edit: Callable[[str], str]
 ) -> None:
     """KiCad measures 0 mm to the stored fill, nothing once it has filled; so do we, and no track or via is shorted."""
-    path = written(tmp_path, parts=GROUND, **table)
+    path = written(tmp_path, **{"parts": GROUND, **table})
     path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
 
     before = check_board(path)

@@ -51,6 +51,13 @@ def at_holes(ctx: Context, *, with_fills: bool) -> CutGaps:
     return found.least_of(found.cut)
 
 
+def drilled_into(ctx: Context, hole: int, *, with_fills: bool) -> CutGaps:
+    """Return what an unplated hole is drilled into: the deepest place of each net; fills are left out on request."""
+    found = ctx.get(_cut_gaps)
+    found = found.where((found.cut == hole) & (found.gap_mm <= 0) & (with_fills | (found.kind != CopperShape.FILL)))
+    return nearest_first(found.least_of(found.net))
+
+
 def copper_place(board: Board, found: CutGaps, row: int) -> Location:
     """Return where one piece of copper comes near a cut."""
     kind, item = int(found.kind[row]), int(found.row[row])

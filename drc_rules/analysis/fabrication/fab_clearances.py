@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from drc_rules.analysis.fabrication.fab_limits import OWN, TOLERANCE_MM, Bar, bar_of, bar_of_tier, your_fab
 from drc_rules.analysis.fabrication.hole_gaps import REACH_MM, HoleGaps, hole_gaps
 from drc_rules.facts.context import Context
@@ -9,7 +11,7 @@ from drc_rules.facts.copper_weight import weight_of
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier, TrackSpace, track_space, track_spaces
 from drc_rules.requirements.fabs.limits import limit_of
-from stackup_lib.board.board import Board
+from stackup_lib.board.board import Board, PadKind
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.board.project import Project
 from stackup_lib.copper.clearances import SpaceFinder
@@ -97,11 +99,13 @@ def layers_with_spaces(board: Board) -> tuple[int, ...]:
     """Return the layers with copper of more than one net."""
     vias, pads, tracks, zones = board.vias, board.pads, board.tracks, board.zones
     has_copper, drawn, found = copper_pads(board), board.drawings, list[int]()
+    plated = pads.net[(pads.kind == PadKind.THROUGH) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0)]
     for layer in range(board.layer_count):
         nets = [
             tracks.net[tracks.layer == layer],
             vias.net[(vias.start_layer <= layer) & (vias.end_layer >= layer)],
             pads.net[has_copper & holds_layer(pads.layers, layer)],
+            plated,
             zones.net[zones.fill_zone[zones.fill_layer == layer]],
             zones.net[(zones.is_rule_area == 0) & holds_layer(zones.layers, layer)],
             drawn.net[(drawn.net > 0) & holds_layer(drawn.layers, layer)],

@@ -10,6 +10,11 @@ with two or three pads overlap, as in a closed jumper or a resistor of 0 ohm, or
 each, it is information. Pins that the schematic leaves open, under copper of another net, share one finding. Any other
 names the widest overlap of each pair of nets and lists every place.
 
+The hole of a via or plated pad counts on every layer that it goes through without a pad: its wall is copper.
+
+Tracks, vias and pads without a net count where they join two nets, alone or together with others that they touch: what
+touches one net alone joins nothing.
+
 Graphics on copper and the shapes of custom, slanted and chamfered pads are checked, too: those that overlap tracks,
 vias or pads of another net, and those without a net that join two. What a part with up to three pads draws between its
 own pads is information, and so is each bridge between two pads of a solder jumper with more: by reference (JP, SJ) or
@@ -41,8 +46,9 @@ from collections.abc import Iterator, Set
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.clearance_places import uuid_of
+from drc_rules.analysis.fabrication.clearance_places import uuid_in, uuid_of
 from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
+from drc_rules.analysis.fabrication.netless_shorts import Contact, NetlessShort, netless_shorts
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
@@ -50,7 +56,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.drawn_shorts import DrawnShort
-from stackup_lib.copper.shapes import CopperShape, CopperShapes
+from stackup_lib.copper.shapes import CopperShape, CopperShapes, is_wall
 from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.arrays import distinct
@@ -84,6 +90,7 @@ WHY = "The nets are joined on the finished board"
 OPEN_WHY = "The finished board joins the pin to the net; the schematic does not. Of an output it is a fault"
 OPEN_FIX = "Join them in the schematic too and update the board, or move the copper off the pin"
 FIX_DRAWN = "Move or remove the shape, give it the net of what it touches, or join the nets with a net tie"
+FIX_NETLESS = "Move or remove the copper without a net, give it the net of what it touches, or use a net tie"
 MEANT = "Nothing if it is meant; a net tie says so to KiCad"
 FIX = "Move or remove one of the two, give both the same net, or join the nets with a net tie"
 
@@ -123,7 +130,9 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         ctx.shows(" and ".join(nets), o=wide, t=TOUCH_MM if wide >= TOUCH_MM else 0.0)
     for nets in pairs[:MOST_FINDINGS]:
         yield _draft(ctx.board, nets, by_nets[nets])
-    yield from _of_drawn_copper(ctx, by_nets.keys())
+    drawn = tuple(_of_drawn_copper(ctx, by_nets.keys()))
+    yield from drawn
+    yield from _of_netless_copper(ctx, layers, {*by_nets, *(one.ids for one in drawn)})
     if on_open_pins:
         yield _of_open_pins(ctx.board, [by_nets[nets] for nets in on_open_pins])
     if len(pairs) > MOST_FINDINGS:
@@ -238,13 +247,14 @@ def _is_zero_ohm(board: Board, footprint: int) -> bool:
 
 
 def _words(board: Board, pieces: CopperShapes, row: int) -> str:
-    """A piece as text: `track of NET`, `pad 1 of U3 (NET)`."""
+    """A piece as text: `track of NET`, `pad 1 of U3 (NET)`, without a pad on the layer `hole of via of NET`."""
     kind, net, item = CopperShape(int(pieces.kind[row])), board.nets[int(pieces.net[row])], int(pieces.row[row])
+    hole = "hole of " if is_wall(board, pieces, row) else ""
     if kind != CopperShape.PAD:
-        return f"{kind.name.lower()} of {net}"
+        return f"{hole}{kind.name.lower()} of {net}"
     part = str(board.footprints.reference[int(board.pads.footprint[item])])
     number = str(board.pads.number[item])
-    return " ".join(word for word in ("pad", number, f"of {part}" if part else "", f"({net})") if word)
+    return hole + " ".join(word for word in ("pad", number, f"of {part}" if part else "", f"({net})") if word)
 
 
 def _place(board: Board, shorts: Spaces, row: int) -> Location:
@@ -289,6 +299,80 @@ def _of_drawn_copper(ctx: Context, told: Set[tuple[str, str]]) -> Iterator[Draft
         yield _the_rest(
             what, "more drawn shorts", (places, len(more)), fix=FIX_DRAWN, is_harmless=meant.issuperset(more)
         )
+
+
+def _of_netless_copper(ctx: Context, layers: tuple[int, ...], told: Set[tuple[str, ...]]) -> Iterator[DraftFinding]:
+    """Yield one finding for each pair of nets that only tracks, vias or pads without a net join.
+
+    Args:
+        ctx: the board.
+        layers: those with copper of more than one net.
+        told: pairs of nets, by name, that are reported already.
+    """
+    board = ctx.board
+    by_nets: dict[tuple[str, str], list[NetlessShort]] = {}
+    for short in netless_shorts(ctx.get(space_finder), layers):
+        one, other = sorted(board.nets[contact.net] for contact in short.contacts)
+        if (one, other) not in told:
+            by_nets.setdefault((one, other), []).append(short)
+    for shorts in by_nets.values():
+        shorts.sort(key=lambda short: -round(short.overlap_mm, 5))
+    harmless = {nets: _netless_harmless(board, nets, found) for nets, found in by_nets.items()}
+    pairs = sorted(by_nets, key=lambda nets: (bool(harmless[nets]), -round(by_nets[nets][0].overlap_mm, 5), nets))
+    for nets in pairs[:MOST_FINDINGS]:
+        found, wide = by_nets[nets], by_nets[nets][0].overlap_mm
+        ctx.shows(" and ".join(nets), o=wide, t=TOUCH_MM)
+        what = _and_more(_netless_words(board, found[0]), len(found))
+        places = [_contact_place(board, one) for short in found for one in short.contacts][:PLACES_SHOWN]
+        yield _joined(nets, what, wide, places, fix=FIX_NETLESS, harmless=harmless[nets])
+    more = pairs[MOST_FINDINGS:]
+    if more:
+        places = [_contact_place(board, by_nets[nets][0].contacts[0]) for nets in more[:PLACES_SHOWN]]
+        what, is_harmless = f"{_more_pairs(len(more))} joined by copper without a net", all(map(harmless.get, more))
+        yield _the_rest(what, "more netless shorts", (places, len(more)), fix=FIX_NETLESS, is_harmless=is_harmless)
+
+
+def _netless_harmless(board: Board, nets: tuple[str, str], found: list[NetlessShort]) -> str:
+    """Return why copper without a net may join two nets, "" where it may not."""
+    if all(short.part >= 0 and _may_join(board, short.part) for short in found):
+        return "joined by the part's own copper"
+    numbers = [board.nets.index(net) for net in nets]
+    if all(net.startswith(GENERATED) for net in nets) and all(np.sum(board.pads.net == one) == 1 for one in numbers):
+        return "two pins that join nothing else"
+    return ""
+
+
+def _may_join(board: Board, footprint: int) -> bool:
+    """Tell whether a part is a jumper, or one that joins its nets anyway."""
+    return _may_be_drawn(board, footprint) or _is_jumper(board, footprint) or _is_zero_ohm(board, footprint)
+
+
+def _netless_words(board: Board, short: NetlessShort) -> str:
+    """What joins two nets, as text."""
+    kind, row, _ = short.contacts[0].item
+    what = CopperShape(kind).name.lower() if kind != CopperShape.DRAWN else "graphic"
+    if kind == CopperShape.PAD:
+        part = str(board.footprints.reference[int(board.pads.footprint[row])])
+        number = str(board.pads.number[row])
+        what = " ".join(word for word in ("pad", number, f"of {part}" if part else "") if word)
+    one, other = short.contacts
+    count = len(short.items)
+    joins = "without a net joins" if count == 1 else f"and {count - 1} more without a net join"
+    names = [board.copper_layers[contact.layer].name for contact in short.contacts]
+    on = f"on {names[0]}" if names[0] == names[1] else f"on {names[0]} and {names[1]}"
+    return f"{what} {joins} {board.nets[one.net]} and {board.nets[other.net]} {on}"
+
+
+def _contact_place(board: Board, contact: Contact) -> Location:
+    """Where copper without a net overlaps that of a net."""
+    kind, row, _ = contact.item
+    return Location(
+        layer=board.copper_layers[contact.layer].name,
+        net=board.nets[contact.net],
+        uuid=uuid_in(board, CopperShape(kind), row),
+        x_mm=round(contact.x_mm, 6),
+        y_mm=round(contact.y_mm, 6),
+    )
 
 
 def _more_pairs(count: int) -> str:

@@ -6,8 +6,9 @@ Tracks, vias, pads and holes on every layer, plated or not, graphics on copper a
 stored fills of zones of other nets, fills against each other, and the lines of Edge.Cuts and of rule areas that forbid
 fills against every fill. KiCad keeps a fill clear of all of them whenever it fills the zones; what is in a fill was
 placed there, or moved, since. Overlaps below 0.001 mm do not count, those of the outline and of rule areas below
-0.05 mm, nor a net tie in a fill of a net that it ties. A hole counts on the copper layers of its pad. Tracks, vias and
-pads that overlap each other are FAB015's.
+0.05 mm, nor a net tie in a fill of a net that it ties. A plated hole counts on every layer. One that is not plated, or
+has no net, does so in files of KiCad 10, in older ones on the copper layers of its pad: KiCad 9 keeps no fill off it
+elsewhere. Tracks, vias and pads that overlap each other are FAB015's.
 
 Why it matters
 --------------
@@ -43,9 +44,13 @@ from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind
-from stackup_lib.copper.stale_fills import Item, OtherNetItems
+from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.copper.stale_fills import KICAD_10, Item, OtherNetItems
 
 PLACES_SHOWN = 20
+
+FIX = "Press B in KiCad to fill all zones, and save the board"
+KEEP_OFF = ". KiCad 9 keeps fills off a hole on the layers of its pad alone: give the pad all copper layers first"
 
 NOUNS = {
     Item.TRACK: "track",
@@ -81,10 +86,17 @@ def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterat
             "Plotted as stored, the board has these shorts, or copper that is cut or not meant. Clauses that use fills "
             "are not verifiable until the zones are refilled"
         ),
-        fix="Press B in KiCad to fill all zones, and save the board",
+        fix=FIX + (KEEP_OFF if _may_stay(ctx, found) else ""),
         ids=("zone fills",),
         places=tuple(_place(ctx, found, k) for k in range(min(len(found), PLACES_SHOWN))),
     )
+
+
+def _may_stay(ctx: Context, found: OtherNetItems) -> bool:
+    """Tell whether there are holes on layers without their pad in a file of a KiCad that keeps no fill off them."""
+    holes = found.where(found.kind == Item.HOLE)
+    on_pad = holds_layer(ctx.board.pads.layers[holes.row], holes.layer)
+    return bool(ctx.board.format_version < KICAD_10 and not np.all(on_pad))
 
 
 def _counted(kinds: Ints) -> str:

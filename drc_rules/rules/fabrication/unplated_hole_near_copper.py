@@ -4,9 +4,10 @@ What it checks
 --------------
 The gap from the wall of every unplated hole (KiCad's NPTH pads, slots included) to the tracks, vias, pads and filled
 zones of every net on every layer, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. For any
-fab the drill must not meet a track, via or pad at all. The copper of the hole's own pad, pads of its part that go all
-around it or that it takes away as a whole, and tracks of their net on their layers are exempt. While fills are out of
-date (FAB014) they do not count, and without a finding the clause is not verifiable.
+fab the drill must not meet a track, via or pad at all; here plated holes count as well that have neither a net nor
+copper around them. The copper of the hole's own pad, pads of its part that go all around it or that it takes away as a
+whole, and tracks of their net on their layers are exempt. While fills are out of date (FAB014) they do not count, and
+without a finding the clause is not verifiable.
 
 Why it matters
 --------------
@@ -37,7 +38,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, at_holes, copper_place, nearest_first, need_fills
+from drc_rules.analysis.fabrication.cuts import (
+    PLACES_SHOWN,
+    at_holes,
+    copper_place,
+    drilled_into,
+    nearest_first,
+    need_fills,
+)
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
@@ -46,18 +54,27 @@ from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.board.board import Ints, PadKind
-from stackup_lib.copper.cut_gaps import CutGaps
-from stackup_lib.copper.shapes import Mask
+from stackup_lib.board.board import Board, Ints, PadKind
+from stackup_lib.copper.cut_gaps import CutGaps, unplated_holes
+from stackup_lib.copper.shapes import CopperShape, Mask
 from stackup_lib.copper.stale_fills import fills_out_of_date
+
+NETS_SHOWN = 2
+"""Nets named in a title of those that a hole is drilled through."""
 
 
 def _holes(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
-    pads = ctx.board.pads
-    rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
     least = bar(ctx, clause, "unplated_hole_to_copper_mm", your_fab(ctx).hole_to_copper_mm)
+    rows = _rows(ctx.board, least)
     if len(rows) and least is not None:
         yield rows, least
+
+
+def _rows(board: Board, least: Bar | None) -> Ints:
+    """The pads whose hole a limit is held against: pegs only where the drill may meet no copper."""
+    rows = unplated_holes(board)
+    is_any_fab = least is not None and least.tier is Tier.BEST
+    return rows if is_any_fab else rows[board.pads.kind[rows] == PadKind.NON_PLATED]
 
 
 FORMULA = """
@@ -90,12 +107,14 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
-    yield _draft(ctx, told, (len(holes), least), is_covered=is_covered)
+    into = drilled_into(ctx, int(told.cut[0]), with_fills=_with_fills(least, are_old=are_old))
+    yield _draft(ctx, told, into, (len(holes), least), is_covered=is_covered)
 
 
 def _gaps(ctx: Context, least: Bar, *, are_old: bool) -> CutGaps:
     """What a limit is held against: fills as long as they are true, but never where the drill may meet no copper."""
-    return at_holes(ctx, with_fills=_with_fills(least, are_old=are_old))
+    found = at_holes(ctx, with_fills=_with_fills(least, are_old=are_old))
+    return found.where(np.isin(found.cut, _rows(ctx.board, least)))
 
 
 def _with_fills(least: Bar, *, are_old: bool) -> bool:
@@ -111,11 +130,12 @@ def _need_fills(ctx: Context, least: Bar, *, are_old: bool) -> None:
     need_fills(ctx)
 
 
-def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_covered: bool) -> DraftFinding:
+def _draft(ctx: Context, near: CutGaps, into: CutGaps, of: tuple[int, Bar], *, is_covered: bool) -> DraftFinding:
+    """The finding of the holes that are too near, the nearest first; `into` is what that one is drilled into."""
     board, (count, least), gap = ctx.board, of, float(near.gap_mm[0])
-    layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     some = f"{len(near.net)} of {count}" if len(near.net) < count else f"{count}"
-    to = f"{net} on {layer}"
+    shown = into if len(into.net) else near.where(np.arange(1))
+    to = " and ".join(_copper(board, shown, k) for k in range(min(len(shown.net), NETS_SHOWN)))
     how = "drilled into copper" if gap <= 0 else f"to copper {distance_text(gap)}"
     if least.tier is Tier.BEST:
         limit = ""
@@ -125,6 +145,12 @@ def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_covered: bool
         limit = f", minimum {least.value:g} mm ({least.who})"
         why = "Holes drilled after plating miss by a tenth of a millimetre. Torn copper is exposed in the wall"
         fix = f"Set a copper to hole clearance of {least.value:g} mm in Board Setup, then refill the zones"
+    if len(into.net) > 1:
+        why += ", where a screw or a pin joins the nets"
+    if gap <= 0 and near.kind[0] == CopperShape.FILL:
+        fix = (
+            "Refill the zones: KiCad 10 keeps fills off holes on every layer, KiCad 9 on those of the hole's pad alone"
+        )
     return DraftFinding(
         title=f"unplated hole {how}{limit}: {some} hole{'' if count == 1 else 's'}, {to}",
         why=why,
@@ -135,3 +161,8 @@ def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_covered: bool
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
         is_covered=is_covered,
     )
+
+
+def _copper(board: Board, found: CutGaps, row: int) -> str:
+    layer, net = board.copper_layers[int(found.layer[row])].name, board.nets[int(found.net[row])]
+    return f"{net or 'copper of no net'} on {layer}"

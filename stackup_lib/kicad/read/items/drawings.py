@@ -114,14 +114,14 @@ def _layers(source: BoardText, node: tree.Node) -> int:
 def _of_pad(source: BoardText, pads: Pads, pad: int, node: tree.Node) -> Iterator[tuple[int, DrawnShape]]:
     """The shapes of a pad with the layers that they are on.
 
-    Where KiCad takes a pad away on inner layers that do not use it, its shapes are left out inside.
+    Where KiCad takes a pad away on inner layers that no fill joins, its shapes are left out inside.
     """
     found = [(name, _mask(source, name), drawn) for name, drawn in pad_shapes(node)]
     named, here = 0, int(pads.layers[pad])
     for _, mask, _ in found:
         named |= mask
     if pads.remove_unused[pad] == 1:
-        here &= layer_mask(source, ["F&B.Cu"])
+        here &= layer_mask(source, ["F&B.Cu"]) | int(pads.fill_layers[pad])
     for name, mask, drawn in found:
         layers = here & (mask if name else ~named)
         yield from ((layers, shape) for shape in drawn if layers)

@@ -12,7 +12,7 @@ from stackup_lib.board.board import Flags, Footprints, Ints, PadKind, Pads
 from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.read.items.net_ties import tie_groups
 from stackup_lib.kicad.read.items.shapes import placed
-from stackup_lib.kicad.read.items.vias import DrillingRow, drilling, drilling_columns, unused_pads
+from stackup_lib.kicad.read.items.vias import DrillingRow, drilling, drilling_columns, fill_layers, unused_pads
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.source import BoardText, flags, floats, ints, texts
 from stackup_lib.kicad.syntax.tokens import known
@@ -146,6 +146,7 @@ class _Pad(NamedTuple):
     corner: float
     has_stack: bool
     unused: tuple[int, int]
+    fill_layers: int
     die: tuple[float, float]
     uuid: str
 
@@ -184,6 +185,7 @@ def _pads(source: BoardText, items: Ints, row_of: Ints, footprints: Footprints) 
         has_stack=flags([int(r.has_stack) for r in rows]),
         remove_unused=flags([r.unused[0] for r in rows]),
         keep_end=flags([r.unused[1] for r in rows]),
+        fill_layers=np.array([r.fill_layers for r in rows], dtype=np.uint64),
         tie=tie_groups(source, items, row_of, owner, numbers),
         die_length_mm=floats([r.die[0] for r in rows]),
         die_delay_ps=floats([r.die[1] for r in rows]),
@@ -278,6 +280,7 @@ def _pad(source: BoardText, node: tree.Node) -> _Pad:
         corner=_corner(node, words[2], size),
         has_stack=tree.find(node, "padstack") is not None,
         unused=unused_pads(node),
+        fill_layers=fill_layers(source, node),
         die=(tree.value(node, "die_length") or 0.0, tree.value(node, "die_delay") or 0.0),
         uuid=_uuid(node),
     )

@@ -44,6 +44,7 @@ class _Via:
     offset: int
     pads: Floats | None = None
     unused: tuple[int, int] = (0, 0)
+    fill_layers: int = 0
     protection: tuple[int, ...] = _UNSTATED
     drilling: DrillingRow = NO_DRILLING
 
@@ -98,6 +99,7 @@ def _general(source: BoardText, node: tree.Node, offset: int) -> _Via | None:
         offset=offset,
         pads=_padstack(source, node, size),
         unused=unused_pads(node),
+        fill_layers=fill_layers(source, node),
         protection=protection(node),
         drilling=drilling(source, node),
     )
@@ -107,6 +109,13 @@ def unused_pads(node: tree.Node) -> tuple[int, int]:
     """Return whether pads on unused layers are left out, and whether those on the end layers are kept even so."""
     unused = tree.flag(node, "remove_unused_layers") or tree.flag(node, "remove_unused_layer")
     return int(bool(unused)), int(bool(tree.flag(node, "keep_end_layers")))
+
+
+def fill_layers(source: BoardText, node: tree.Node) -> int:
+    """Return a bit mask of the layers on which a fill joins a via or pad, where its unused pads are left out."""
+    stated = tree.find(node, "zone_layer_connections")
+    layers = [source.layer(name) for name in tree.words(stated)] if stated is not None else []
+    return sum(1 << layer for layer in set(layers) - {NO_LAYER})
 
 
 def _padstack(source: BoardText, node: tree.Node, size: float) -> Floats | None:
@@ -231,6 +240,7 @@ def _columns(source: BoardText, rows: list[_Via]) -> Vias:
         pad_size_mm=pads,
         remove_unused=flags([r.unused[0] for r in rows]),
         keep_end=flags([r.unused[1] for r in rows]),
+        fill_layers=np.array([r.fill_layers for r in rows], dtype=np.uint64),
         tented_front=ipc[0],
         tented_back=ipc[1],
         covered_front=ipc[2],

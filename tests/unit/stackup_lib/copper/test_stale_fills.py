@@ -167,6 +167,25 @@ def test_a_pad_counts_where_its_copper_is_and_once_with_its_hole(tmp_path: Path)
     assert found(shifted) == [("HOLE", "/A", "GND", "In1.Cu")]
 
 
+@pytest.mark.parametrize(("version", "unplated"), [(20241229, []), (20260206, [("HOLE", "", "GND", "In1.Cu")])])
+def test_holes_count_on_layers_without_their_pad(
+    tmp_path: Path, version: int, unplated: list[tuple[str, str, str, str]]
+) -> None:
+    """A plated one in every file: it joins the fill. One that is not is kept clear by KiCad 10, and not by KiCad 9."""
+    hole = {"number": "1", "size_mm": [1, 1], "drill_mm": 0.5, "layers": ["F.Cu", "B.Cu"]}
+    plated, bare = ({**hole, "net": "/A", "kind": "through"}, {**hole, "kind": "non_plated"})
+    boards = [
+        replace(
+            mini(tmp_path / kind, parts=[{"reference": "U1", "at_mm": [20, 20], "pads": [pad]}], zones=[PLANE]),
+            format_version=version,
+        )
+        for kind, pad in (("plated", plated), ("bare", bare))
+    ]
+
+    assert found(boards[0]) == [("HOLE", "/A", "GND", "In1.Cu")]
+    assert found(boards[1]) == unplated
+
+
 def test_a_zone_inside_another_ones_fill_is_seen_without_an_edge_near(tmp_path: Path) -> None:
     """A fill that lies whole in that of another net has no edge that crosses one."""
     board = mini(tmp_path, zones=[PLANE, {**PLANE, "net": "VDD", "rect_mm": [20, 15, 30, 20], "clearance_mm": -9}])
