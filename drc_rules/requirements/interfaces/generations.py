@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\d+(?!\d|G)")
 _DIGITS = re.compile(r"\d+")
 
 
-class Names:
+class SiblingNames:
     """The names of a board's nets, classes or sheets, and which numbers in them only count."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -63,7 +63,7 @@ class Generations:
         self, nets: Iterable[str], classes: Iterable[str], sheets: Iterable[str], expected: Mapping[str, str]
     ) -> None:
         self._expected = expected
-        self._nets, self._classes, self._sheets = Names(nets), Names(classes), Names(sheets)
+        self._nets, self._classes, self._sheets = SiblingNames(nets), SiblingNames(classes), SiblingNames(sheets)
 
     def of(
         self, of: Family, *, classes: Sequence[str] = (), net: str = "", sheets: Sequence[str] = ()
@@ -94,11 +94,11 @@ class Generations:
         """Return True where a sheet's name spells a generation out."""
         return any(self._spelled(of.id, sheet, self._sheets, loosely=True) for sheet in sheets)
 
-    def _spelled(self, family_id: str, text: str, among: Names, *, loosely: bool) -> Interface | None:
+    def _spelled(self, family_id: str, text: str, among: SiblingNames, *, loosely: bool) -> Interface | None:
         spelled = spelled_generation(family_id, text, loosely=loosely)
         return interface(spelled) if spelled and not self._counts(family_id, spelled, text.upper(), among) else None
 
-    def _counts(self, family_id: str, spelled: str, text: str, among: Names) -> bool:
+    def _counts(self, family_id: str, spelled: str, text: str, among: SiblingNames) -> bool:
         """True where a number of the word only counts, as the 3 of `DDR3_DQ71` next to `DDR0_DQ0` and `DDR3_DQ0`."""
         word = spelled_word(interface(spelled), text)
         start = text.find(word)

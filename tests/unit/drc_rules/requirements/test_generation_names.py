@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.facts.net_interfaces import Assignment, assign_nets
+from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.interfaces.generations import spelled_generation
 from drc_rules.requirements.interfaces.names import family_by_class
 from drc_rules.settings.config import Config
@@ -198,3 +199,11 @@ def test_a_family_of_several_rates_has_none_without_a_word_for_it(row: tuple[str
     """JESD204B ends at 12.5 Gb/s, a third of JESD204C; an EPYC's xGMI has half the rate of an MI300X."""
     family, name, generation = row
     assert spelled_generation(family, name) == generation
+
+
+def test_links_above_the_rate_of_pcie_gen1_are_fast() -> None:
+    """QSGMII has PCIe Gen2's 5 Gb/s: gaps, stubs and skew count for it as for that; SGMII has a quarter of it."""
+    families_of = {name: family(interface(name).family) for name in ("qsgmii", "2500base-x", "fpd-link3", "sgmii")}
+
+    assert [families_of[name].fast for name in families_of] == [True, True, True, False]
+    assert interface("qsgmii").nyquist_ghz == interface("pcie2").nyquist_ghz
