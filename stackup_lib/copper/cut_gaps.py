@@ -53,7 +53,7 @@ FLUSH_MM = 0.02
 """A pad that reaches over the edge by no more ends at it."""
 
 LEAST_CONTACTS = 3
-"""So many pads over the edge are a plug's; a resistor that is placed there has two."""
+"""From this many on, pads over the edge are the contacts of a plug; a misplaced resistor has two."""
 
 
 ALIKE_DECIMALS = 9
