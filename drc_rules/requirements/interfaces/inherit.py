@@ -30,18 +30,18 @@ class _Asked:
     """A row under one workload, and the interface that it is stated for.
 
     Attributes:
-        is_foreign: that interface is of another family, with another electrical layer.
+        of_other_family: that interface is of another family, with another electrical layer.
     """
 
     workload: str
     row: InterfaceClause
     stated_for: Interface
-    is_foreign: bool = False
+    of_other_family: bool = False
 
     @property
     def severity(self) -> Severity:
-        """That of the row; of a foreign one no more than a warning."""
-        is_too_much = self.is_foreign and self.row.severity is Severity.ERROR
+        """That of the row; of another family's no more than a warning."""
+        is_too_much = self.of_other_family and self.row.severity is Severity.ERROR
         return Severity.WARNING if is_too_much else self.row.severity
 
     @property
@@ -90,9 +90,9 @@ def _asked(
         return known[one.id]
     best = {(a.workload, a.row.what): a for a in _own(one)}
     for slower in _slower(one, read, by_id):
-        is_foreign = slower.family != one.family and slower.id != one.electrical_layer
+        of_other_family = slower.family != one.family and slower.id != one.electrical_layer
         for key, of_slower in _asked(slower, read, by_id, known).items():
-            asked = replace(of_slower, is_foreign=is_foreign or of_slower.is_foreign)
+            asked = replace(of_slower, of_other_family=of_other_family or of_slower.of_other_family)
             if key not in best or asked.strictness > best[key].strictness:
                 best[key] = asked
     kinds = {(asked.workload, asked.row.kind) for asked in best.values()}
@@ -106,10 +106,10 @@ def _asked(
 
 
 def _says_no_more(asked: _Asked, among: _Rows) -> bool:
-    """Tell whether another row asks for more of the same kind: an error past 10 % is none beside a warning past 5 %."""
+    """Tell whether another row requires more of the same kind, as 5 % of a tolerance is more than 10 %."""
     alike = (a for a in among.values() if (a.workload, a.row.kind) == (asked.workload, asked.row.kind))
     (rank, *limit) = asked.strictness
-    return asked.is_foreign and any(a.severity.rank >= rank and [*a.strictness[1:]] > limit for a in alike)
+    return asked.of_other_family and any(a.severity.rank >= rank and [*a.strictness[1:]] > limit for a in alike)
 
 
 def _own(one: Interface) -> Iterator[_Asked]:
@@ -134,7 +134,7 @@ def _is_faster(one: Interface, other: Interface) -> bool:
 def _inheriting(one: Interface, rows: _Rows, layer: Interface | None) -> Interface:
     merged: dict[tuple[int, bool], tuple[_Asked, list[str]]] = {}
     for asked in rows.values():
-        merged.setdefault((id(asked.row), asked.is_foreign), (asked, []))[1].append(asked.workload)
+        merged.setdefault((id(asked.row), asked.of_other_family), (asked, []))[1].append(asked.workload)
     return one.model_copy(update={"clause": tuple(_row_of(one, asked, on, layer) for asked, on in merged.values())})
 
 
@@ -155,7 +155,7 @@ def _row_of(one: Interface, asked: _Asked, workloads: list[str], layer: Interfac
 def _why_it_holds(one: Interface, asked: _Asked, layer: Interface | None) -> str:
     """Return why a requirement of another link holds for this one, in agreement with its severity."""
     base = asked.stated_for
-    if asked.is_foreign:
+    if asked.of_other_family:
         return f"No document states it for {one.title}, so it is no error: {base.title}, which is slower, requires it."
     if (base.nyquist_ghz, base.rate) == (one.nyquist_ghz, one.rate) and layer is None:
         return f"No document states it for {one.title}, which is electrically {base.title}."

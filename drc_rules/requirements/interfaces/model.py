@@ -251,7 +251,7 @@ class Interface(Frozen):
             title=f"{self.title}: via stub <= {most:g} mm",
             severity=Severity.WARNING,
             basis=Basis.PHYSICS,
-            limit=Limit(max=most, unit="mm"),
+            limit=Limit(max=most, unit="mm", decimals=2),
             source=Source(document=document, row=f"via stub of {self.title}, {most:g} mm at most"),
             interface=self.id,
         )

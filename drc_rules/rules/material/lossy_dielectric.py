@@ -6,9 +6,9 @@ Each dielectric sheet adjacent to a layer on which the clause's interface is rou
 reference frequency. Up to 10 % above the limit passes, with a remark: data sheets are no more accurate. Other sheets
 are exempt: hybrid builds are legitimate. A laminate that the requirement names meets it by name; its real Df is then
 shown as information where it is more than 10 % above. So does a laminate with no more Df than one that it names. Where
-a data sheet begins above the limit's frequency, its first Df is the most. A declared Df takes precedence over the data
-sheet's, and over the name where it is worse than the named laminate's sheets by more than 10 %; one below 0.6 of their
-lowest is not verifiable, for one of the two statements is wrong. The file's loss tangent, which has no frequency,
+a data sheet begins above the limit's frequency, its first Df is the maximum. A declared Df takes precedence over the
+data sheet's, and over the name where it is worse than the named laminate's sheets by more than 10 %; one below 0.6 of
+their lowest is not verifiable, for one of the two statements is wrong. The file's loss tangent, which has no frequency,
 counts only from twice the limit and twice the named laminate's own Df, a warning at most below ten times the latter.
 
 Why it matters

@@ -3,9 +3,9 @@
 What it checks
 --------------
 The barrel left beyond the last used layer, at both ends of every via and plated pad on the interface's nets, less what
-backdrills remove, against the length that the clause's document gives, on any board. The nominal length decides.
-PCIe Gen4 (0.61 mm), USB 3.2 Gen1 (0.4 mm) and Gen2 (0.38 mm) and DisplayPort HBR3 (0.4 mm) have one; where only the
-family of a net is known, there is no limit.
+backdrills remove, against the length that the clause's document gives, on any board. The nominal length decides, to a
+hundredth of a millimetre: 15 mil are 0.38 mm. PCIe Gen4 (0.61 mm), USB 3.2 Gen1 (0.4 mm) and Gen2 (0.38 mm) and
+DisplayPort HBR3 (0.4 mm) have one; where only the family of a net is known, there is no limit.
 
 Why it matters
 --------------
@@ -71,7 +71,8 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftF
         return
     length, allowed = length_of(ctx, group), clause.limit.max or 0.0
     ctx.shows(f"{describe_nets(ctx, group)}, stub {span_of(ctx, group)}", L=length, L_max=allowed)
-    if length.nominal <= allowed:
+    decimals = clause.limit.decimals
+    if (length.nominal if decimals is None else round(length.nominal, decimals)) <= allowed:
         return
     side = ctx.board.copper_layers[group.stubs[0].side].name
     yield DraftFinding(
