@@ -65,7 +65,7 @@ def _pad_notes(board: Board, where: str, row: HotPart) -> Iterator[str]:
 
 
 def _sink_notes(board: Board, where: str, row: HotPart) -> Iterator[str]:
-    """A sink that is no layer, where no limit of the path to it asks for it."""
+    """A sink that is no layer, where no limit of the path to it makes the check say so."""
     has_limit = row.max_k_per_w is not None or row.junction_max_c is not None
     if row.sink is not None and row.sink not in board.layer_index and not has_limit:
         near = did_you_mean(row.sink, board.layer_index)

@@ -8,7 +8,8 @@ from itertools import chain
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import families
-from drc_rules.requirements.profiles.profile import BOARD, Workload, load_profile, profile_names
+from drc_rules.requirements.profiles.assembly import Workload
+from drc_rules.requirements.profiles.profile import BOARD, load_profile, profile_names
 
 
 @cache

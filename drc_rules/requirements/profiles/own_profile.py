@@ -15,7 +15,7 @@ from typing import NoReturn, get_args
 from drc_rules.requirements.clauses import Limit
 from drc_rules.requirements.forms import forms, load_form
 from drc_rules.requirements.interfaces import families, interface, interface_ids
-from drc_rules.requirements.profiles.profile import (
+from drc_rules.requirements.profiles.assembly import (
     BOARD,
     ClauseRow,
     Profile,
@@ -23,13 +23,13 @@ from drc_rules.requirements.profiles.profile import (
     Workload,
     assemble,
     known_kinds,
-    load_profile,
+    shipped,
     shipped_limits,
 )
 from stackup_lib.core.errors import ConfigError, did_you_mean
 
 ASKS = ("min", "max", "at_least", "required", "choices")
-"""Keys of a limit that ask for something; the others say how it is read."""
+"""Keys of a limit that require something; the others say how it is read."""
 
 OF_A_TIER = "fab tier"
 """The unit of limits whose `at_least` is one of a few words that the shipped clauses of the kind have."""
@@ -114,11 +114,11 @@ def _refuse_place(where: str, row: ClauseRow) -> None:
 
 def _refuse_limit(where: str, row: ClauseRow) -> None:
     """Refuse a limit that is not stated as the shipped ones of its kind are."""
-    shipped = shipped_limits()[row.kind]
+    known = shipped_limits()[row.kind]
     asked = _asks(row.limit)
-    like = [one for one in shipped if _asks(one) == asked]
+    like = [one for one in known if _asks(one) == asked]
     if not like:
-        fix = " or ".join(dict.fromkeys(f"limit = {_written(one)}" for one in _unlike(shipped)))
+        fix = " or ".join(dict.fromkeys(f"limit = {_written(one)}" for one in _unlike(known)))
         said = _written(row.limit)
         _refuse(where, row.id, f'the limit of a "{row.kind}" cannot be {said}', _as_shipped(fix))
     units = sorted({one.unit for one in like})
@@ -126,7 +126,7 @@ def _refuse_limit(where: str, row: ClauseRow) -> None:
         said = f'the unit of a "{row.kind}" cannot be "{row.limit.unit}"' if row.limit.unit else "the unit is missing"
         fix = " or ".join(f'write unit = "{one}"' for one in units if one) or "leave unit out"
         _refuse(where, row.id, said, fix)
-    _refuse_readings(where, row, shipped)
+    _refuse_readings(where, row, known)
     _refuse_numbers(where, row)
     words = {one.at_least for one in like if one.at_least}
     if row.limit.unit == OF_A_TIER and row.limit.at_least not in words:
@@ -134,9 +134,9 @@ def _refuse_limit(where: str, row: ClauseRow) -> None:
         _refuse(where, row.id, f'at_least cannot be "{said}"', did_you_mean(said, words))
 
 
-def _refuse_readings(where: str, row: ClauseRow, shipped: Iterable[Limit]) -> None:
+def _refuse_readings(where: str, row: ClauseRow, limits: Iterable[Limit]) -> None:
     """Refuse a key that says how a limit is read, where no rule of the kind reads it."""
-    known = {key for one in shipped for key in _keys(one)}
+    known = {key for one in limits for key in _keys(one)}
     for key in _keys(row.limit):
         if key not in known:
             _refuse(where, row.id, f'the limit of a "{row.kind}" has no "{key}"', "leave it out")
@@ -208,7 +208,7 @@ def notes_on(profile: Profile) -> Iterator[str]:
     if BOARD in profile.extends:
         return
     stated = {one.id for one in profile.clauses}
-    left_out = sum(one.id not in stated for one in load_profile(BOARD).clauses)
+    left_out = sum(one.id not in stated for one in shipped(BOARD).clauses)
     if left_out:
         yield (
             f'{Path(profile.name).name} does not rest on "{BOARD}": {left_out} requirements that hold for every board '

@@ -10,8 +10,9 @@ import pytest
 from drc_rules.requirements.clauses import Limit
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import families
+from drc_rules.requirements.profiles.assembly import shipped_limits
 from drc_rules.requirements.profiles.own_profile import notes_on, refuse_other_choices
-from drc_rules.requirements.profiles.profile import BOARD, load_profile, profile_names, shipped_limits
+from drc_rules.requirements.profiles.profile import BOARD, load_profile, profile_names
 from drc_rules.rules.rule import all_rules
 from stackup_lib.core.errors import ConfigError
 
