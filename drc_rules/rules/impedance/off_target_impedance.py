@@ -41,8 +41,9 @@ Sources
 Targets: the interface's own document. The solver agrees with exact solutions within 0.01 %; see `stackwright validate`.
 The 10 % without a stated tolerance is what fabs hold on a coupon. Ranges of unknown inputs: Dk to 2 % (laminates lose 1
 to 3 % from 1 to 10 GHz), the assumed taper to a half (fabs' calculators: 0.5 mil inside, 0.6 to 0.7 mil outside), outer
-copper up to 43.2 um, mask of 10 to 25 um on copper and up to 30.5 um on laminate, its Dk from 3.3 to 3.9 (published by
-OSH Park, JLCPCB, AISLER, Eurocircuits), the mask's outline 0.3 %. They are added up.
+copper up to 43.2 um, mask of 10 to 25 um on copper and on laminate from that on copper to 30.5 um, its Dk from 3.3 to
+3.9 (published by OSH Park, JLCPCB, AISLER, Eurocircuits), the mask's outline 0.3 %. They are added up. Where only the
+mask on copper is stated, the nominal value has twice that on laminate, which is then the most.
 """
 
 from __future__ import annotations
