@@ -5,8 +5,9 @@ What it checks
 The gap from the wall of every unplated hole (KiCad's NPTH pads, slots included) to the tracks, vias, pads and filled
 zones of every net on every layer, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. For any
 fab the drill must not meet a track, via or pad at all. The copper of the hole's own pad, pads of its part that it is
-drilled through, and tracks of their net on their layers are exempt. While fills are out of date (FAB014) they do not
-count, and without a finding the clause is not verifiable.
+drilled through, and tracks of their net on their layers are exempt. Of holes inside one another, about one middle, the
+largest counts. While fills are out of date (FAB014) they do not count, and without a finding the clause is not
+verifiable.
 
 Why it matters
 --------------
@@ -46,18 +47,30 @@ from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.board.board import Ints, PadKind
+from stackup_lib.board.board import Ints, PadKind, Pads
 from stackup_lib.copper.cut_gaps import CutGaps
 from stackup_lib.copper.shapes import Mask
 from stackup_lib.copper.stale_fills import fills_out_of_date
 
 
 def _holes(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
-    pads = ctx.board.pads
-    rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
+    rows = _drilled(ctx.board.pads)
     least = bar(ctx, clause, "unplated_hole_to_copper_mm", your_fab(ctx).hole_to_copper_mm)
     if len(rows) and least is not None:
         yield rows, least
+
+
+def _drilled(pads: Pads) -> Ints:
+    """Return the unplated holes as they are drilled: one inside another about the same middle is no hole of its own."""
+    least, most = np.fmin(pads.drill_x_mm, pads.drill_y_mm), np.fmax(pads.drill_x_mm, pads.drill_y_mm)
+    rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (least > 0))
+    rows = rows[np.argsort(-least[rows], kind="stable")]  # what holds others comes before them
+    at: dict[tuple[float, float], list[int]] = {}
+    for row in rows.tolist():
+        kept = at.setdefault((round(float(pads.x_mm[row]), 3), round(float(pads.y_mm[row]), 3)), [])
+        if not any(least[one] >= most[row] for one in kept):
+            kept.append(row)
+    return np.array(sorted(row for kept in at.values() for row in kept), dtype=np.int64)
 
 
 FORMULA = """
@@ -74,6 +87,7 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
     holes, least = subject
     are_old = bool(len(ctx.get(space_finder).other_net))
     found = _gaps(ctx, least, are_old=are_old)
+    found = found.where(np.isin(found.cut, holes))
     near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
     if len(found.gap_mm):
         fills = "" if _with_fills(least, are_old=are_old) else ", zone fills left out"
