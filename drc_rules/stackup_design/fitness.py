@@ -32,6 +32,9 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Fact
 from stackup_lib.core.frozen import Frozen
 
+UNEXPECTED = "unexpected_interface"
+"""Kind of the clause that an interface which the workload forbids does not meet."""
+
 _BEST_FIRST = (Headline.FIT, Headline.NOT_PROVEN, Headline.NOT_FIT)
 
 
@@ -107,6 +110,11 @@ class Fitness(Frozen):
     def count(self, severity: Severity) -> int:
         """Return the number of clauses that fail with this severity."""
         return sum(one.severity is severity for one in self.short)
+
+    @property
+    def forbids_what_is_there(self) -> bool:
+        """True where the board carries an interface that the workload has no place for."""
+        return any(one.kind == UNEXPECTED for one in self.short)
 
 
 class FitnessReport(Frozen):
@@ -212,11 +220,14 @@ def _form(declared: Fact[str], own: str | None, forms: Sequence[FormOfBoard]) ->
     return None, FormOrigin.NONE
 
 
-def _rank(row: Fitness) -> tuple[int, int, int, int, int, str]:
-    """What it is fit for first, then what it is nearest to; of equals the workload that asks most."""
+def _rank(row: Fitness) -> tuple[int, bool, int, int, int, int, str]:
+    """What it is fit for first, then what it is nearest to; of equals the workload that asks most.
+
+    What forbids an interface that is there comes after the others: the board was made for something else.
+    """
     errors, warnings = row.count(Severity.ERROR), row.count(Severity.WARNING)
     order = _BEST_FIRST.index(row.headline)
-    return order, errors, len(row.unproven), warnings, -row.coverage.total, row.profile
+    return order, row.forbids_what_is_there, errors, len(row.unproven), warnings, -row.coverage.total, row.profile
 
 
 def _is_unproven(verdict: ClauseVerdict) -> bool:

@@ -383,3 +383,49 @@ def test_the_printed_commands_follow_what_was_judged() -> None:
     assert "suggest" not in commands(elsewhere)
     own = row_of(report, "inference-pcie")
     assert own.form_origin is FormOrigin.PROFILE and "--form" not in commands(own)
+
+
+def meant(report: FitnessReport) -> list[str]:
+    """The commands at the end of a page that no workload was asked of."""
+    page = page_of(report, (), {}, board=Path("a.kicad_pcb"), asked=False)
+    return [line.strip() for line in page.text(plain_console(200)).partition("next:\n")[2].splitlines()]
+
+
+def bare(name: str, folder: Path) -> FitnessReport:
+    """A board and its project, without settings, against every workload."""
+    board = board_file(name)
+    for file in (board, board.with_suffix(".kicad_pro")):
+        shutil.copy(file, folder)
+    return fitness_of(read_board(folder / board.name), Config())
+
+
+@pytest.mark.slow
+def test_without_settings_a_board_is_led_to_the_workload_it_is_fit_for(tmp_path: Path) -> None:
+    report = bare("edge_jetson_carrier_fit", tmp_path)
+    assert report.rows[0].headline is Headline.FIT
+    assert meant(report) == [
+        "stackwright check a.kicad_pcb --profile edge",
+        "stackwright fit a.kicad_pcb --profile NAME",
+    ]
+
+
+@pytest.mark.slow
+def test_what_forbids_an_interface_of_the_board_is_not_what_it_is_led_to(tmp_path: Path) -> None:
+    """28 layers with NVLink: `edge` has no place for it; of what is as open, those that name NVLink and PCIe count."""
+    report = bare("training_b200_fit", tmp_path)
+    assert row_of(report, "edge").forbids_what_is_there
+    assert not row_of(report, "training-b200").forbids_what_is_there
+    assert meant(report)[:2] == [
+        "stackwright check a.kicad_pcb --profile inference-rack",
+        "stackwright check a.kicad_pcb --profile training-b200",
+    ]
+    title = page_of(report, (), {}, board=Path("a.kicad_pcb"), asked=False).text(plain_console(200)).splitlines()[0]
+    assert title == "fit, with warnings, for  edge (unexpected interface)"
+    last = [row.profile for row in report.rows if row.headline is Headline.NOT_PROVEN][-1]
+    assert last == "inference-pcie"  # it forbids NVLink as well
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("board", "profile"), [(LOW_TG, "inference-pcie"), ("edge_jetson_carrier_fit", "edge")])
+def test_the_workload_of_the_settings_is_the_one_to_check(board: str, profile: str) -> None:
+    assert meant(fitness(board))[0] == f"stackwright check a.kicad_pcb --profile {profile}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import zipfile
 from pathlib import Path
@@ -221,6 +222,40 @@ def test_numbers_of_rows_agree_with_their_order(
     found = [one for one in found if one["place"].startswith("card-corrected.xml")]
     assert [(one["outcome"], one["what"]) for one in found] == wanted
     assert all(one["topic"] == "order" for one in found)
+
+
+def test_the_printed_command_corrects_the_file_of_a_folder(
+    board: Path, fab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It names board and folder and runs as printed; then the file it replaces is told as long as it is there."""
+    (fab / "card.xml").write_text(IPC.replace('DRILL" p', f'{drill_text(board)}" p'))
+    assert run(["release", str(board), str(fab)]) == 1
+    last = capsys.readouterr().out.splitlines()[-1].strip()
+    assert shlex.split(last) == ["stackwright", "release", str(board), str(fab), "--fix"]
+    for _ in range(2):  # the corrected file is no second one to correct
+        run(shlex.split(last)[1:])
+        assert sorted(one.name for one in fab.glob("*.xml")) == ["card-corrected.xml", "card.xml"]
+    capsys.readouterr()
+    run(["release", str(board), str(fab)])
+    assert "send only the corrected one: remove" in capsys.readouterr().out
+    (fab / "card.xml").unlink()
+    run(["release", str(board), str(fab)])
+    assert "corrected one" not in capsys.readouterr().out
+
+
+def test_of_several_files_in_a_folder_one_has_to_be_named(
+    board: Path, fab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.xml", "b.xml"):
+        (fab / name).write_text(IPC)
+    assert guarded(lambda: run(["release", str(board), str(fab), "--fix"])) == 2
+    assert "several IPC-2581 files: a.xml, b.xml; name the one to correct" in " ".join(capsys.readouterr().err.split())
+    assert not list(fab.glob("*-corrected.xml"))
+
+
+def test_what_needs_no_correction_prints_no_command(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["release", str(board), str(fab)]) == 0
+    assert "next:" not in capsys.readouterr().out
 
 
 def test_fix_writes_files_only(board: Path, fab: Path) -> None:

@@ -441,7 +441,7 @@ def test_text_says_the_headline_first_and_everything_that_matters() -> None:
         'foil = "?"',
         "6 of 8",
         "Requirements: 1 failed, 1 not verifiable",
-        "next: stackwright check boards/card.kicad_pcb --profile training-b200 -v",
+        "next: stackwright explain VIA001 --board boards/card.kicad_pcb --profile training-b200",
     ]
     places = [whole.index(piece) for piece in order]
     assert places == sorted(places)

@@ -500,8 +500,8 @@ def test_the_page_of_a_report_in_full_is_sound() -> None:
 
     assert {"#b1-choices", "#b1-workloads"} <= {one["href"] for one in page.all("a")}
     for words in (
-        "As it is \u2717 1 failed, 1 not met, 18 met",
-        "Least change --pick 1 \u2713 20 met",
+        "As it is \u2717 1 failed, 1 not met, 18 of 20 met",
+        "Least change --pick 1 \u2713 20 of 20 met",
         "New stackup 1 --pick 2",
         "failed: Tg >= 150 C (inference)",
         "next: dielectric 8 to 370HR",
@@ -606,17 +606,17 @@ def test_suggestions_without_a_board_stand_side_by_side(tmp_path: Path, capsys: 
 
 def test_counts_are_said_without_what_there_is_none_of() -> None:
     """A column has little room."""
-    assert Count(("a",), (), 18).in_short == "1 failed, 18 met"
+    assert Count(("a",), (), 18).in_short == "1 failed, 18 of 19 met"
     assert Count((), (), 0).in_short == "nothing judged"
     only_warned = Count(("b",), (), 18, not_met=frozenset({"b"}))
-    assert (only_warned.in_short, only_warned.worst) == ("1 not met, 18 met", "not met")
+    assert (only_warned.in_short, only_warned.worst) == ("1 not met, 18 of 19 met", "not met")
 
 
 def test_what_is_below_an_error_is_not_met_as_check_says() -> None:
     one = Count(("a", "b", "c"), (), 18, not_met=frozenset({"b"}), remarks=frozenset({"c"}))
-    assert one.describe == "1 failed, 1 not met, 1 with a remark, 18 met"
+    assert one.describe == "1 failed, 1 not met, 1 with a remark, 18 of 21 met"
     assert [one.misses(clause) for clause in "abc"] == ["failed", "not met", "remark"]
-    assert Count(("a",), (), 18).describe == "1 failed, 18 met"
+    assert Count(("a",), (), 18).describe == "1 failed, 18 of 19 met"
 
 
 def test_goals_that_fight_are_said_on_the_page(tmp_path: Path) -> None:

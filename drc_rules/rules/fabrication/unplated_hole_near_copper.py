@@ -6,8 +6,8 @@ The gap from the wall of every unplated hole (KiCad's NPTH pads, slots included)
 zones of every net on every layer, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. For any
 fab the drill must not meet a track, via or pad at all; here plated holes count as well that have neither a net nor
 copper around them. The copper of the hole's own pad, pads of its part that go all around it or that it takes away as a
-whole, and tracks of their net on their layers are exempt. While fills are out of date (FAB014) they do not count, and
-without a finding the clause is not verifiable.
+whole, and tracks of their net on their layers are exempt. Of holes inside one another, about one middle, the largest
+counts. While fills are out of date (FAB014) they do not count, and without a finding the clause is not verifiable.
 
 Why it matters
 --------------
@@ -54,7 +54,7 @@ from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.board.board import Board, Ints, PadKind
+from stackup_lib.board.board import Board, Ints, PadKind, Pads
 from stackup_lib.copper.cut_gaps import CutGaps, unplated_holes
 from stackup_lib.copper.shapes import CopperShape, Mask
 from stackup_lib.copper.stale_fills import fills_out_of_date
@@ -74,7 +74,19 @@ def _rows(board: Board, least: Bar | None) -> Ints:
     """The pads whose hole a limit is held against: pegs only where the drill may meet no copper."""
     rows = unplated_holes(board)
     is_any_fab = least is not None and least.tier is Tier.BEST
-    return rows if is_any_fab else rows[board.pads.kind[rows] == PadKind.NON_PLATED]
+    return _drilled(board.pads, rows if is_any_fab else rows[board.pads.kind[rows] == PadKind.NON_PLATED])
+
+
+def _drilled(pads: Pads, rows: Ints) -> Ints:
+    """Return the holes as they are drilled: one inside another about the same middle is no hole of its own."""
+    least, most = np.fmin(pads.drill_x_mm, pads.drill_y_mm), np.fmax(pads.drill_x_mm, pads.drill_y_mm)
+    rows = rows[np.argsort(-least[rows], kind="stable")]  # what holds others comes before them
+    at: dict[tuple[float, float], list[int]] = {}
+    for row in rows.tolist():
+        kept = at.setdefault((round(float(pads.x_mm[row]), 3), round(float(pads.y_mm[row]), 3)), [])
+        if not any(least[one] >= most[row] for one in kept):
+            kept.append(row)
+    return np.array(sorted(row for kept in at.values() for row in kept), dtype=np.int64)
 
 
 FORMULA = """
@@ -91,6 +103,7 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
     holes, least = subject
     are_old = bool(len(ctx.get(space_finder).other_net))
     found = _gaps(ctx, least, are_old=are_old)
+    found = found.where(np.isin(found.cut, holes))
     near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
     if len(found.gap_mm):
         fills = "" if _with_fills(least, are_old=are_old) else ", zone fills left out"

@@ -29,8 +29,12 @@ class Count:
 
     @property
     def describe(self) -> str:
-        """`2 failed, 12 met`; with what is not met, remarks and what is not verifiable, where there are such."""
-        return ", ".join(verdict_count(*one) for one in self._counts() if one[0] or one[1] in ("failed", "met"))
+        """`2 failed, 12 of 14 met`; with what is not met, remarks and what is not verifiable, where there are such."""
+        return ", ".join(self._said(*one) for one in self._counts() if one[0] or one[1] in ("failed", "met"))
+
+    def _said(self, many: int, word: str) -> str:
+        """What is met is told with the number of all: a stackup for other lines is held against other requirements."""
+        return f"{many} of {sum(one for one, _ in self._counts())} met" if word == "met" else verdict_count(many, word)
 
     def _counts(self) -> tuple[tuple[int, str], ...]:
         return (
@@ -49,8 +53,8 @@ class Count:
 
     @property
     def in_short(self) -> str:
-        """`2 failed, 12 met`: without what there is none of."""
-        return ", ".join(verdict_count(*one) for one in self._counts() if one[0]) or "nothing judged"
+        """`2 failed, 12 of 14 met`: without what there is none of."""
+        return ", ".join(self._said(*one) for one in self._counts() if one[0]) or "nothing judged"
 
     @property
     def worst(self) -> str:

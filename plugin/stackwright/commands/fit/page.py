@@ -10,6 +10,7 @@ from rich.text import Text
 from drc_rules.engine.missing_inputs import paste_lines
 from drc_rules.report.model import Headline
 from drc_rules.requirements.clauses import Severity
+from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.stackup_design.fitness import Fitness, FitnessReport, FormOrigin, Shortfall
 from stackwright.commands.fit.changes import Way
 from stackwright.commands.fit.words import form_words, step, to_go
@@ -22,6 +23,9 @@ from stackwright.text.words import count, some
 
 QUESTIONS_SHOWN = 2
 SHORT_SHOWN = 8
+MEANT_SHOWN = 2
+"""Workloads that go equally well with the board, of which the commands at the end name the first."""
+
 WORD = {Headline.FIT: "FIT", Headline.NOT_PROVEN: "not proven", Headline.NOT_FIT: "not fit"}
 
 NEAR = 2
@@ -57,14 +61,15 @@ def page_of(
     told: set[str] = set()
     for row in shown:
         _details(page, row, ways.get(row.profile), told, board=board, asked=asked)
-    _end(page, shown, board)
+    _end(page, shown[:1] if asked else _meant(report), board)
     return page
 
 
 def _title(page: Page, report: FitnessReport) -> None:
     fit = [row for row in report.rows if row.headline is Headline.FIT]
     plain = [row.profile for row in fit if not row.count(Severity.WARNING)]
-    warned = [row.profile for row in fit if row.count(Severity.WARNING)]
+    odd = " (unexpected interface)"
+    warned = [row.profile + odd * row.forbids_what_is_there for row in fit if row.count(Severity.WARNING)]
     open_ = [row.profile for row in report.rows if row.headline is Headline.NOT_PROVEN]
     lines = (
         ("FIT FOR", Headline.FIT, plain),
@@ -191,16 +196,38 @@ def _questions(page: Page, row: Fitness, told: set[str], *, asked: bool) -> None
     page.verbatim([styled(line, "cyan") for line in lines], 4)
 
 
-def _end(page: Page, shown: Sequence[Fitness], board: Path) -> None:
+def _meant(report: FitnessReport) -> list[Fitness]:
+    """What to check next: the workload that the settings name, else the best; of equals what fits the interfaces."""
+    declared = [row for row in report.rows if row.is_declared]
+    if declared:
+        return declared
+    rows = [row for row in report.rows if not row.forbids_what_is_there] or list(report.rows)
+    alike = [row for row in rows if _standing(row) == _standing(rows[0])]
+    best = min(map(_mismatch, alike))
+    return [row for row in alike if _mismatch(row) == best][:MEANT_SHOWN]
+
+
+def _standing(row: Fitness) -> tuple[Headline, int, int]:
+    return row.headline, row.count(Severity.ERROR), len(row.unproven)
+
+
+def _mismatch(row: Fitness) -> tuple[int, int, int]:
+    """How badly a workload goes with what the board carries: least first; then the number of remarks and warnings."""
+    named, there = set(load_profile(row.profile).interfaces), {one.family for one in row.taken_as}
+    return -len(named & there), len(named - there), len(row.short)
+
+
+def _end(page: Page, meant: Sequence[Fitness], board: Path) -> None:
     page.gap()
     page.line("next:")
-    page.verbatim(list(_commands(shown, board)))
+    page.verbatim(list(_commands(meant, board)))
 
 
-def _commands(shown: Sequence[Fitness], board: Path) -> Iterator[str]:
-    for row in shown[:1]:
+def _commands(meant: Sequence[Fitness], board: Path) -> Iterator[str]:
+    for row in meant:
         by_size = ["--form", row.form] if row.form and row.form_origin is FormOrigin.SIZE else []
         yield command_line("check", str(board), "--profile", row.profile, *by_size)
+    for row in meant[:1]:
         if any(one.by_stackup and one.severity is Severity.ERROR for one in row.short):
             yield command_line("suggest", str(board), "--profile", row.profile)
     yield command_line("fit", str(board), "--profile", "NAME")

@@ -29,7 +29,7 @@ from drc_rules.explain.workloads import (
 from drc_rules.requirements.clauses import Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.forms import forms
-from drc_rules.requirements.profiles.profile import load_profile
+from drc_rules.requirements.profiles.profile import load_profile, profile_names
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.record import record
 from stackwright.text.output import show
@@ -67,7 +67,7 @@ def choose_profile(workload: str, model: Model) -> int:
     """
     if workload not in workloads():
         raise ConfigError(
-            f"--for {workload}", "is no workload that the documents speak of", did_you_mean(workload, workloads())
+            f"--for {workload}", "is none of the tasks that the documents size boards for", _instead(workload)
         )
     size = _parameters(model.parameters)
     page = Page()
@@ -88,6 +88,13 @@ def choose_profile(workload: str, model: Model) -> int:
         page.line("next: stackwright profiles lists every workload")
     show(page.text(terminal_console()))
     return FOUND if rows else NOTHING
+
+
+def _instead(typed: str) -> str:
+    """What to give instead: the two ways to train, a profile by its own command, else what is spelled alike."""
+    step = f"say {' or '.join(TRAINING)}" if typed == "training" else did_you_mean(typed, workloads())
+    is_profile = typed in profile_names()
+    return f"{step}; stackwright profiles {typed} shows the profile of that name" if is_profile else step
 
 
 def _parameters(typed: str | None) -> float | None:

@@ -1,7 +1,8 @@
 """`stackwright release`: the files for the fab compared with the board that was checked."""
 
 import hashlib
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,7 +13,7 @@ from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.release.compare import compare_release
 from drc_rules.release.corrections import corrected_file
-from drc_rules.release.model import ReleaseFile, ReleaseFinding
+from drc_rules.release.model import ReleaseComparison, ReleaseFile, ReleaseFinding, ReleaseOutcome
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_plain
 from stackup_lib.core.frozen import Frozen
@@ -25,10 +26,15 @@ from stackwright.commands.release.page import findings_block, release_page, verd
 from stackwright.commands.request import JSON, BoardRequest, document_text
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
+from stackwright.text.command_line import command_line
 from stackwright.text.output import check_target, show, write_file
 from stackwright.text.page import Page, styled, terminal_console
 
 AGREES, DIFFERS = 0, 1
+IPC2581 = "IPC-2581"
+CORRECTED = "-corrected"
+"""What the name of a corrected file ends with, before its suffix."""
+EXPORT = "kicad-cli pcb export ipc2581 --version C"
 
 
 class ReleaseDocument(Frozen):
@@ -50,7 +56,7 @@ class ReleaseRequest(BoardRequest):
     """The arguments.
 
     Attributes:
-        fix: write a corrected IPC-2581 next to each that is named.
+        fix: write a corrected IPC-2581 next to each that is named, or that lies alone in a folder that is.
         verbose: show every difference and every file.
     """
 
@@ -73,6 +79,7 @@ def check_release(typed: Path, files: Sequence[Path], request: ReleaseRequest) -
     with watched(board_path.name):
         sent, others = read_fab_files(files)
         comparison = compare_release(context, sent, others)
+        comparison = comparison.model_copy(update={"findings": (*comparison.findings, *_superseded(comparison))})
     if request.format == JSON:
         document = ReleaseDocument(
             board={"path": board_path.as_posix(), "sha256": hashlib.sha256(content).hexdigest()},
@@ -83,24 +90,75 @@ def check_release(typed: Path, files: Sequence[Path], request: ReleaseRequest) -
         )
         text = document_text(document)
     else:
-        text = request.laid_out(release_page(board_path.name, comparison, verbose=request.verbose))
+        page = release_page(board_path.name, comparison, verbose=request.verbose)
+        _end(page, comparison, typed, files)
+        text = request.laid_out(page)
     request.deliver(text, "comparison")
     return AGREES if comparison.agrees else DIFFERS
+
+
+def _superseded(comparison: ReleaseComparison) -> Iterator[ReleaseFinding]:
+    """Yield a note for each file of which the corrected one is among the files too."""
+    paths = {file.path for file in comparison.files if file.format == IPC2581}
+    for path in sorted(paths):
+        stem, dot, suffix = path.rpartition(".")
+        if f"{stem}{CORRECTED}{dot}{suffix}" in paths:
+            yield ReleaseFinding(
+                outcome=ReleaseOutcome.NOTE,
+                topic="corrected file",
+                what=f"{path} is here, too",
+                place=path,
+                consequence="The fab may take the file that lacks the corrections.",
+                fix=f"send only the corrected one: remove {path}",
+            )
+
+
+def _end(page: Page, comparison: ReleaseComparison, typed: Path, files: Sequence[Path]) -> None:
+    """The whole command that findings speak of, and what it needs first."""
+    if not any("release --fix" in finding.fix for finding in comparison.findings):
+        return
+    named = [file.path for file in comparison.files if file.format == IPC2581]
+    page.gap()
+    page.line("next:")
+    if named:
+        page.verbatim([command_line("release", str(typed), *map(str, files), "--fix")])
+        return
+    folder = next((path for path in files if path.is_dir()), files[0].parent)
+    made = folder / f"{typed.stem}.xml"
+    board = shlex.quote(str(find_board(typed)))
+    page.verbatim([f"{EXPORT} --output {shlex.quote(str(made))} {board}"])
+    page.verbatim([command_line("release", str(typed), str(made), "--fix")])
+
+
+def _ipc2581_of(files: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
+    """Yield the IPC-2581 files that are named, and the one of each folder that is not corrected yet.
+
+    Raises:
+        StackwrightError: a folder has several.
+    """
+    for path in files:
+        inside = sorted(one for one in path.iterdir() if one.is_file()) if path.is_dir() else [path]
+        found = [(one, content) for one in inside if is_ipc2581((content := _content(one))[:HEAD])]
+        if path.is_dir():
+            found = [(one, content) for one, content in found if not one.stem.endswith(CORRECTED)]
+            if len(found) > 1:
+                names = ", ".join(one.name for one, _ in found)
+                raise StackwrightError(
+                    "--fix", f"{path} has several IPC-2581 files: {names}", "name the one to correct"
+                )
+        yield from found
 
 
 def _fix(context: Context, files: Sequence[Path]) -> int:
     """Write a corrected file next to each IPC-2581, and compare what was written; 1 where that still differs."""
     written: list[Path] = []
-    for path in files:
-        content = _content(path)
-        if not is_ipc2581(content[:HEAD]):
-            continue
-        target = path.with_name(f"{path.stem}-corrected{path.suffix}")
+    for path, content in _ipc2581_of(files):
+        target = path.with_name(f"{path.stem}{CORRECTED}{path.suffix}")
         check_target(target, list(files))
         write_file(target, _text(corrected_file(context, content, path.name), path))
         written.append(target)
     if not written:
-        step = "name one: kicad-cli pcb export ipc2581 --version C --output card.xml card.kicad_pcb"
+        step = f"name one: {EXPORT} --output card.xml card.kicad_pcb"
         raise StackwrightError("--fix", "no IPC-2581 file is named", step)
     sent, others = read_fab_files(written)
     comparison = compare_release(context, sent, others)
