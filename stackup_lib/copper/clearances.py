@@ -180,9 +180,10 @@ class SpaceFinder:
         """These, and the walls of all other plated holes: they have no pad, or one on a single layer."""
         board, posts = self.copper.board, self._with_pads
         is_via = posts.kind == CopperShape.VIA
-        drilled = np.flatnonzero(board.vias.drill_mm > 0), np.flatnonzero(board.pads.kind == PadKind.THROUGH)
-        rest = [np.setdiff1d(*rows) for rows in zip(drilled, (posts.row[is_via], posts.row[~is_via]), strict=True)]
-        walls = hole_walls(board, *rest)
+        drilled = [board.vias.drill_mm > 0, board.pads.kind == PadKind.THROUGH]
+        for rest, rows in zip(drilled, (posts.row[is_via], posts.row[~is_via]), strict=True):
+            rest[rows] = False
+        walls = hole_walls(board, *(np.flatnonzero(rest) for rest in drilled))
         return CopperShapes.joined([posts, walls.where(walls.radius_mm > 0)])
 
     @cached_property

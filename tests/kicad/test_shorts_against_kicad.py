@@ -133,7 +133,7 @@ def test_what_has_no_net_and_joins_two_is_kicads_short(kicad_cli: KicadCli, tmp_
     assert sorted(titles) == [
         "short: pad 1 of H1 without a net joins /A0 and /B0 on F.Cu",
         "short: pad 1 of H2 without a net joins /A1 and /B1 on F.Cu and B.Cu",
-        "short: track of /D overlaps hole of pad 1 of J3 (/C) by 0.550 mm on In1.Cu",
+        "short: track of /D overlaps hole of pad 1 of J3 (/C) by 0.100 mm on In1.Cu",
     ]
     assert ("/C", "/D") in their_shorts(kicads(kicad_cli, path))
 

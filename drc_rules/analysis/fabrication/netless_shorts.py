@@ -25,7 +25,7 @@ THROUGH = -1
 
 
 @entity
-class Contact:
+class NetContact:
     """Where copper without a net overlaps copper of a net.
 
     Attributes:
@@ -54,7 +54,7 @@ class NetlessShort:
     """
 
     items: tuple[Item, ...]
-    contacts: tuple[Contact, Contact]
+    contacts: tuple[NetContact, NetContact]
     part: int
 
     @property
@@ -94,7 +94,7 @@ def netless_shorts(finder: SpaceFinder, layers: Iterable[int]) -> tuple[NetlessS
     groups = _Groups()
     for layer in layers:
         contacts += _join(board, layer, finder.pieces(layer), groups)
-    by_group: dict[Item, list[Contact]] = {}
+    by_group: dict[Item, list[NetContact]] = {}
     for one in contacts:
         by_group.setdefault(groups.first(one.item), []).append(one)
     items: dict[Item, list[Item]] = {}
@@ -105,10 +105,10 @@ def netless_shorts(finder: SpaceFinder, layers: Iterable[int]) -> tuple[NetlessS
     )
 
 
-def _of_group(board: Board, items: tuple[Item, ...], contacts: list[Contact]) -> Iterator[NetlessShort]:
+def _of_group(board: Board, items: tuple[Item, ...], contacts: list[NetContact]) -> Iterator[NetlessShort]:
     if all(kind == CopperShape.DRAWN for kind, *_ in items):
         return
-    by_net: dict[int, list[Contact]] = {}
+    by_net: dict[int, list[NetContact]] = {}
     for one in contacts:
         by_net.setdefault(one.net, []).append(one)
     nets = sorted(by_net, key=lambda net: board.nets[net])
@@ -146,7 +146,7 @@ def _part(board: Board, item: Item) -> int:
     return int(board.drawings.footprint[row]) if kind == CopperShape.DRAWN else -1
 
 
-def _contacts(board: Board, found: Spaces) -> Iterator[Contact]:
+def _contacts(board: Board, found: Spaces) -> Iterator[NetContact]:
     """Yield the overlaps of a layer that were measured between copper without a net and that of a net."""
     for side, other in ((found.one, found.other), (found.other, found.one)):
         rows = np.flatnonzero((side.net == 0) & (other.net > 0))
@@ -157,14 +157,14 @@ def _contacts(board: Board, found: Spaces) -> Iterator[Contact]:
             yield _contact(item, (net, part, found.layer), a.intersection(b))
 
 
-def _contact(item: Item, of: tuple[int, int, int], shared: NDArray[np.object_]) -> Contact:
+def _contact(item: Item, of: tuple[int, int, int], shared: NDArray[np.object_]) -> NetContact:
     import shapely  # noqa: PLC0415 - heavy, and only a board with copper without a net needs it
 
     middle = shapely.centroid(shared)
-    return Contact(item, *of, narrow_side_mm(shared), float(middle.x), float(middle.y))
+    return NetContact(item, *of, narrow_side_mm(shared), float(middle.x), float(middle.y))
 
 
-def _join(board: Board, layer: int, pieces: CopperShapes, groups: _Groups) -> Iterator[Contact]:
+def _join(board: Board, layer: int, pieces: CopperShapes, groups: _Groups) -> Iterator[NetContact]:
     """Join what has no net and touches on a layer; yield where graphics among it touch nets: these are not measured."""
     import shapely  # noqa: PLC0415
 
@@ -190,7 +190,7 @@ def _join(board: Board, layer: int, pieces: CopperShapes, groups: _Groups) -> It
 
 def _of_graphics(
     board: Board, layer: int, named: CopperShapes, graphics: tuple[NDArray[np.int64], NDArray[np.object_]]
-) -> Iterator[Contact]:
+) -> Iterator[NetContact]:
     import shapely  # noqa: PLC0415
 
     rows, shapes = graphics

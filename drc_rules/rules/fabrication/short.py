@@ -48,7 +48,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.clearance_places import uuid_in, uuid_of
 from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
-from drc_rules.analysis.fabrication.netless_shorts import Contact, NetlessShort, netless_shorts
+from drc_rules.analysis.fabrication.netless_shorts import NetContact, NetlessShort, netless_shorts
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
@@ -363,7 +363,7 @@ def _netless_words(board: Board, short: NetlessShort) -> str:
     return f"{what} {joins} {board.nets[one.net]} and {board.nets[other.net]} {on}"
 
 
-def _contact_place(board: Board, contact: Contact) -> Location:
+def _contact_place(board: Board, contact: NetContact) -> Location:
     """Where copper without a net overlaps that of a net."""
     kind, row, _ = contact.item
     return Location(

@@ -6,8 +6,9 @@ The clearances on each layer between tracks, arcs, vias, pads of every shape, gr
 different nets, edge to edge, against the minimum of the clause's fab tier: on inner layers for the copper weight, as
 declared (`copper_oz`) or in the stackup, on outer layers the tiers of ordinary outer copper, and from two ounces on at
 least the minimum of inner copper of that weight. `[fab]` `space_mm` (by weight) and `outer_space_mm` take their place.
-Pads of one part count as well. Where unused pads are removed, a via's pad counts on a layer that a track of its net
-reaches. The smallest clearance of each pair of nets is a place. While fills are out of date (FAB014) none is measured.
+Pads of one part count as well. Where unused pads are removed, a via's pad counts on a layer that a track or fill of its
+net reaches. The smallest clearance of each pair of nets is a place. While fills are out of date (FAB014) none is
+measured.
 
 Why it matters
 --------------

@@ -288,6 +288,23 @@ def test_board_wide_via_protection(tmp_path: Path, setup: str, expected: dict[st
     assert dict(read_as_board(tmp_path, board_text(setup=setup)).ipc4761) == expected
 
 
+def test_layers_on_which_a_fill_keeps_a_pad(tmp_path: Path) -> None:
+    """KiCad names them for vias and pads without unused pads; an empty list, and none at all, is no layer."""
+    via = '(via (at 0 0) (size 0.8) (drill 0.4) (layers "F.Cu" "B.Cu") (remove_unused_layers yes) {} (net 1))'
+    pad = (
+        '(pad "1" thru_hole circle (at 0 0) (size 2 2) (drill 1) (layers "*.Cu") (remove_unused_layers yes) {} (net 1))'
+    )
+    stated = ("", "(zone_layer_connections)", '(zone_layer_connections "In1.Cu" "B.Cu")')
+    pads = " ".join(pad.format(one) for one in stated)
+    items = f'(footprint "lib:J" (layer "F.Cu") (uuid f1) (at 1 2) {pads}) ' + " ".join(via.format(s) for s in stated)
+    board = read_as_board(tmp_path, board_text(items=items))
+
+    last = len(board.copper_layers) - 1
+    assert board.vias.fill_layers.tolist() == [0, 0, 1 << 1 | 1 << last]
+    assert board.pads.fill_layers.tolist() == board.vias.fill_layers.tolist()
+    assert board.unknown_tokens == {}
+
+
 def test_version_6_spelling(tmp_path: Path) -> None:
     """Version 6 has unquoted words, `tstamp`, `fp_text`, bare `locked` and numbers for nets."""
     items = """
