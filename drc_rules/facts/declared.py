@@ -38,7 +38,7 @@ class Overrides:
         suppress: False to disregard what lets findings pass: `[[suppress]]`, `fail_on`, `select`, `ignore`.
         impedance: targets that go before `[[impedance]]`; of several for a net the last.
         by_settings: which of `select` and `ignore` come from the settings.
-        counts_left_out: False where nobody looks at how many objects the rules that are left out would judge.
+        counts_left_out: False leaves open how many objects the rules that are left out would judge, which saves time.
     """
 
     profile: str | None = None
