@@ -16,7 +16,7 @@ from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, letters_o
 PADS = 4
 
 MOST_PADS = 12
-"""A filter of two pairs with a ground pad for each line has at most so many."""
+"""A filter of two pairs with ground pads has at most this many pads."""
 
 _REFERENCE = re.compile(r"(?:L|FL|CMC?|EMI|T|TR|Z|FB|F)\d", re.IGNORECASE)
 """How inductors, filters and transformers are numbered; an ESD part (D, U) with four pads joins nothing."""
@@ -78,7 +78,7 @@ def with_chokes(parts: TwoTerminalParts, board: Board, pairs: Pairs, grounds: Gr
 
 
 def unread_filters(board: Board, pairs: Pairs, grounds: Grounds) -> frozenset[int]:
-    """Return the filters on several pairs of which nobody can tell which pad is the other end of which line."""
+    """Return the filters on several pairs whose pads do not tell which two are one line."""
     read = {part for part, _, _ in choke_lines(board, pairs, grounds)}
     found = set()
     for part, pads in _filters(board).items():

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from drc_rules.facts.context import Context
-from drc_rules.facts.part_models import part_models
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link, SeriesPart
@@ -45,8 +44,13 @@ def choke_losses(ctx: Context, traces: Sequence[Link], nyquist_ghz: float) -> Ch
     Raises:
         StackwrightError: the file of one cannot be used.
     """
+    chokes = chokes_of(traces)
+    if not chokes:
+        return NO_CHOKES
+    from drc_rules.facts.part_models import part_models  # noqa: PLC0415 - few boards have chokes, and it loads solvers
+
     total, unknown = ZERO, []
-    for part in chokes_of(traces):
+    for part in chokes:
         row = ctx.get(part_models).of(part.footprint)
         if row is None or len(traces) != 2:
             unknown.append(part.reference)
