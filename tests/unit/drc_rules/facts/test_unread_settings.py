@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import prepare
+from drc_rules.fab_exchange.fab_notes import fab_notes
 from drc_rules.facts.declared import TEXT_VARIABLES, Overrides
 from drc_rules.facts.unread_settings import unread_notes
 from drc_rules.settings.config import Config
@@ -80,3 +81,10 @@ def test_a_backdrill_enters_at_an_outer_layer(tmp_path: Path) -> None:
         mini_context(tmp_path, BOARD, text.format("In2.Cu"))
     for name in ("F.Cu", "B.Cu"):
         assert mini_context(tmp_path, BOARD, text.format(name)).declarations.backdrills
+
+
+def test_order_notes_name_sheets_of_the_boards_own_laminates(tmp_path: Path) -> None:
+    """A laminate that the stackup does not have went to the fab as a slash sheet."""
+    text = '[order]\nslash_sheets = { "Nopelam" = "IPC-4101/99", "370HR" = "IPC-4101/126" }'
+    (note,) = (one for one in fab_notes(mini_context(tmp_path, BOARD, text)) if one.item == "slash sheet")
+    assert note.answer == "370HR: IPC-4101/126"
