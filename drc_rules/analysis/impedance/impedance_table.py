@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.routed import Beside, RoutedLine
+from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import (
     LINE_TOLERANCE,
     Lines,
     LossAt,
     production_process,
-    routed_impedance_ohm,
 )
 from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT
 from drc_rules.requirements.fabs import Tier, track_space
@@ -43,6 +43,7 @@ class LineTarget(Frozen):
         title: for whom, e.g. `PCIe Gen5` or a net class.
         nyquist_ghz: where its loss counts, None where not specified.
         gap_mm: of the pair, where the design states one.
+        coplanar_mm: distance to ground on both sides on the line's own layer, None without.
         source: where it comes from.
         tolerance_pct: how far the impedance may be off.
         routed: in which geometries the board's nets of it were routed.
@@ -52,18 +53,24 @@ class LineTarget(Frozen):
     target: Target
     nyquist_ghz: float | None = None
     gap_mm: float | None = None
+    coplanar_mm: float | None = None
     source: str = ""
     tolerance_pct: float = USUAL_TOLERANCE_PCT
     routed: tuple[RoutedLine, ...] = ()
 
 
 class Routed(Frozen):
-    """A routed geometry and what it has: Z0, or Zdiff of a pair; None where it has no plane or cannot be solved."""
+    """A routed geometry and what it has: Z0, or Zdiff of a pair; None where it has no plane or cannot be solved.
+
+    `beside` is filled copper next to it on its own layer; where it is not even, the impedance is the middle of what it
+    leaves open.
+    """
 
     width_mm: float
     gap_mm: float | None
     length_mm: float
     impedance_ohm: float | None
+    beside: Beside | None = None
 
 
 class ImpedanceRow(Frozen):
@@ -157,7 +164,9 @@ class ImpedanceTable:
             impedance_ohm=solved.impedance_ohm,
             eps_eff=solved.solution.eps_eff_odd if solved.solution.is_pair else solved.solution.eps_eff,
             loss=loss,
-            model_pct=self.lines.uncertainty(index, solved.width_mm, solved.gap_mm, references).total_pct,
+            model_pct=self.lines.uncertainty(
+                index, solved.width_mm, solved.gap_mm, references, target.coplanar_mm
+            ).total_pct,
             process_pct=production.sigma_pct,
             yield_10_pct=100 * production.inside(10.0).share,
             yield_pct=100 * production.inside(target.tolerance_pct).share,
@@ -169,16 +178,22 @@ class ImpedanceTable:
 
     def _routed(self, index: int, target: LineTarget) -> tuple[Routed, ...]:
         """Sum the lengths of each width and gap on a layer; its impedance is that between the usual planes."""
-        lengths: dict[tuple[float, float | None], float] = {}
-        usual: dict[tuple[float, float | None], RoutedLine] = {}
+        lengths: dict[tuple[float, float | None, Beside | None], float] = {}
+        usual: dict[tuple[float, float | None, Beside | None], RoutedLine] = {}
         for line in target.routed:
             if line.layer == index:
-                key = (line.width_mm, line.gap_mm)
+                key = (line.width_mm, line.gap_mm, line.beside)
                 lengths[key] = lengths.get(key, 0.0) + line.length_mm
                 usual.setdefault(key, line)
         ordered = sorted(lengths, key=lambda key: -lengths[key])
         return tuple(
-            Routed(width_mm=key[0], gap_mm=key[1], length_mm=lengths[key], impedance_ohm=self._ohm(usual[key]))
+            Routed(
+                width_mm=key[0],
+                gap_mm=key[1],
+                length_mm=lengths[key],
+                impedance_ohm=self._ohm(usual[key]),
+                beside=key[2],
+            )
             for key in ordered
         )
 
@@ -202,7 +217,10 @@ class ImpedanceTable:
         if target.nyquist_ghz is None:
             return None, "no frequency: the interface is not specified", "name it with --interface or --frequency"
         try:
-            return self.lines.loss(index, solved.width_mm, solved.gap_mm, target.nyquist_ghz, references), "", ""
+            line = self.lines.solved(
+                index, solved.width_mm, solved.gap_mm, references, coplanar_mm=target.coplanar_mm
+            )
+            return self.lines.loss_of(line, self.lines.site(index, references), target.nyquist_ghz), "", ""
         except MissingFact as missing:
             return None, missing.what, missing.how_to_give
         except DielectricDataError as error:
@@ -211,7 +229,9 @@ class ImpedanceTable:
 
 def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
     if target.target.kind == "single":
-        solved = solve_width(site, target.target, limits=limits, tolerance=LINE_TOLERANCE)
+        solved = solve_width(
+            site, target.target, limits=limits, coplanar_gap_mm=target.coplanar_mm, tolerance=LINE_TOLERANCE
+        )
     else:
         solved = _pair(site, target, limits)
     production = spread(
@@ -219,6 +239,7 @@ def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> 
         solved.width_mm,
         solved.gap_mm,
         production_process(),
+        target.coplanar_mm,
         target_ohm=target.target.ohm,
         within_pct=tuple(dict.fromkeys((10.0, target.tolerance_pct))),
         tolerance=LINE_TOLERANCE,
@@ -230,7 +251,8 @@ def _pair(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> So
     rules: list[PairRule] = [GapPerWidth(ratio=ratio) for ratio in GAPS_PER_WIDTH]
     if target.gap_mm is not None:
         rules = [KeepGap(gap_mm=max(target.gap_mm, limits.min_gap_mm))]
+    ground = target.coplanar_mm
     for how in rules[:-1]:
         with suppress(Unreachable):
-            return solve_pair(site, target.target, limits, how=how, tolerance=LINE_TOLERANCE)
-    return solve_pair(site, target.target, limits, how=rules[-1], tolerance=LINE_TOLERANCE)
+            return solve_pair(site, target.target, limits, how=how, coplanar_gap_mm=ground, tolerance=LINE_TOLERANCE)
+    return solve_pair(site, target.target, limits, how=rules[-1], coplanar_gap_mm=ground, tolerance=LINE_TOLERANCE)

@@ -11,7 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
+from drc_rules.analysis.lines.board_lines import lines_with_fills
+from drc_rules.analysis.lines.routed import Beside, References, RoutedLine
+from drc_rules.analysis.lines.routed_impedance import is_solved, routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
@@ -32,7 +34,7 @@ NOT_SOLVED = "not solved"
 NO_PLANE = "no plane above or below it"
 
 
-_Key = tuple[int, float, float | None, References, float | None]
+_Key = tuple[int, float, float | None, References, float | None, Beside | None]
 
 
 @record
@@ -62,18 +64,17 @@ class _Ohms:
     def _of(self, line: RoutedLine) -> tuple[float | None, str]:
         if line.references == (None, None):
             return None, NO_PLANE
-        gap = None if line.gap_mm is None else round(line.gap_mm, 4)
-        known = Lines(self.ctx).is_solved((line.layer, round(line.width_mm, 4), gap, line.references))
+        known = is_solved(Lines(self.ctx), line)
         try:
             with self.ctx.recording():
                 Lines(self.ctx).site(line.layer, line.references)
                 if not known and self.left <= 0:
                     return None, NOT_SOLVED
-                solved = Lines(self.ctx).solved(line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm)
+                ohm = routed_impedance_ohm(Lines(self.ctx), line)
         except (MissingFact, StackwrightError) as error:
             return None, error.what
         self.left -= not known
-        return solved.impedance_ohm * (2 if line.gap_mm is None else 1), ""
+        return ohm, ""
 
 
 def pair_rows(ctx: Context, *, most_solved: int) -> tuple[PairRow, ...]:
@@ -102,7 +103,7 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
     for counts in counted(ctx.get(controlled_lines)):
         judged[_key(counts.line)].add(target_of[counts.line.nets[0]])
     found: dict[int, list[_Section]] = defaultdict(list)
-    for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets):
+    for line in lines_with_fills(ctx, nets):
         of_pair: dict[int, tuple[float, bool]] = {}
         asks = judged.get(_key(line), set())
         for net, length_mm in zip(line.nets, line.net_lengths_mm, strict=True):
@@ -115,7 +116,7 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
 
 
 def _key(line: RoutedLine) -> _Key:
-    return line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm
+    return line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm, line.beside
 
 
 class _Pair:
@@ -158,6 +159,8 @@ class _Pair:
                 width_mm=main.line.width_mm,
                 gap_mm=main.line.gap_mm,
                 length_mm=round(_total(here), 4),
+                fill_near_mm=main.line.beside.near_mm if main.line.beside else None,
+                fill_far_mm=main.line.beside.far_mm if main.line.beside else None,
                 impedance_ohm=ohm,
                 is_judged=any(section.is_counted for section in here) and (ohm is not None or problem == NOT_SOLVED),
                 problem=problem,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.routed_impedance import routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.targets.controlled import ControlledLine, NetTarget, controlled_lines
@@ -98,10 +99,7 @@ def _impedance(
 def _weighted(ctx: Context, target: NetTarget, counted: Sequence[ImpedanceSection]) -> dict[str, object]:
     """Return the mean and the worst section of what counts; raises what solving raises."""
     ohms = [ControlledLine(target, s.line).impedance_ohm(Lines(ctx)) for s in counted]
-    ranges = [
-        Lines(ctx).uncertainty(s.line.layer, s.line.width_mm, s.line.gap_mm, s.line.references).around(ohm)
-        for s, ohm in zip(counted, ohms, strict=True)
-    ]
+    ranges = [routed_uncertainty(Lines(ctx), s.line).around(ohm) for s, ohm in zip(counted, ohms, strict=True)]
     length = sum(s.length_mm for s in counted)
     mean = ZERO
     for s, one in zip(counted, ranges, strict=True):

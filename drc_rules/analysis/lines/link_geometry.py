@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
+from drc_rules.analysis.lines.board_lines import lines_of
+from drc_rules.analysis.lines.routed import References, RoutedLine
 from drc_rules.facts.context import Context
 from stackup_lib.nets.routes import RouteSegment
 
@@ -20,7 +21,7 @@ class LinkGeometry:
 
     def __init__(self, ctx: Context, nets: tuple[int, ...]) -> None:
         self.names = [layer.name for layer in ctx.board.copper_layers]
-        self.lines = routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
+        self.lines = lines_of(ctx, nets)
         self.total_mm = sum(line.length_mm for line in self.lines)
         self.notes: list[str] = []
         self._known: dict[tuple[int, float], list[tuple[LineKey, float]]] = {}

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from drc_rules.analysis.lines.board_lines import lines_of
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
-from drc_rules.analysis.lines.routed import References, routed_lines
+from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt
 from drc_rules.analysis.loss.hole_loss import NO_HOLES, HoleLosses, HolesOnLink
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
@@ -167,7 +168,7 @@ class LinkLosses:
         chosen = list(self.traces_of(one, declared=declared))
         self.links.prepare(trace for traces in chosen for trace in traces)
         all_nets = [net for traces in chosen for trace in traces for net in trace.nets]
-        routed_lines(self.ctx.board, self.ctx.copper, self.ctx.pairs, all_nets)  # all in one go; it keeps them
+        lines_of(self.ctx, all_nets)  # all in one go; it keeps them
         for traces in chosen:
             mine = tuple(net for trace in traces for net in trace.nets)
             name = self.ctx.board.nets[mine[0]]

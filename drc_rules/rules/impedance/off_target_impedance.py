@@ -48,8 +48,10 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.routed import RoutedLine, joined
+from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
+from drc_rules.analysis.lines.uncertainty import LineUncertainty
 from drc_rules.analysis.targets.controlled import (
     ControlledLine,
     Unjudged,
@@ -89,6 +91,7 @@ def _once_per_pair(found: Iterable[ControlledLine]) -> Iterator[ControlledLine]:
         both = {
             "length_mm": sum(line.length_mm for line in lines),
             "nets": tuple(sorted({n for x in lines for n in x.nets})),
+            "beside": joined(line.beside for line in lines),
         }
         yield replace(narrow, line=narrow.line.model_copy(update=both))
 
@@ -105,11 +108,13 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     names = [layer.name for layer in ctx.board.copper_layers]
     planes = [names[plane] if plane is not None else "" for plane in line.references]
     where = f"{target.title_on(line.layer)} on {names[line.layer]}"
-    ohm = _impedance_ohm(ctx, found, where)
+    solved, unknown = _impedance(ctx, found, where)
+    ohm = solved.ohm
     size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
     other = f" next to {line.other_mm:g}" if line.other_mm is not None else ""
     shown = f"traces of {line.width_mm:g} and {line.other_mm:g} mm, gap {line.gap_mm:g} mm" if other else f"{size} mm"
-    held = judged(ctx, target, ohm, (line.layer, line.width_mm, line.gap_mm), line.references)
+    shown += f", {line.beside}" if line.beside is not None else ""
+    held = judged(ctx, target, solved, unknown)
     if held.lacks is not None:
         raise held.lacks
     near = held.target
@@ -119,6 +124,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         Z=ohm,
         w=line.width_mm,
         s=line.gap_mm or math.inf,
+        d=line.beside.near_mm if line.beside is not None else math.inf,
         Z_0=near.ohm,
         p_tol=held.allowed_pct,
         u=held.toward_pct,
@@ -134,6 +140,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         ctx.doubt(declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
+    command = width_command(ctx, near, line.layer, line.references, gap_mm=line.gap_mm, beside=line.beside)
     yield DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, {near.allowed_words}: "
@@ -144,9 +151,15 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
             "nominal, before any fab tolerance"
         ),
         fix=f"{'Give both traces one width' if other else 'Change the width'}: "
-        f"{width_command(ctx, near, line.layer, line.references)} gives the width for {near.ohm:g} ohm",
+        f"{command} gives the width for {near.ohm:g} ohm",
         source=source_of(target),
-        ids=(*target_ids(target), names[line.layer], size + other, *planes),
+        ids=(
+            *target_ids(target),
+            names[line.layer],
+            size + other,
+            *planes,
+            *([str(line.beside)] if line.beside else []),
+        ),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
@@ -162,13 +175,13 @@ def _is_unbalanced(line: RoutedLine) -> bool:
     return abs(line.other_mm - line.width_mm) > production_process().width.relative * min(line.other_mm, line.width_mm)
 
 
-def _impedance_ohm(ctx: Context, found: ControlledLine, where: str) -> float:
-    """Solve it; raises `MissingFact` where it cannot be."""
+def _impedance(ctx: Context, found: ControlledLine, where: str) -> tuple[RoutedImpedance, LineUncertainty]:
+    """Solve it, with what is not known of it; raises `MissingFact` where it cannot be."""
     if found.line.references == (None, None):
         raise MissingFact(f"the plane under {where}", NO_PLANE)
     if not found.target.inferred:  # what is only inferred can never be an error, so nothing rests on it
         ctx.rests_on(found.target.confidence)
     try:
-        return found.impedance_ohm(Lines(ctx))
+        return routed_impedance(Lines(ctx), found.line), routed_uncertainty(Lines(ctx), found.line)
     except StackwrightError as error:
         raise MissingFact(f"impedance of {where} ({error.what})", error.next_step) from error

@@ -126,7 +126,9 @@ def _solved_lines(
         if row.width_mm is not None:
             index = layer_of(lines.ctx, row.layer)
             planes = named_references(lines.ctx, index, references) if references else None
-            yield lines.site(index, planes), lines.uncertainty(index, row.width_mm, row.gap_mm, planes)
+            yield lines.site(index, planes), lines.uncertainty(
+                index, row.width_mm, row.gap_mm, planes, row.target.coplanar_mm
+            )
 
 
 def _table(lines: Lines, request: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
@@ -135,6 +137,7 @@ def _table(lines: Lines, request: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
         target_diff_ohm=request.target_diff_ohm,
         target_se_ohm=request.target_se_ohm,
         gap_mm=request.gap_mm,
+        coplanar_mm=request.coplanar_gap_mm,
         interface_id=request.interface,
         frequency_ghz=request.frequencies_ghz[0] if request.frequencies_ghz else None,
     ) or every_target(ctx)
@@ -261,6 +264,7 @@ def _routed_cell(row: ImpedanceRow) -> Text:
         return styled("")
     most = row.routed[0]
     gap = f"/{most.gap_mm:g}" if most.gap_mm is not None else ""
+    gap += f", {most.beside}" if most.beside is not None else ""
     if most.impedance_ohm is None:
         return styled(f"{most.width_mm:g}{gap}: no plane", "yellow")
     off = 100 * (most.impedance_ohm / row.target.target.ohm - 1)
