@@ -38,7 +38,11 @@ def target_from_words(
     found = []
     if target_diff_ohm is not None:
         target = Target(ohm=target_diff_ohm, kind="differential")
-        found.append(LineTarget(title="--target-diff", target=target, nyquist_ghz=nyquist, gap_mm=gap_mm, coplanar_mm=coplanar_mm))
+        found.append(
+            LineTarget(
+                title="--target-diff", target=target, nyquist_ghz=nyquist, gap_mm=gap_mm, coplanar_mm=coplanar_mm
+            )
+        )
     if target_se_ohm is not None:
         target = Target(ohm=target_se_ohm, kind="single")
         found.append(LineTarget(title="--target-se", target=target, nyquist_ghz=nyquist, coplanar_mm=coplanar_mm))

@@ -21,7 +21,7 @@ from stackup_lib.materials import ounce_class
 from stackup_lib.transmission_lines.inverse import Solved, Unreachable, solve_pair, solve_width
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
 from stackup_lib.transmission_lines.site import TraceEnvironment
-from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread
+from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread_or_why
 from stackup_lib.transmission_lines.width_request import GapPerWidth, KeepGap, PairRule, Target, WidthLimits
 
 WIDEST_MM = 5.0
@@ -81,7 +81,8 @@ class ImpedanceRow(Frozen):
         impedance_ohm: of that geometry.
         loss: at the target's Nyquist frequency.
         model_pct: what is not known of Dk, etch taper, outer copper and mask, in percent of the impedance.
-        process_pct: standard deviation of a typical production, in percent.
+        process_pct: standard deviation of a typical production, in percent; None, as the yields, where its limits
+            leave no line.
         yield_10_pct: share of it inside +-10 % of the target, in percent.
         yield_pct: the same inside the target's own tolerance.
         routed: what is on the board for this target on this layer, the longest first.
@@ -118,14 +119,17 @@ def limits_of(lines: Lines, index: int) -> WidthLimits:
     return WidthLimits(min_width_mm=least, max_width_mm=WIDEST_MM, min_gap_mm=least, max_gap_mm=WIDEST_GAP_MM)
 
 
+_Solution = tuple[Solved, ImpedanceSpread | None]
+
+
 @dataclass
 class ImpedanceTable:
     """Solves targets on layers; equal surroundings, mirror images among them, are solved once."""
 
     lines: Lines
-    _found: dict[
-        tuple[TraceEnvironment, LineTarget, WidthLimits], tuple[Solved, ImpedanceSpread] | StackwrightError
-    ] = field(default_factory=dict)
+    _found: dict[tuple[TraceEnvironment, LineTarget, WidthLimits], _Solution | StackwrightError] = field(
+        default_factory=dict
+    )
 
     def rows(
         self,
@@ -167,9 +171,9 @@ class ImpedanceTable:
             model_pct=self.lines.uncertainty(
                 index, solved.width_mm, solved.gap_mm, references, target.coplanar_mm
             ).total_pct,
-            process_pct=production.sigma_pct,
-            yield_10_pct=100 * production.inside(10.0).share,
-            yield_pct=100 * production.inside(target.tolerance_pct).share,
+            process_pct=production.sigma_pct if production else None,
+            yield_10_pct=100 * production.inside(10.0).share if production else None,
+            yield_pct=100 * production.inside(target.tolerance_pct).share if production else None,
             routed=routed,
             loss_problem=problem,
             cure=cure,
@@ -203,7 +207,7 @@ class ImpedanceTable:
         except (MissingFact, StackwrightError):
             return None
 
-    def _solve(self, site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
+    def _solve(self, site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> _Solution:
         key = (site.canonical(), target, limits)
         return answer_once(self._found, key, lambda: _solved(key[0], target, limits))
 
@@ -217,9 +221,7 @@ class ImpedanceTable:
         if target.nyquist_ghz is None:
             return None, "no frequency: the interface is not specified", "name it with --interface or --frequency"
         try:
-            line = self.lines.solved(
-                index, solved.width_mm, solved.gap_mm, references, coplanar_mm=target.coplanar_mm
-            )
+            line = self.lines.solved(index, solved.width_mm, solved.gap_mm, references, coplanar_mm=target.coplanar_mm)
             return self.lines.loss_of(line, self.lines.site(index, references), target.nyquist_ghz), "", ""
         except MissingFact as missing:
             return None, missing.what, missing.how_to_give
@@ -227,14 +229,14 @@ class ImpedanceTable:
             return None, str(error), ""
 
 
-def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
+def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> _Solution:
     if target.target.kind == "single":
         solved = solve_width(
             site, target.target, limits=limits, coplanar_gap_mm=target.coplanar_mm, tolerance=LINE_TOLERANCE
         )
     else:
         solved = _pair(site, target, limits)
-    production = spread(
+    production, _ = spread_or_why(
         site,
         solved.width_mm,
         solved.gap_mm,

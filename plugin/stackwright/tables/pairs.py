@@ -37,7 +37,8 @@ def cells(row: PairRow, *, every_layer: bool) -> Iterator[tuple[str, ...]]:
 
 
 def _size(one: PairOnLayer) -> str:
-    return f"{one.width_mm:g}/{one.gap_mm:g}" if one.gap_mm is not None else f"{one.width_mm:g}, apart"
+    size = f"{one.width_mm:g}/{one.gap_mm:g}" if one.gap_mm is not None else f"{one.width_mm:g}, apart"
+    return size + (f", fill {one.fill_near_mm:g}" if one.fill_near_mm is not None else "")
 
 
 def _impedance(one: PairOnLayer) -> str:

@@ -25,6 +25,7 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.transmission_lines.tolerance import ImpedanceSpread
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.inspect.impedance_text import AT_GHZ, FREQUENCY, next_command, one_line_of, without_loss
 from stackwright.commands.request import JSON, BoardRequest, document_text
@@ -126,8 +127,9 @@ def _solved_lines(
         if row.width_mm is not None:
             index = layer_of(lines.ctx, row.layer)
             planes = named_references(lines.ctx, index, references) if references else None
-            yield lines.site(index, planes), lines.uncertainty(
-                index, row.width_mm, row.gap_mm, planes, row.target.coplanar_mm
+            yield (
+                lines.site(index, planes),
+                lines.uncertainty(index, row.width_mm, row.gap_mm, planes, row.target.coplanar_mm),
             )
 
 
@@ -291,9 +293,10 @@ def _line_page(report: LineReport, process: ProcessView | None, request: Impedan
     page.rows([Column(), Column(), Column(right=True), Column(wraps=True)], _dielectrics(report))
     page.heading("loss", "dB/inch; low to high is what Df and foil leave open")
     _losses(page, report)
-    page.heading("production", f"{report.process} process; the fab's own figures are better")
-    head = ("what varies", "nominal", "limit", "moves Z by")
-    page.rows([Column(), *[Column(right=True)] * 3], _effects(report), head=head)
+    if report.spread is not None:
+        page.heading("production", f"{report.process} process; the fab's own figures are better")
+        head = ("what varies", "nominal", "limit", "moves Z by")
+        page.rows([Column(), *[Column(right=True)] * 3], _effects(report.spread), head=head)
     _process(page, process)
     if report.assumptions:
         page.heading("assumed", "because no file states it")
@@ -323,17 +326,21 @@ def _figures(report: LineReport) -> list[tuple[str, str, str]]:
                 f"{report.z_even_ohm:.2f} even, {report.z_common_ohm:.2f} common",
             )
         )
-    low, high = spread.interval_ohm.low, spread.interval_ohm.high
-    rows.append(
-        ("in production", f"{low:.1f} to {high:.1f}", f"99.7 %; worst case +-{spread.linear_worst_case_pct:.0f} %")
-    )
-    inside = ", ".join(f"{100 * y.share:.0f} % in +-{y.within_pct:g} %" for y in spread.yields)
-    rows.append(("yield", "", f"{inside} of {spread.target_ohm:.4g} ohm"))
+    rows += _production(spread) if spread else [("in production", "not known", report.spread_problem)]
     rows.append(("eps_eff", f"{report.eps_eff:.3f}", f"{report.delay_ps_per_mm:.3f} ps/mm"))
     returns = ", ".join(f"{100 * r.share:.0f} % {r.plane}" for r in report.returns)
     rows.append(("returns in", "", returns))
     rows.append(("valid", "", f"to {report.limit_ghz:.0f} GHz: {report.limit_reason}"))
     return rows
+
+
+def _production(spread: ImpedanceSpread) -> list[tuple[str, str, str]]:
+    low, high = spread.interval_ohm.low, spread.interval_ohm.high
+    inside = ", ".join(f"{100 * y.share:.0f} % in +-{y.within_pct:g} %" for y in spread.yields)
+    return [
+        ("in production", f"{low:.1f} to {high:.1f}", f"99.7 %; worst case +-{spread.linear_worst_case_pct:.0f} %"),
+        ("yield", "", f"{inside} of {spread.target_ohm:.4g} ohm"),
+    ]
 
 
 def _dielectrics(report: LineReport) -> list[tuple[str, ...]]:
@@ -373,9 +380,9 @@ def _losses(page: Page, report: LineReport) -> None:
         page.verbatim((styled(text, "dim") for text in cure.split("\n")), indent=4)
 
 
-def _effects(report: LineReport) -> list[tuple[str, ...]]:
+def _effects(spread: ImpedanceSpread) -> list[tuple[str, ...]]:
     return [
         (effect.name, f"{effect.nominal:.4g}", f"+-{effect.limit_pct:.3g} %", f"{effect.at_limit_pct:.1f} %")
-        for effect in sorted(report.spread.effects, key=lambda e: -e.at_limit_pct)
+        for effect in sorted(spread.effects, key=lambda e: -e.at_limit_pct)
         if effect.at_limit_pct >= 0.1
     ]
