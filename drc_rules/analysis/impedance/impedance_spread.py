@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
 from drc_rules.analysis.lines.routed import Beside
 from drc_rules.analysis.lines.routed_impedance import routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
@@ -146,6 +147,8 @@ class _Solver:
     def shape(self, found: ControlledLine) -> Shape:
         """Return what equal lines have in common; raises `MissingFact`."""
         line = found.line
+        if any(is_broadside(self.ctx, line, net) for net in line.nets):
+            raise MissingFact(BROADSIDE, ASK_THE_FAB)
         site = Lines(self.ctx).site(line.layer, line.references).site
         return site.canonical(), line.width_mm, line.gap_mm, line.is_pair and line.gap_mm is None, line.beside
 

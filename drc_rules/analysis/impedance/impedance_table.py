@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from drc_rules.analysis.lines.broadside_pairs import BROADSIDE, is_broadside
 from drc_rules.analysis.lines.routed import Beside, RoutedLine
 from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import (
@@ -70,6 +71,7 @@ class Routed(Frozen):
     gap_mm: float | None
     length_mm: float
     impedance_ohm: float | None
+    problem: str = ""
     beside: Beside | None = None
 
 
@@ -196,12 +198,18 @@ class ImpedanceTable:
                 gap_mm=key[1],
                 length_mm=lengths[key],
                 impedance_ohm=self._ohm(usual[key]),
+                problem=BROADSIDE if self._is_broadside(usual[key]) else "",
                 beside=key[2],
             )
             for key in ordered
         )
 
+    def _is_broadside(self, line: RoutedLine) -> bool:
+        return any(is_broadside(self.lines.ctx, line, net) for net in line.nets)
+
     def _ohm(self, line: RoutedLine) -> float | None:
+        if self._is_broadside(line):
+            return None
         try:
             return routed_impedance_ohm(self.lines, line)
         except (MissingFact, StackwrightError):

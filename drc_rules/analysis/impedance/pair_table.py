@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from drc_rules.analysis.lines.board_lines import lines_with_fills
+from drc_rules.analysis.lines.broadside_pairs import BROADSIDE, is_broadside
 from drc_rules.analysis.lines.routed import Beside, References, RoutedLine
 from drc_rules.analysis.lines.routed_impedance import is_solved, routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import Lines
@@ -153,7 +154,8 @@ class _Pair:
             by_layer[section.line.layer].append(section)
         for layer, here in sorted(by_layer.items(), key=lambda item: (-_total(item[1]), item[0])):
             main = max(here, key=_worth)
-            ohm, problem = ohms.of(main.line)
+            is_apart = any(is_broadside(self.ctx, main.line, net) for net in self.nets)
+            ohm, problem = (None, BROADSIDE) if is_apart else ohms.of(main.line)
             yield PairOnLayer(
                 layer=self.ctx.board.copper_layers[layer].name,
                 width_mm=main.line.width_mm,

@@ -13,15 +13,15 @@ from stackup_lib.board.board import Floats
 
 def lines_of(ctx: Context, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
     """Return the geometries of some nets as `routed_lines`: without the filled copper next to them."""
-    return routed_lines(ctx.board, ctx.copper, ctx.pairs, nets, ctx.get(_dielectric_mm))
+    return routed_lines(ctx.board, ctx.copper, ctx.pairs, nets, ctx.get(dielectric_mm))
 
 
 def lines_with_fills(ctx: Context, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
     """Return the geometries of some nets, each with the filled copper next to it."""
-    return lines_beside_fills(ctx.board, ctx.copper, ctx.pairs, nets, ctx.get(_dielectric_mm))
+    return lines_beside_fills(ctx.board, ctx.copper, ctx.pairs, nets, ctx.get(dielectric_mm))
 
 
-def _dielectric_mm(ctx: Context) -> Floats:
+def dielectric_mm(ctx: Context) -> Floats:
     """Return what lies between each copper layer and the next; 0 where not all of it is known: no line is solved."""
     found = np.zeros(max(ctx.board.layer_count - 1, 0))
     for ply in ctx.plies:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from drc_rules.analysis.lines.board_lines import lines_of
+from drc_rules.analysis.lines.board_lines import lines_of, lines_with_fills
+from drc_rules.analysis.lines.broadside_pairs import is_broadside
 from drc_rules.analysis.lines.routed import References, RoutedLine
 from drc_rules.facts.context import Context
 from stackup_lib.nets.routes import RouteSegment
@@ -14,6 +16,20 @@ RARE = 0.05
 
 LineKey = tuple[int, float, float | None, References | None]
 """Layer, width, gap and planes of a section, as `Lines.loss` takes them."""
+
+
+def not_modelled(ctx: Context, nets: tuple[int, ...]) -> Iterator[str]:
+    """Yield what is next to a link's traces and not in the lines of `LinkGeometry`."""
+    lines = lines_with_fills(ctx, nets)
+    total_mm = sum(line.length_mm for line in lines)
+    layers: dict[int, float] = {}
+    for line in lines:
+        if line.beside is not None and line.length_mm >= RARE * total_mm:
+            layers[line.layer] = min(line.beside.near_mm, layers.get(line.layer, math.inf))
+    for layer, near_mm in sorted(layers.items()):
+        yield f"copper {near_mm:g} mm beside it on {ctx.board.copper_layers[layer].name} is not in the model"
+    if any(is_broadside(ctx, line, net) for line in lines for net in line.nets):
+        yield "its traces run broadside on two layers: their coupling is not in the model"
 
 
 class LinkGeometry:

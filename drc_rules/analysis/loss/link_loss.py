@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from drc_rules.analysis.lines.board_lines import lines_of
-from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
+from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry, not_modelled
 from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt
 from drc_rules.analysis.loss.hole_loss import NO_HOLES, HoleLosses, HolesOnLink
@@ -231,7 +231,9 @@ class LinkLosses:
             hole_count=on_way.count,
             holes=on_way,
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
-            notes=tuple(dict.fromkeys((*self._notes(sections), *geometry.notes, *doubts))),
+            notes=tuple(
+                dict.fromkeys((*self._notes(sections), *geometry.notes, *not_modelled(self.ctx, nets), *doubts))
+            ),
             traces=traces,
             doubts=doubts,
         )

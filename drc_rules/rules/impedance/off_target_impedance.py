@@ -4,18 +4,21 @@ What it checks
 --------------
 Every width, gap and layer in which controlled nets are routed, between the nearest filled copper above and below the
 middle of each track, solved with the stackup's thicknesses and Dk by the two-dimensional field solver; where the traces
-of a pair have two widths, with both. It passes where the nominal impedance is within the target's tolerance, and is not
-verifiable there where the two widths differ by more than etching changes one (20 %). Outside, it fails only where it
-stays outside over the whole range of unknown inputs: a Dk without its frequency, the etch taper, the finished copper of
-outer layers, thickness and Dk of the solder mask, each computed for that line. Between the two it is not verifiable,
-and the report names the causes, the largest first, with the lines of `[process]` and `[declared]` that settle it.
-Declared values add no uncertainty. Where a document accepts a range, the nearest value counts; where it states a least
-and a most impedance, as for PCIe Gen1 and Gen2, these decide in place of a tolerance; where not every generation has
-either and the generation is not known, it is not verifiable. A miss is a warning where no document states the
-interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Neck-downs and
-breakouts shorter than a tenth of a wavelength at Nyquist at either end are ignored. Nets with a target that join pads
-without a track, nets declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document
-states an impedance, are not verifiable.
+of a pair have two widths, with both. Fills on the track's own layer, nearer than three heights over its plane, are in
+the model where they are on both sides at one distance for most of the run; where they are on one side or change their
+distance, the line is solved with them and without, and passes or fails only where both do. It passes where the nominal
+impedance is within the target's tolerance, and is not verifiable there where the two widths differ by more than etching
+changes one (20 %). Outside, it fails only where it stays outside over the whole range of unknown inputs: a Dk without
+its frequency, the etch taper, the finished copper of outer layers, thickness and Dk of the solder mask, each computed
+for that line. Between the two it is not verifiable, and the report names the causes, the largest first, with the lines
+of `[process]` and `[declared]` that settle it. Declared values add no uncertainty. Where a document accepts a range,
+the nearest value counts; where it states a least and a most impedance, as for PCIe Gen1 and Gen2, these decide in place
+of a tolerance; where not every generation has either and the generation is not known, it is not verifiable. A miss is a
+warning where no document states the interface's impedance, or within the 10 % that fabs hold as a rule where the
+interface allows less. Neck-downs and breakouts shorter than a tenth of a wavelength at Nyquist at either end are
+ignored. Nets with a target that join pads without a track, nets declared as pairs whose names make none, and nets
+declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable. Nor are broadside pairs, on
+two layers without a plane between.
 `stackwright impedance` prints the production spread.
 
 Why it matters
@@ -30,8 +33,8 @@ geometry for every layer and target.
 
 What it cannot see
 ------------------
-Coplanar copper is not in the model: ground as close as the plane lowers 50 ohm by about 7 %. Planes count as endless.
-Neighbouring pairs, vias, pads and bends are not computed. Routes in short pieces are not judged.
+Fills count as grounded; guard tracks are ignored. Delay, loss, S-parameters and `diff` solve lines without fills beside
+them. Planes count as endless. Neighbouring pairs, vias, pads and bends are not computed, short pieces not judged.
 
 Sources
 -------
@@ -48,6 +51,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
 from drc_rules.analysis.lines.routed import RoutedLine, joined
 from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
@@ -71,8 +75,33 @@ from stackup_lib.core.interval import Standing
 
 
 def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine | Unjudged]:
-    yield from _once_per_pair(counted(ctx.get(controlled_lines)))
+    hidden: dict[str, list[int]] = {}
+    yield from _once_per_pair(_next_to_each_other(ctx, hidden))
+    for title, nets in hidden.items():
+        what = f"impedance of {title}, {_some(ctx, nets)}: {BROADSIDE}"
+        yield Unjudged(MissingFact(what, ASK_THE_FAB))
     yield from unjudged(ctx)
+
+
+def _next_to_each_other(ctx: Context, hidden: dict[str, list[int]]) -> Iterator[ControlledLine]:
+    """Yield the lines that count without pairs that run broadside; these are put aside, by their target."""
+    for one in counted(ctx.get(controlled_lines)):
+        apart = [net for net in one.line.nets if is_broadside(ctx, one.line, net)]
+        lengths = {n: mm for n, mm in zip(one.line.nets, one.line.net_lengths_mm, strict=True) if n not in apart}
+        if not apart:
+            yield one
+            continue
+        title = one.target.title_on(one.line.layer)
+        hidden.setdefault(title, []).extend(net for net in apart if net not in hidden.get(title, []))
+        if any(mm > 2 * one.target.lumped_mm for mm in lengths.values()):
+            left = {"length_mm": sum(lengths.values()), "longest_mm": max(lengths.values()), "nets": tuple(lengths)}
+            line = one.line.model_copy(update={**left, "net_lengths_mm": tuple(lengths.values())})
+            yield replace(one, line=line)
+
+
+def _some(ctx: Context, nets: list[int]) -> str:
+    names = sorted(ctx.board.nets[net] for net in nets)
+    return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _once_per_pair(found: Iterable[ControlledLine]) -> Iterator[ControlledLine]:

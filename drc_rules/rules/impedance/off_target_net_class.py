@@ -7,8 +7,9 @@ the custom design rules, else KiCad 10's tuning profile, else the net class, sol
 Dk. A class is judged on the layers where its nets are routed; a rule or profile that names its layer also before
 anything is routed. The class Default, values shared with it, and KiCad's own 0.2/0.25 mm do not count. It passes where
 the nominal impedance is within the tolerance, fails where it stays outside over the whole range of unknown inputs (Dk,
-etch taper, finished outer copper, solder mask: see `off-target-impedance`), and is otherwise not verifiable, with what
-settles it. A rule whose condition or limits cannot be evaluated makes it not verifiable, too.
+etch taper, finished outer copper, solder mask, and fills beside what is routed: see `off-target-impedance`), and is
+otherwise not verifiable, with what settles it. A rule whose condition or limits cannot be evaluated makes it not
+verifiable, too.
 
 Why it matters
 --------------
@@ -23,8 +24,7 @@ Change the number in its rule, profile or class; `stackwright impedance` gives t
 What it cannot see
 ------------------
 Rules for areas, parts or single items make it not verifiable; ranges without a preferred value and class Default are
-never judged. Planes are the profile's, else the longest line's. Fills beside it count where it is routed, as in
-`off-target-impedance`. Pads and breakouts are ignored.
+never judged. Planes are the profile's, else the longest line's. Pads and breakouts are ignored.
 
 Sources
 -------
@@ -37,6 +37,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
 from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
@@ -68,6 +69,8 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     """Yield one finding per geometry that KiCad intends and that misses the target."""
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
     title = target.title_on(found.index)
+    if found.routed and all(is_broadside(ctx, line, net) for line in found.routed for net in line.nets):
+        raise MissingFact(f"the impedance configured for {title} on {layer}: {BROADSIDE}", ASK_THE_FAB)
     if geometry.doubts:
         how = f'{geometry.doubts[0]}: state a preferred value, "(opt ...)", and a condition on net class or net only'
         raise MissingFact(f"the width and gap of the design rules for {title} on {layer}", how)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drc_rules.analysis.impedance.pair_table import NO_PLANE, NOT_SOLVED
+from drc_rules.analysis.lines.broadside_pairs import BROADSIDE
 from drc_rules.report.link_rows import PairOnLayer, PairRow
 from stackwright.text.words import count
 
@@ -44,7 +45,7 @@ def _size(one: PairOnLayer) -> str:
 def _impedance(one: PairOnLayer) -> str:
     if one.impedance_ohm is not None:
         return f"{one.impedance_ohm:.1f} ohm"
-    return {NOT_SOLVED: "--full solves it", NO_PLANE: "no plane"}.get(one.problem, "unknown")
+    return {NOT_SOLVED: "--full solves it", NO_PLANE: "no plane", BROADSIDE: "broadside"}.get(one.problem, "unknown")
 
 
 def _target(row: PairRow) -> str:

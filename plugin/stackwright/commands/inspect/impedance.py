@@ -268,7 +268,7 @@ def _routed_cell(row: ImpedanceRow) -> Text:
     gap = f"/{most.gap_mm:g}" if most.gap_mm is not None else ""
     gap += f", {most.beside}" if most.beside is not None else ""
     if most.impedance_ohm is None:
-        return styled(f"{most.width_mm:g}{gap}: no plane", "yellow")
+        return styled(f"{most.width_mm:g}{gap}: {most.problem or 'no plane'}", "yellow")
     off = 100 * (most.impedance_ohm / row.target.target.ohm - 1)
     far = abs(off) > USUAL_TOLERANCE_PCT
     return styled(f"{most.width_mm:g}{gap}: {most.impedance_ohm:.1f} {round(off):+d} %", "yellow" if far else "")
