@@ -39,7 +39,9 @@ def cells(row: PairRow, *, every_layer: bool) -> Iterator[tuple[str, ...]]:
 
 def _size(one: PairOnLayer) -> str:
     size = f"{one.width_mm:g}/{one.gap_mm:g}" if one.gap_mm is not None else f"{one.width_mm:g}, apart"
-    return size + (f", fill {one.fill_near_mm:g}" if one.fill_near_mm is not None else "")
+    if one.fill_near_mm is None:
+        return size
+    return f"{size}, fill {'' if one.fill_far_mm == one.fill_near_mm else 'from '}{one.fill_near_mm:g}"
 
 
 def _impedance(one: PairOnLayer) -> str:
