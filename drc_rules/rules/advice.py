@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 
-from drc_rules.analysis.lines.routed import Beside, References
+from drc_rules.analysis.lines.routed import NearFill, References
 from drc_rules.analysis.lines.sites import references_of
 from drc_rules.analysis.targets.controlled import NetTarget
 from drc_rules.facts.context import Context
@@ -39,7 +39,7 @@ def width_command(
     references: References | None,
     *,
     gap_mm: float | None = None,
-    beside: Beside | None = None,
+    near_fill: NearFill | None = None,
 ) -> str:
     """Return the command that gives the width for a target on a layer, between the planes that are meant.
 
@@ -54,8 +54,8 @@ def width_command(
     planes = [names[plane] for plane in references or () if plane is not None] if references != usual else []
     named = ["--reference", ",".join(planes)] if planes else []
     kept = ["--gap", f"{gap_mm:g}"] if gap_mm is not None else []
-    if beside is not None and beside.is_even:
-        kept += ["--coplanar-gap", f"{beside.near_mm:g}"]
+    if near_fill is not None and near_fill.is_even:
+        kept += ["--coplanar-gap", f"{near_fill.near_mm:g}"]
     return command("impedance", ctx.board, "--layer", names[index], kind, f"{target.ohm:g}", *kept, *named)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
-from drc_rules.analysis.lines.routed import Beside
+from drc_rules.analysis.lines.routed import NearFill
 from drc_rules.analysis.lines.routed_impedance import routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
 from drc_rules.analysis.targets.controlled import ControlledLine, controlled_lines, counted
@@ -108,7 +108,7 @@ class TargetSpread(Frozen):
 
 
 Asked = tuple[float, Literal["single", "differential"], float]
-Shape = tuple[TraceEnvironment, float, float | None, bool, Beside | None]
+Shape = tuple[TraceEnvironment, float, float | None, bool, NearFill | None]
 """Surroundings, width, gap, and whether it is a trace of a pair that runs alone."""
 
 
@@ -150,7 +150,7 @@ class _Solver:
         if any(is_broadside(self.ctx, line, net) for net in line.nets):
             raise MissingFact(BROADSIDE, ASK_THE_FAB)
         site = Lines(self.ctx).site(line.layer, line.references).site
-        return site.canonical(), line.width_mm, line.gap_mm, line.is_pair and line.gap_mm is None, line.beside
+        return site.canonical(), line.width_mm, line.gap_mm, line.is_pair and line.gap_mm is None, line.near_fill
 
     def answer(self, shape: Shape, found: ControlledLine) -> _Answer | None:
         """Return the answer for a geometry, None for one too many; raises what solving raises."""
@@ -169,8 +169,8 @@ class _Solver:
 
 def _ground_mm(found: ControlledLine) -> float | None:
     """Return how far ground is on both sides on the line's layer, None where it is not at one distance."""
-    beside = found.line.beside
-    return beside.near_mm if beside is not None and beside.is_even else None
+    near_fill = found.line.near_fill
+    return near_fill.near_mm if near_fill is not None and near_fill.is_even else None
 
 
 def _target(solver: _Solver, asked: Asked, lines: Sequence[ControlledLine]) -> TargetSpread:

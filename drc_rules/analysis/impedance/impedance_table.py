@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from drc_rules.analysis.lines.broadside_pairs import BROADSIDE, is_broadside
-from drc_rules.analysis.lines.routed import Beside, RoutedLine
+from drc_rules.analysis.lines.routed import NearFill, RoutedLine
 from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import (
     LINE_TOLERANCE,
@@ -63,8 +63,8 @@ class LineTarget(Frozen):
 class Routed(Frozen):
     """A routed geometry and what it has: Z0, or Zdiff of a pair; None where it has no plane or cannot be solved.
 
-    `beside` is filled copper next to it on its own layer; where it is not even, the impedance is the middle of what it
-    leaves open.
+    `near_fill` is filled copper next to it on its own layer; where it is not even, the impedance is the middle of what
+    it leaves open.
     """
 
     width_mm: float
@@ -72,7 +72,7 @@ class Routed(Frozen):
     length_mm: float
     impedance_ohm: float | None
     problem: str = ""
-    beside: Beside | None = None
+    near_fill: NearFill | None = None
 
 
 class ImpedanceRow(Frozen):
@@ -184,11 +184,11 @@ class ImpedanceTable:
 
     def _routed(self, index: int, target: LineTarget) -> tuple[Routed, ...]:
         """Sum the lengths of each width and gap on a layer; its impedance is that between the usual planes."""
-        lengths: dict[tuple[float, float | None, Beside | None], float] = {}
-        usual: dict[tuple[float, float | None, Beside | None], RoutedLine] = {}
+        lengths: dict[tuple[float, float | None, NearFill | None], float] = {}
+        usual: dict[tuple[float, float | None, NearFill | None], RoutedLine] = {}
         for line in target.routed:
             if line.layer == index:
-                key = (line.width_mm, line.gap_mm, line.beside)
+                key = (line.width_mm, line.gap_mm, line.near_fill)
                 lengths[key] = lengths.get(key, 0.0) + line.length_mm
                 usual.setdefault(key, line)
         ordered = sorted(lengths, key=lambda key: -lengths[key])
@@ -199,7 +199,7 @@ class ImpedanceTable:
                 length_mm=lengths[key],
                 impedance_ohm=self._ohm(usual[key]),
                 problem=BROADSIDE if self._is_broadside(usual[key]) else "",
-                beside=key[2],
+                near_fill=key[2],
             )
             for key in ordered
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from drc_rules.analysis.lines.board_lines import lines_with_fills
 from drc_rules.analysis.lines.broadside_pairs import BROADSIDE, is_broadside
-from drc_rules.analysis.lines.routed import Beside, References, RoutedLine
+from drc_rules.analysis.lines.routed import NearFill, References, RoutedLine
 from drc_rules.analysis.lines.routed_impedance import is_solved, routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
@@ -35,7 +35,7 @@ NOT_SOLVED = "not solved"
 NO_PLANE = "no plane above or below it"
 
 
-_Key = tuple[int, float, float | None, References, float | None, Beside | None]
+_Key = tuple[int, float, float | None, References, float | None, NearFill | None]
 
 
 @record
@@ -117,7 +117,7 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
 
 
 def _key(line: RoutedLine) -> _Key:
-    return line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm, line.beside
+    return line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm, line.near_fill
 
 
 class _Pair:
@@ -161,8 +161,8 @@ class _Pair:
                 width_mm=main.line.width_mm,
                 gap_mm=main.line.gap_mm,
                 length_mm=round(_total(here), 4),
-                fill_near_mm=main.line.beside.near_mm if main.line.beside else None,
-                fill_far_mm=main.line.beside.far_mm if main.line.beside else None,
+                fill_near_mm=main.line.near_fill.near_mm if main.line.near_fill else None,
+                fill_far_mm=main.line.near_fill.far_mm if main.line.near_fill else None,
                 impedance_ohm=ohm,
                 is_judged=any(section.is_counted for section in here) and (ohm is not None or problem == NOT_SOLVED),
                 problem=problem,

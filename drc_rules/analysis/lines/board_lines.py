@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from drc_rules.analysis.lines.routed import RoutedLine, lines_beside_fills, routed_lines
+from drc_rules.analysis.lines.routed import RoutedLine, lines_next_to_fills, routed_lines
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Floats
 
@@ -18,7 +18,7 @@ def lines_of(ctx: Context, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
 
 def lines_with_fills(ctx: Context, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
     """Return the geometries of some nets, each with the filled copper next to it."""
-    return lines_beside_fills(ctx.board, ctx.copper, ctx.pairs, nets, ctx.get(dielectric_mm))
+    return lines_next_to_fills(ctx.board, ctx.copper, ctx.pairs, nets, ctx.get(dielectric_mm))
 
 
 def dielectric_mm(ctx: Context) -> Floats:

@@ -29,8 +29,8 @@ def broadside_nets(ctx: Context) -> frozenset[int]:
     tracks, layers = ctx.board.tracks, ctx.board.layer_count
     place = tracks.net.astype(np.int64) * layers + tracks.layer
     named = tracks.net >= 0
-    on_layer = np.bincount(place[named], tracks.length_mm[named], len(ctx.board.nets) * layers)
-    on_layer = on_layer.reshape(len(ctx.board.nets), layers)
+    lengths = np.bincount(place[named], tracks.length_mm[named], len(ctx.board.nets) * layers)
+    on_layer: Floats = lengths.astype(np.float64).reshape(len(ctx.board.nets), layers)
     found: set[int] = set()
     for pair in _on_two_layers(on_layer, ctx.pairs.positive, ctx.pairs.negative).tolist():
         both = int(ctx.pairs.positive[pair]), int(ctx.pairs.negative[pair])

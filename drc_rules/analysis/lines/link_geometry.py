@@ -24,10 +24,10 @@ def not_modelled(ctx: Context, nets: tuple[int, ...]) -> Iterator[str]:
     total_mm = sum(line.length_mm for line in lines)
     layers: dict[int, float] = {}
     for line in lines:
-        if line.beside is not None and line.length_mm >= RARE * total_mm:
-            layers[line.layer] = min(line.beside.near_mm, layers.get(line.layer, math.inf))
+        if line.near_fill is not None and line.length_mm >= RARE * total_mm:
+            layers[line.layer] = min(line.near_fill.near_mm, layers.get(line.layer, math.inf))
     for layer, near_mm in sorted(layers.items()):
-        yield f"copper {near_mm:g} mm beside it on {ctx.board.copper_layers[layer].name} is not in the model"
+        yield f"copper {near_mm:g} mm next to it on {ctx.board.copper_layers[layer].name} is not in the model"
     if any(is_broadside(ctx, line, net) for line in lines for net in line.nets):
         yield "its traces run broadside on two layers: their coupling is not in the model"
 

@@ -10,9 +10,9 @@ from pydantic import Field
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.flat_pairs import pairs, runs
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.beside import fill_distances
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.coupling import TrackPieces, pair_sides, pieces_of
+from stackup_lib.copper.fill_distances import fill_distances
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.nets.diff_pairs import Pairs
 
@@ -47,7 +47,7 @@ ROUNDING_MM = 1e-6
 References = tuple[int | None, int | None]
 
 
-class Beside(Frozen):
+class NearFill(Frozen):
     """Filled copper next to a line on its own layer, of a pair outside of it.
 
     Attributes:
@@ -66,20 +66,20 @@ class Beside(Frozen):
     def __str__(self) -> str:
         """Return it as text."""
         if self.is_even:
-            return f"copper {self.near_mm:g} mm beside it"
+            return f"copper {self.near_mm:g} mm next to it"
         return (
-            f"copper {self.near_mm:g} mm{' and more' if self.far_mm is None else f' to {self.far_mm:g} mm'} beside it"
+            f"copper {self.near_mm:g} mm{' and more' if self.far_mm is None else f' to {self.far_mm:g} mm'} next to it"
         )
 
 
-def joined(some: Iterable[Beside | None]) -> Beside | None:
+def joined(some: Iterable[NearFill | None]) -> NearFill | None:
     """Return what is next to some lines, taken together."""
     found = tuple(some)
     there = [one for one in found if one is not None]
     if not there:
         return None
     far = [one.far_mm for one in found if one is not None and one.far_mm is not None]
-    return Beside(near_mm=min(one.near_mm for one in there), far_mm=max(far) if len(far) == len(found) else None)
+    return NearFill(near_mm=min(one.near_mm for one in there), far_mm=max(far) if len(far) == len(found) else None)
 
 
 class RoutedLine(Frozen):
@@ -96,7 +96,7 @@ class RoutedLine(Frozen):
         longest_mm: of one net.
         nets: net indices.
         net_lengths_mm: length on each of `nets`.
-        beside: filled copper next to it, None where there is none, or where it was not looked for.
+        near_fill: filled copper next to it, None where there is none, or where it was not looked for.
     """
 
     layer: int
@@ -109,11 +109,11 @@ class RoutedLine(Frozen):
     nets: tuple[int, ...]
     net_lengths_mm: tuple[float, ...] = Field(default=(), exclude=True)
     other_mm: float | None = Field(default=None, exclude=True)
-    beside: Beside | None = Field(default=None, exclude=True)
+    near_fill: NearFill | None = Field(default=None, exclude=True)
 
 
 _Key = tuple[int, float, float | None, bool, References, float | None]
-_Sums = dict[tuple[_Key, Beside | None], dict[int, float]]
+_Sums = dict[tuple[_Key, NearFill | None], dict[int, float]]
 """Geometry, and copper next to it -> net -> length."""
 _Group = tuple[int, ...]
 """A net alone, or the two of a pair."""
@@ -135,16 +135,16 @@ def routed_lines(
         complements: the pairs of the board.
         nets: whose routes are looked at.
         dielectric_mm: between each copper layer and the next, 0 where it is not known; with it the copper next to the
-            lines is looked for, so that `lines_beside_fills` need not look at the nets once more.
+            lines is looked for, so that `lines_next_to_fills` need not look at the nets once more.
     """
-    sums: dict[tuple[_Key, Beside | None], dict[int, float]] = {}
+    sums: dict[tuple[_Key, NearFill | None], dict[int, float]] = {}
     for found in _known(board, copper, complements, nets, dielectric_mm):
         for (key, _), lengths in found.items():
             sums.setdefault((key, None), {}).update(lengths)
     return tuple(sorted(map(_line, sums.items()), key=_longest_first))
 
 
-def lines_beside_fills(
+def lines_next_to_fills(
     board: Board, copper: CopperMap, complements: Pairs, nets: Sequence[int], dielectric_mm: Floats
 ) -> tuple[RoutedLine, ...]:
     """Return the same, with the filled copper next to each line; nets that have other copper have their own lines."""
@@ -174,12 +174,12 @@ def _group(complements: Pairs, net: int) -> _Group:
 
 
 def _longest_first(line: RoutedLine) -> tuple[float, int, float, float, float]:
-    near_mm = 0.0 if line.beside is None else line.beside.near_mm
+    near_mm = 0.0 if line.near_fill is None else line.near_fill.near_mm
     return -line.length_mm, line.layer, line.width_mm, line.gap_mm or 0.0, near_mm
 
 
-def _line(item: tuple[tuple[_Key, Beside | None], dict[int, float]]) -> RoutedLine:
-    ((layer, width, gap, is_pair, references, other), beside), lengths = item
+def _line(item: tuple[tuple[_Key, NearFill | None], dict[int, float]]) -> RoutedLine:
+    ((layer, width, gap, is_pair, references, other), near_fill), lengths = item
     return RoutedLine(
         layer=layer,
         width_mm=width,
@@ -191,7 +191,7 @@ def _line(item: tuple[tuple[_Key, Beside | None], dict[int, float]]) -> RoutedLi
         nets=tuple(sorted(lengths)),
         net_lengths_mm=tuple(lengths[net] for net in sorted(lengths)),
         other_mm=other,
-        beside=beside,
+        near_fill=near_fill,
     )
 
 
@@ -211,13 +211,15 @@ def _sums_of(board: Board, copper: CopperMap, groups: Sequence[_Group], dielectr
     columns = (
         group_of[pieces.net], pieces.layer, np.round(pieces.width_mm, 4), gap, above, below, other, pieces.net,
     )  # fmt: skip
-    besides: dict[tuple[float, ...], Beside] = {}
+    near_fills: dict[tuple[float, ...], NearFill] = {}
     if dielectric_mm is not None:
         reach = _fill_reach(pieces, above, below, dielectric_mm)
         partner = np.array([group[0] + group[-1] for group in groups])[group_of[pieces.net]] - pieces.net
         sides = fill_distances(copper, pieces.where(kept), partner[kept], reach[kept])
         near_far = _outward(gap[kept], is_right[kept], sides)
-        besides = _besides(np.column_stack([column[kept] for column in columns[:-1]]), pieces.length_mm[kept], near_far)
+        near_fills = _near_fills(
+            np.column_stack([column[kept] for column in columns[:-1]]), pieces.length_mm[kept], near_far
+        )
     found: list[_Sums] = [{} for _ in groups]
     for (*place, net), length in _summed(columns, pieces.length_mm, kept):
         index, layer, width, between, over, under, unlike = place
@@ -225,7 +227,7 @@ def _sums_of(board: Board, copper: CopperMap, groups: Sequence[_Group], dielectr
         planes = (None if over < 0 else int(over), None if under < 0 else int(under))
         of_other = None if unlike < 0 else float(unlike)
         key = (int(layer), float(width), of_gap, len(groups[int(index)]) > 1, planes, of_other)
-        found[int(index)].setdefault((key, besides.get(tuple(place))), {})[int(net)] = length
+        found[int(index)].setdefault((key, near_fills.get(tuple(place))), {})[int(net)] = length
     return found
 
 
@@ -251,7 +253,7 @@ def _outward(gap_mm: Floats, is_right: NDArray[np.bool_], sides: tuple[Floats, F
     return near, np.where(is_pair, outer, np.maximum(left, right))
 
 
-def _besides(table: Floats, length_mm: Floats, near_far: tuple[Floats, Floats]) -> dict[tuple[float, ...], Beside]:
+def _near_fills(table: Floats, length_mm: Floats, near_far: tuple[Floats, Floats]) -> dict[tuple[float, ...], NearFill]:
     """Return the copper next to each row of a table that stands alike, of those that have any for most of the run."""
     if not np.any(np.isfinite(near_far[0])):
         return {}
@@ -263,7 +265,7 @@ def _besides(table: Floats, length_mm: Floats, near_far: tuple[Floats, Floats]) 
     rows = np.flatnonzero(np.isfinite(near))
     places = table[order][begins][rows].tolist()
     ends = zip(near[rows].tolist(), far[rows].tolist(), strict=True)
-    return {tuple(place): _beside(*each) for place, each in zip(places, ends, strict=True)}
+    return {tuple(place): _near_fill(*each) for place, each in zip(places, ends, strict=True)}
 
 
 def _share(run: Ints, value: Floats, length_mm: Floats, share: float) -> Floats:
@@ -276,13 +278,13 @@ def _share(run: Ints, value: Floats, length_mm: Floats, share: float) -> Floats:
     return np.asarray(value[order][np.minimum(at, last)])
 
 
-def _beside(near_mm: float, far_mm: float) -> Beside:
+def _near_fill(near_mm: float, far_mm: float) -> NearFill:
     if far_mm - near_mm <= max(LIKE_FILL_MM, LIKE_FILL * near_mm):
         middle = max(round((near_mm + far_mm) / 2 / SAME_GAP_MM), 1) * SAME_GAP_MM
-        return Beside(near_mm=round(middle, 4), far_mm=round(middle, 4))
+        return NearFill(near_mm=round(middle, 4), far_mm=round(middle, 4))
     near = max((step for step in FILL_STEPS_MM if step <= near_mm + ROUNDING_MM), default=max(near_mm, SAME_GAP_MM))
     far = min((step for step in FILL_STEPS_MM if step >= far_mm - ROUNDING_MM), default=None)
-    return Beside(near_mm=round(near, 4), far_mm=far)
+    return NearFill(near_mm=round(near, 4), far_mm=far)
 
 
 def _summed(

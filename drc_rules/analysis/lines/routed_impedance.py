@@ -44,20 +44,20 @@ def routed_impedance(lines: Lines, line: RoutedLine) -> RoutedImpedance:
         MissingFact: a thickness, a Dk or the plane is not known.
         GeometryError: it cannot exist.
     """
-    beside = line.beside
-    if beside is None:
+    near_fill = line.near_fill
+    if near_fill is None:
         ohm = _ohm(lines, line, None)
         return RoutedImpedance(ohm, ohm)
-    low = _ohm(lines, line, beside.near_mm)
-    return RoutedImpedance(low, low if beside.is_even else max(_ohm(lines, line, beside.far_mm), low))
+    low = _ohm(lines, line, near_fill.near_mm)
+    return RoutedImpedance(low, low if near_fill.is_even else max(_ohm(lines, line, near_fill.far_mm), low))
 
 
 def is_solved(lines: Lines, line: RoutedLine) -> bool:
     """Tell whether a routed geometry has been solved already; one of two widths has not."""
     gap = None if line.gap_mm is None else round(line.gap_mm, 4)
     key = line.layer, round(line.width_mm, 4), gap, line.references
-    beside = line.beside
-    return all(lines.is_solved(key, each) for each in ((beside.near_mm, beside.far_mm) if beside else (None,)))
+    near_fill = line.near_fill
+    return all(lines.is_solved(key, each) for each in ((near_fill.near_mm, near_fill.far_mm) if near_fill else (None,)))
 
 
 def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:
@@ -67,8 +67,8 @@ def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:
 
 def routed_uncertainty(lines: Lines, line: RoutedLine) -> LineUncertainty:
     """Return what is not known of the impedance of a routed geometry; raises what solving raises."""
-    beside = line.beside
-    ground_mm = None if beside is None or not beside.is_even else beside.near_mm
+    near_fill = line.near_fill
+    ground_mm = None if near_fill is None or not near_fill.is_even else near_fill.near_mm
     known = lines.uncertainty(line.layer, line.width_mm, line.gap_mm, line.references, ground_mm)
     causes = {Cause.FILL: routed_impedance(lines, line).fill_pct}
     if ground_mm is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.lines.routed import SAME_GAP_MM, Beside, References, RoutedLine, joined
+from drc_rules.analysis.lines.routed import SAME_GAP_MM, NearFill, References, RoutedLine, joined
 from drc_rules.analysis.lines.sites import references_of
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
@@ -49,10 +49,10 @@ class Intent:
         return any(_same(self.geometry, line) for line in self.routed)
 
     @property
-    def beside(self) -> Beside | None:
+    def near_fill(self) -> NearFill | None:
         """Filled copper next to what was routed just so, else next to all that was routed there."""
         followed = [line for line in self.routed if _same(self.geometry, line)]
-        return joined(line.beside for line in followed or self.routed)
+        return joined(line.near_fill for line in followed or self.routed)
 
     def line(self, ctx: Context) -> RoutedLine:
         """Return it as a line of the board.
@@ -69,7 +69,7 @@ class Intent:
             length_mm=0.0,
             longest_mm=0.0,
             nets=(),
-            beside=self.beside,
+            near_fill=self.near_fill,
         )
 
 

@@ -19,7 +19,7 @@ from stackup_lib.core.record import record
 MOST_CAUSES = 3
 """Causes named in one line, the largest first."""
 
-EVEN_COPPER = "in KiCad, keep the fill beside it on both sides at one distance, or farther away"
+EVEN_COPPER = "in KiCad, keep the fill next to it on both sides at one distance, or farther away"
 
 FORMULA = """
 Z by the two-dimensional field solver, from w, s, t, the planes, the dielectrics between, and d
@@ -37,7 +37,7 @@ h_far: dielectric up to the plane on the other side; infinite without one [mm]
 Z_0: target; where a document accepts a range, what is nearest to Z [ohm]
 p: deviation [%]
 p_tol: tolerance of the target; where a document states least and most, the one on the side of Z, from Z_0 [%]
-u: how far unknown inputs (Dk, taper, outer copper, mask) and uneven copper beside it may bring Z toward Z_0 [%]
+u: how far unknown inputs (Dk, taper, outer copper, mask) and uneven copper next to it may bring Z toward Z_0 [%]
 """
 
 
@@ -102,7 +102,7 @@ class Judged:
         )
         fill_pct, ways = self.uncertainty.of(Cause.FILL), "change the width"
         if fill_pct:
-            name += f", {fill_pct:.1f} % either way by copper beside it that is not on both sides at one distance"
+            name += f", {fill_pct:.1f} % either way by copper next to it that is not on both sides at one distance"
             ways = f"{EVEN_COPPER}, or change the width"
         if not causes:
             return MissingFact(name, f"{ways}, or measure a coupon; nothing is left to declare")

@@ -33,8 +33,8 @@ geometry for every layer and target.
 
 What it cannot see
 ------------------
-Fills count as grounded; guard tracks are ignored. Delay, loss, S-parameters and `diff` solve lines without fills beside
-them. Planes count as endless. Neighbouring pairs, vias, pads and bends are not computed, short pieces not judged.
+Fills count as grounded; guard tracks are ignored. Delay, loss, S-parameters and `diff` solve lines without fills next
+to them. Planes count as endless. Neighbouring pairs, vias, pads and bends are not computed, short pieces not judged.
 
 Sources
 -------
@@ -120,7 +120,7 @@ def _once_per_pair(found: Iterable[ControlledLine]) -> Iterator[ControlledLine]:
         both = {
             "length_mm": sum(line.length_mm for line in lines),
             "nets": tuple(sorted({n for x in lines for n in x.nets})),
-            "beside": joined(line.beside for line in lines),
+            "near_fill": joined(line.near_fill for line in lines),
         }
         yield replace(narrow, line=narrow.line.model_copy(update=both))
 
@@ -142,7 +142,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
     other = f" next to {line.other_mm:g}" if line.other_mm is not None else ""
     shown = f"traces of {line.width_mm:g} and {line.other_mm:g} mm, gap {line.gap_mm:g} mm" if other else f"{size} mm"
-    shown += f", {line.beside}" if line.beside is not None else ""
+    shown += f", {line.near_fill}" if line.near_fill is not None else ""
     held = judged(ctx, target, solved, unknown)
     if held.lacks is not None:
         raise held.lacks
@@ -153,7 +153,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         Z=ohm,
         w=line.width_mm,
         s=line.gap_mm or math.inf,
-        d=line.beside.near_mm if line.beside is not None else math.inf,
+        d=line.near_fill.near_mm if line.near_fill is not None else math.inf,
         Z_0=near.ohm,
         p_tol=held.allowed_pct,
         u=held.toward_pct,
@@ -169,7 +169,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         ctx.doubt(declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
-    command = width_command(ctx, near, line.layer, line.references, gap_mm=line.gap_mm, beside=line.beside)
+    command = width_command(ctx, near, line.layer, line.references, gap_mm=line.gap_mm, near_fill=line.near_fill)
     yield DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, {near.allowed_words}: "
@@ -187,7 +187,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
             names[line.layer],
             size + other,
             *planes,
-            *([str(line.beside)] if line.beside else []),
+            *([str(line.near_fill)] if line.near_fill else []),
         ),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=near.ohm,

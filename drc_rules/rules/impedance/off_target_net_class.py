@@ -7,7 +7,7 @@ the custom design rules, else KiCad 10's tuning profile, else the net class, sol
 Dk. A class is judged on the layers where its nets are routed; a rule or profile that names its layer also before
 anything is routed. The class Default, values shared with it, and KiCad's own 0.2/0.25 mm do not count. It passes where
 the nominal impedance is within the tolerance, fails where it stays outside over the whole range of unknown inputs (Dk,
-etch taper, finished outer copper, solder mask, and fills beside what is routed: see `off-target-impedance`), and is
+etch taper, finished outer copper, solder mask, and fills next to what is routed: see `off-target-impedance`), and is
 otherwise not verifiable, with what settles it. A rule whose condition or limits cannot be evaluated makes it not
 verifiable, too.
 
@@ -75,7 +75,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
         how = f'{geometry.doubts[0]}: state a preferred value, "(opt ...)", and a condition on net class or net only'
         raise MissingFact(f"the width and gap of the design rules for {title} on {layer}", how)
     solved, unknown = _impedance(ctx, found)
-    ohm, gap, beside = solved.ohm, geometry.gap_mm if found.is_pair else None, found.beside
+    ohm, gap, near_fill = solved.ohm, geometry.gap_mm if found.is_pair else None, found.near_fill
     held = judged(ctx, target, solved, unknown)
     if held.lacks is not None:
         raise held.lacks
@@ -86,7 +86,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
         Z=ohm,
         w=geometry.width_mm or 0.0,
         s=gap or math.inf,
-        d=beside.near_mm if beside is not None else math.inf,
+        d=near_fill.near_mm if near_fill is not None else math.inf,
         Z_0=near.ohm,
         p_tol=held.allowed_pct,
         u=held.toward_pct,
@@ -94,13 +94,13 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     if held.standing is Standing.WITHIN:
         return
     size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "") + " mm"
-    size += f", {beside}," if beside is not None else ""
+    size += f", {near_fill}," if near_fill is not None else ""
     if held.standing is Standing.UNSURE:
         raise held.open_question(f"{size} of {geometry.source} for {title} on {layer}")
     said = f"configured impedance {ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {near.ohm:g} ohm"
     where = "The routed copper follows it" if found.is_followed else "KiCad checks the copper against it"
     names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
-    command = width_command(ctx, near, found.index, found.references, gap_mm=gap, beside=beside)
+    command = width_command(ctx, near, found.index, found.references, gap_mm=gap, near_fill=near_fill)
     yield DraftFinding(
         title=f"{said}, {near.allowed_words}: {geometry.source}, {size} for {title} on {layer}",
         why=f"KiCad's own data contradict the target ({target.source}). {where}",

@@ -266,7 +266,7 @@ def _routed_cell(row: ImpedanceRow) -> Text:
         return styled("")
     most = row.routed[0]
     gap = f"/{most.gap_mm:g}" if most.gap_mm is not None else ""
-    gap += f", {most.beside}" if most.beside is not None else ""
+    gap += f", {most.near_fill}" if most.near_fill is not None else ""
     if most.impedance_ohm is None:
         return styled(f"{most.width_mm:g}{gap}: {most.problem or 'no plane'}", "yellow")
     off = 100 * (most.impedance_ohm / row.target.target.ohm - 1)

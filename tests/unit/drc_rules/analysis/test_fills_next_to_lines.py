@@ -10,13 +10,13 @@ import pytest
 from scipy.special import ellipk
 
 from drc_rules.analysis.lines.board_lines import lines_of, lines_with_fills
-from drc_rules.analysis.lines.routed import FILL_HEIGHTS, Beside, RoutedLine, joined
+from drc_rules.analysis.lines.routed import FILL_HEIGHTS, NearFill, RoutedLine, joined
 from drc_rules.analysis.lines.routed_impedance import routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import Cause
 from drc_rules.facts.context import Context
-from stackup_lib.copper.beside import fill_distances
 from stackup_lib.copper.coupling import pieces_of
+from stackup_lib.copper.fill_distances import fill_distances
 from tests.support.mini import mini_context
 
 CORE_MM, COPPER_MM, DK = 1.45, 0.009, 4.3
@@ -26,7 +26,7 @@ core {CORE_MM} "FR4" dk={DK}
 B.Cu 0.035
 """
 PAIR = {"nets": ["/USB_D_P", "/USB_D_N"], "layer": "F.Cu", "path_mm": [[5, 20], [70, 20]]}
-WHOLE, UPPER = [1, 1, 79, 39], [1, 1, 79, 20]
+WHOLE, UPPER = [1.0, 1.0, 79.0, 39.0], [1.0, 1.0, 79.0, 20.0]
 
 
 def board(folder: Path, zones: list[tuple[list[float], float]], **parts: object) -> Context:
@@ -65,7 +65,7 @@ def test_a_trace_in_a_pour_has_the_impedance_of_the_closed_form(tmp_path: Path, 
 
     (line,) = lines_with_fills(ctx, [ctx.board.nets.index("/RF")])
 
-    assert line.beside == Beside(near_mm=gap_mm, far_mm=gap_mm)
+    assert line.near_fill == NearFill(near_mm=gap_mm, far_mm=gap_mm)
     found = routed_impedance(Lines(ctx), line)
     assert found.fill_pct == 0
     assert Lines(ctx).solved(0, width_mm).impedance_ohm > 1.15 * found.ohm
@@ -76,7 +76,7 @@ def test_a_pour_on_both_sides_of_a_pair_is_at_its_clearance(tmp_path: Path) -> N
     """Between the traces of the pair there is none, and the far side of the other trace does not count."""
     ctx, line = pair_line(tmp_path, [(WHOLE, 0.12)])
 
-    assert line.beside == Beside(near_mm=0.12, far_mm=0.12)
+    assert line.near_fill == NearFill(near_mm=0.12, far_mm=0.12)
     assert (
         Lines(ctx).solved(0, 0.24, 0.15, line.references).impedance_ohm > 1.1 * routed_impedance(Lines(ctx), line).ohm
     )
@@ -86,12 +86,12 @@ def test_a_pour_on_one_side_bounds_the_impedance(tmp_path: Path) -> None:
     """The ends are the line without it, and with it on both sides; the middle is told with half of that."""
     ctx, line = pair_line(tmp_path, [(UPPER, 0.12)])
 
-    assert line.beside is not None
-    assert line.beside.far_mm is None
-    assert line.beside.near_mm <= 0.12
+    assert line.near_fill is not None
+    assert line.near_fill.far_mm is None
+    assert line.near_fill.near_mm <= 0.12
     found = routed_impedance(Lines(ctx), line)
     alone, both = (
-        Lines(ctx).solved(0, 0.24, 0.15, line.references, coplanar_mm=at) for at in (None, line.beside.near_mm)
+        Lines(ctx).solved(0, 0.24, 0.15, line.references, coplanar_mm=at) for at in (None, line.near_fill.near_mm)
     )
     assert (found.low_ohm, found.high_ohm) == (both.impedance_ohm, alone.impedance_ohm)
     assert routed_uncertainty(Lines(ctx), line).of(Cause.FILL) == pytest.approx(found.fill_pct)
@@ -99,10 +99,10 @@ def test_a_pour_on_one_side_bounds_the_impedance(tmp_path: Path) -> None:
 
 def test_lines_together_have_the_nearest_and_the_farthest_copper() -> None:
     """Where one of them has none, or none on a side, they have none there together."""
-    near, far = Beside(near_mm=0.1, far_mm=None), Beside(near_mm=0.1, far_mm=0.2)
+    near, far = NearFill(near_mm=0.1, far_mm=None), NearFill(near_mm=0.1, far_mm=0.2)
 
     assert joined([near, far]) == near
-    assert joined([far, Beside(near_mm=0.3, far_mm=0.3)]) == Beside(near_mm=0.1, far_mm=0.3)
+    assert joined([far, NearFill(near_mm=0.3, far_mm=0.3)]) == NearFill(near_mm=0.1, far_mm=0.3)
     assert joined([far, None]) == near
     assert joined([None, None]) is None
 
@@ -111,15 +111,15 @@ def test_copper_beyond_three_heights_is_left_out(tmp_path: Path) -> None:
     """4.5 mm are more than three times 1.45 mm; and it is worth less than 1 % of a trace of 50 ohm there."""
     ctx, line = pair_line(tmp_path, [(WHOLE, FILL_HEIGHTS * CORE_MM + 0.1)])
 
-    assert line.beside is None
+    assert line.near_fill is None
     alone = Lines(ctx).solved(0, 2.7).impedance_ohm
     assert Lines(ctx).solved(0, 2.7, coplanar_mm=FILL_HEIGHTS * CORE_MM).impedance_ohm == pytest.approx(alone, rel=0.01)
 
 
 def test_copper_along_a_fifth_of_the_run_is_left_out(tmp_path: Path) -> None:
     """The pair runs from 5 to 70 mm: a pour up to 16 mm is no part of the line, one up to 40 mm leaves it open."""
-    assert pair_line(tmp_path / "short", [([1, 1, 16, 39], 0.12)])[1].beside is None
-    half = pair_line(tmp_path / "half", [([1, 1, 40, 39], 0.12)])[1].beside
+    assert pair_line(tmp_path / "short", [([1, 1, 16, 39], 0.12)])[1].near_fill is None
+    half = pair_line(tmp_path / "half", [([1, 1, 40, 39], 0.12)])[1].near_fill
     assert half is not None
     assert (half.near_mm, half.far_mm) == (0.1, None)
 
@@ -129,7 +129,7 @@ def test_geometries_alone_do_not_depend_on_fills(tmp_path: Path) -> None:
     ctx, line = pair_line(tmp_path, [([1, 1, 40, 39], 0.12)])
 
     (plain,) = lines_of(ctx, list(line.nets))
-    assert plain == line.model_copy(update={"beside": None})
+    assert plain == line.model_copy(update={"near_fill": None})
 
 
 def test_distances_are_square_to_the_track_on_either_side(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def fill_distances(copper: CopperMap, pieces: TrackPieces, other_net: Ints, reac
     Args:
         copper: the fills of the board.
         pieces: of tracks.
-        other_net: a net of each piece, besides its own, whose fills do not count.
+        other_net: a net of each piece, other than its own, whose fills do not count.
         reach_mm: of each piece: copper farther away does not count.
 
     Returns:
