@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.lines.routed import RoutedLine
-from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
+from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
+from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure

@@ -88,6 +88,9 @@ class PairOnLayer(Frozen):
     Attributes:
         width_mm, gap_mm: of its longest geometry there; `gap_mm` is None where its traces run apart.
         length_mm: on the layer, in any geometry.
+        fill_near_mm, fill_far_mm: distance of filled copper next to that geometry on its own layer, least and most;
+            `fill_far_mm` is None where there is none on a side, or along parts of it. With two distances the impedance
+            is the middle of what they leave open.
         impedance_ohm: Zdiff of that geometry, nominal; None where it is not known or was not solved.
         is_judged: a clause judges it there.
         problem: why there is no impedance; `not solved` where the check had no time for it.
@@ -97,6 +100,8 @@ class PairOnLayer(Frozen):
     width_mm: float
     gap_mm: float | None
     length_mm: float
+    fill_near_mm: float | None = None
+    fill_far_mm: float | None = None
     impedance_ohm: float | None = None
     is_judged: bool = False
     problem: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 
-from drc_rules.analysis.lines.routed import References
+from drc_rules.analysis.lines.routed import NearFill, References
 from drc_rules.analysis.lines.sites import references_of
 from drc_rules.analysis.targets.controlled import NetTarget
 from drc_rules.facts.context import Context
@@ -32,10 +32,19 @@ def command(name: str, board: Board, *options: str) -> str:
     return shlex.join(["stackwright", name, path, *options])
 
 
-def width_command(ctx: Context, target: NetTarget, index: int, references: References | None) -> str:
-    """Return the command that gives the geometry for a target on a layer, between the planes that are meant.
+def width_command(
+    ctx: Context,
+    target: NetTarget,
+    index: int,
+    references: References | None,
+    *,
+    gap_mm: float | None = None,
+    near_fill: NearFill | None = None,
+) -> str:
+    """Return the command that gives the width for a target on a layer, between the planes that are meant.
 
-    The planes are named where they are not the usual ones of the layer.
+    The planes are named where they are not the usual ones of the layer. A gap is kept, and so is copper next to the
+    line where it is on both sides at one distance.
     """
     names = [layer.name for layer in ctx.board.copper_layers]
     kind = "--target-diff" if target.kind == "differential" else "--target-se"
@@ -44,7 +53,10 @@ def width_command(ctx: Context, target: NetTarget, index: int, references: Refer
         usual = references_of(ctx, index)
     planes = [names[plane] for plane in references or () if plane is not None] if references != usual else []
     named = ["--reference", ",".join(planes)] if planes else []
-    return command("impedance", ctx.board, "--layer", names[index], kind, f"{target.ohm:g}", *named)
+    kept = ["--gap", f"{gap_mm:g}"] if gap_mm is not None else []
+    if near_fill is not None and near_fill.is_even:
+        kept += ["--coplanar-gap", f"{near_fill.near_mm:g}"]
+    return command("impedance", ctx.board, "--layer", names[index], kind, f"{target.ohm:g}", *kept, *named)
 
 
 def source_of(target: NetTarget) -> str:

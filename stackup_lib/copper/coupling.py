@@ -146,32 +146,41 @@ def pair_gaps(pieces: TrackPieces, pair: Ints) -> Floats:
     return pair_sides(pieces, pair)[0]
 
 
-def pair_sides(pieces: TrackPieces, pair: Ints) -> tuple[Floats, Floats]:
-    """Return the gaps of `pair_gaps` and the widths of those tracks, `ALONE` without one."""
+def pair_sides(pieces: TrackPieces, pair: Ints) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return the gaps of `pair_gaps`, the widths of those tracks, `ALONE` without one, and whether they are right.
+
+    Right is seen along the piece, with x to the right and y down as in the board file.
+    """
     gap, width = np.full(len(pieces), ALONE), np.full(len(pieces), ALONE)
+    is_right = np.zeros(len(pieces), dtype=np.bool_)
     starts = np.flatnonzero(np.diff(pair, prepend=-1)).tolist()
     for first, last in zip(starts, [*starts[1:], len(pieces)][: len(starts)], strict=True):
         second = first + int(np.count_nonzero(pieces.net[first:last] == pieces.net[first]))
         if second < last:
             one, other = slice(first, second), slice(second, last)
-            gap[one], width[one] = _sides(pieces, one, other)
-            gap[other], width[other] = _sides(pieces, other, one)
-    return gap, width
+            gap[one], width[one], is_right[one] = _sides(pieces, one, other)
+            gap[other], width[other], is_right[other] = _sides(pieces, other, one)
+    return gap, width, is_right
 
 
-def _sides(pieces: TrackPieces, mine: slice, others: slice) -> tuple[Floats, Floats]:
+_Sides = tuple[Floats, Floats, NDArray[np.bool_]]
+
+
+def _sides(pieces: TrackPieces, mine: slice, others: slice) -> _Sides:
     """Edge to edge distance from the middle of each piece, along its normal, to the nearest parallel other; its width.
+
+    Third is whether that one is on the right.
 
     Of several that are as near it is the narrowest's.
     """
     count = others.stop - others.start
     few = max(1, CELLS // count)
     blocks = (slice(first, min(first + few, mine.stop)) for first in range(mine.start, mine.stop, few))
-    gaps, widths = zip(*(_sides_of_some(pieces, block, others) for block in blocks), strict=True)
-    return np.concatenate(gaps), np.concatenate(widths)
+    gaps, widths, rights = zip(*(_sides_of_some(pieces, block, others) for block in blocks), strict=True)
+    return np.concatenate(gaps), np.concatenate(widths), np.concatenate(rights)
 
 
-def _sides_of_some(pieces: TrackPieces, some: slice, others: slice) -> tuple[Floats, Floats]:
+def _sides_of_some(pieces: TrackPieces, some: slice, others: slice) -> _Sides:
     x, y, direction = pieces.x_mm[others], pieces.y_mm[others], pieces.direction[others]
     ux, uy = direction.real, direction.imag
     # how far along the other's line each piece lies from its middle: one product tells which are next to each other
@@ -190,4 +199,6 @@ def _sides_of_some(pieces: TrackPieces, some: slice, others: slice) -> tuple[Flo
     np.minimum.at(nearest, mine, np.where(edge > 0, edge, np.inf))
     at_it = edge == nearest[mine]
     np.minimum.at(width, mine[at_it], pieces.width_mm[there[at_it]])
-    return np.where(np.isfinite(nearest), nearest, ALONE), np.where(np.isfinite(width), width, ALONE)
+    is_right = np.zeros(some.stop - some.start, dtype=np.bool_)
+    is_right[mine[at_it]] = (mine_x[parallel] * dy - mine_y[parallel] * dx)[at_it] > 0
+    return np.where(np.isfinite(nearest), nearest, ALONE), np.where(np.isfinite(width), width, ALONE), is_right

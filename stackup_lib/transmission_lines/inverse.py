@@ -314,7 +314,9 @@ def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
     """Say what is missing at the limit x, and seek a dielectric that would fix it."""
     wants_more = ohm < search.target.ohm
     if search.unknown == "width":
-        request = f"a trace {'narrower' if wants_more else 'wider'} than {x:.4g} mm"
+        gap = search.sizes(x)[1]
+        at_gap = f" at a gap of {gap:.4g} mm" if gap is not None else ""
+        request = f"a trace {'narrower' if wants_more else 'wider'} than {x:.4g} mm{at_gap}"
     else:
         request = f"a gap {'wider' if wants_more else 'narrower'} than {x:.4g} mm"
     return _short_of(search, request, x, ohm)

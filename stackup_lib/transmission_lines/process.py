@@ -54,10 +54,11 @@ class Tolerance(Frozen):
 
 
 class LengthTolerance(Frozen):
-    """A two-sided limit on a length: the larger of a share of it and a number of mm."""
+    """A two-sided limit on a length: the larger of a share of it and a number of mm, and no more than another."""
 
     relative: float = 0.0
     absolute_mm: float = 0.0
+    most_mm: float = Field(default=math.inf, gt=0)
     sigmas: float = SIGMAS
 
     @model_validator(mode="after")
@@ -71,7 +72,7 @@ class LengthTolerance(Frozen):
 
     def limit_mm(self, nominal_mm: float) -> float:
         """Return the limit for a length."""
-        return max(self.relative * nominal_mm, self.absolute_mm)
+        return min(max(self.relative * nominal_mm, self.absolute_mm), self.most_mm)
 
     def sigma_mm(self, nominal_mm: float) -> float:
         """Return the standard deviation for a length."""

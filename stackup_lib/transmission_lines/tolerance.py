@@ -194,6 +194,29 @@ def spread(
     )
 
 
+def spread_or_why(
+    site: TraceEnvironment,
+    width_mm: float,
+    gap_mm: float | None,
+    process: Process,
+    coplanar_gap_mm: float | None = None,
+    *,
+    target_ohm: float | None = None,
+    within_pct: tuple[float, ...] = WITHIN_PCT,
+    tolerance: float = TOLERANCE,
+) -> tuple[ImpedanceSpread | None, str]:
+    """Return the same as `spread`, or None and why where the process takes the line beyond what can exist.
+
+    Raises:
+        GeometryError: the line itself cannot exist, or the target is no impedance.
+    """
+    of = (site, width_mm, gap_mm, process, coplanar_gap_mm)
+    try:
+        return spread(*of, target_ohm=target_ohm, within_pct=within_pct, tolerance=tolerance), ""
+    except ProcessError as error:
+        return None, error.what
+
+
 def _need_sane(target_ohm: float | None, within_pct: tuple[float, ...]) -> None:
     if target_ohm is not None and not 0 < target_ohm < math.inf:
         raise GeometryError(f"a target of {target_ohm:g} ohm", "give a positive impedance in ohm")
@@ -254,7 +277,8 @@ class _Evaluations:
         try:
             section = self.line.section(shares)
         except GeometryError as error:
-            off = ", ".join(f"{name} by {100 * share:+.3g} %" for name, share in shares.items())
+            most = max(shares, key=lambda name: abs(shares[name]))
+            off = f"{most} by {100 * shares[most]:+.3g} %"
             what = f"off by a few standard deviations ({off}) the line cannot exist: {error.what}"
             raise ProcessError(what, "tighten the process or change the line") from error
         return math.log(impedance_once(section, LADDER[0])) - self.nominal

@@ -78,6 +78,41 @@ def test_a_solved_width_gives_its_target_when_it_is_asked_back(capsys: pytest.Ca
     assert sum(share["share"] for share in line["returns"]) == pytest.approx(1.0, abs=2e-3)
 
 
+def test_a_width_next_to_ground_gives_its_target_when_it_is_asked_back(capsys: pytest.CaptureFixture[str]) -> None:
+    """Gap and ground are kept: they are those of the copper that a finding is about."""
+    kept = ["--layer", "F.Cu", "--gap", "0.15", "--coplanar-gap", "0.12"]
+    rows = document([CARD, *kept, "--target-diff", "85"], capsys)["rows"]
+    assert isinstance(rows, list)
+    plain = document([CARD, *kept[:4], "--target-diff", "85"], capsys)["rows"]
+    assert isinstance(plain, list)
+
+    line = document([CARD, *kept, "--width", f"{rows[0]['width_mm']}"], capsys)["line"]
+
+    assert isinstance(line, dict)
+    assert rows[0]["gap_mm"] == 0.15
+    assert line["z_ohm"] == pytest.approx(85, rel=2e-3)
+    assert rows[0]["width_mm"] < plain[0]["width_mm"]
+
+
+def test_a_line_whose_production_cannot_be_told_still_has_its_impedance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gap of 0.04 mm closes within the tolerances of a standard process: that is told in place of the spread."""
+    stackup = 'F.Cu 0.018\ncore 1.5 "FR4" dk=4.3\nB.Cu 0.018'
+    board = str(mini_file(tmp_path, {"stackup": stackup, "planes": {"B.Cu": "GND"}}))
+
+    code, out, _ = spoken([board, "--layer", "F.Cu", "--width", "0.8", "--gap", "0.04"], capsys)
+    assert code == 0
+    assert "Zdiff" in out
+    assert "in production  not known" in out
+    line = document([board, "--layer", "F.Cu", "--width", "0.8", "--gap", "0.04"], capsys)["line"]
+    assert isinstance(line, dict)
+    assert line["spread"] is None
+    assert "the line cannot exist" in line["spread_problem"]
+    rows = document([board, "--layer", "F.Cu", "--target-diff", "90", "--gap", "0.15"], capsys)["rows"]
+    assert isinstance(rows, list)
+
+
 @pytest.mark.slow
 def test_one_line_has_its_figures_its_stackup_and_its_loss(capsys: pytest.CaptureFixture[str]) -> None:
     """A pair: differential, odd, even, delay, production, loss over frequency, in a text that fits 100 columns."""

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from drc_rules.analysis.delay.via_delay import Climb, climb_at_pin, climb_of, via_delay_ps
+from drc_rules.analysis.lines.board_lines import lines_of
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
-from drc_rules.analysis.lines.routed import References, routed_lines
+from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import board_links, complete_routes
 from drc_rules.facts.context import Context
@@ -66,7 +67,7 @@ def prepare_traces(ctx: Context, traces: Sequence[Link]) -> None:
     """Find out what touches what on the nets of some links, and in which geometries they run, all in one go."""
     if traces:
         ctx.get(board_links).prepare(traces)
-        routed_lines(ctx.board, ctx.copper, ctx.pairs, [net for trace in traces for net in trace.nets])
+        lines_of(ctx, [net for trace in traces for net in trace.nets])
 
 
 def pair_traces(

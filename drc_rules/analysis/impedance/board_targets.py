@@ -23,6 +23,7 @@ def target_from_words(
     target_diff_ohm: float | None,
     target_se_ohm: float | None,
     gap_mm: float | None,
+    coplanar_mm: float | None,
     interface_id: str | None,
     frequency_ghz: float | None,
 ) -> tuple[LineTarget, ...]:
@@ -37,12 +38,17 @@ def target_from_words(
     found = []
     if target_diff_ohm is not None:
         target = Target(ohm=target_diff_ohm, kind="differential")
-        found.append(LineTarget(title="--target-diff", target=target, nyquist_ghz=nyquist, gap_mm=gap_mm))
+        found.append(
+            LineTarget(
+                title="--target-diff", target=target, nyquist_ghz=nyquist, gap_mm=gap_mm, coplanar_mm=coplanar_mm
+            )
+        )
     if target_se_ohm is not None:
         target = Target(ohm=target_se_ohm, kind="single")
-        found.append(LineTarget(title="--target-se", target=target, nyquist_ghz=nyquist))
+        found.append(LineTarget(title="--target-se", target=target, nyquist_ghz=nyquist, coplanar_mm=coplanar_mm))
     if not found and named:
-        found += [t.model_copy(update={"gap_mm": gap_mm, "nyquist_ghz": nyquist}) for t in _of_interface(named)]
+        of_line = {"gap_mm": gap_mm, "coplanar_mm": coplanar_mm, "nyquist_ghz": nyquist}
+        found += [t.model_copy(update=of_line) for t in _of_interface(named)]
     return tuple(found)
 
 

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
+from drc_rules.analysis.lines.routed import NearFill
+from drc_rules.analysis.lines.routed_impedance import routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
 from drc_rules.analysis.targets.controlled import ControlledLine, controlled_lines, counted
 from drc_rules.facts.context import Context
@@ -105,7 +108,7 @@ class TargetSpread(Frozen):
 
 
 Asked = tuple[float, Literal["single", "differential"], float]
-Shape = tuple[TraceEnvironment, float, float | None, bool]
+Shape = tuple[TraceEnvironment, float, float | None, bool, NearFill | None]
 """Surroundings, width, gap, and whether it is a trace of a pair that runs alone."""
 
 
@@ -144,8 +147,10 @@ class _Solver:
     def shape(self, found: ControlledLine) -> Shape:
         """Return what equal lines have in common; raises `MissingFact`."""
         line = found.line
+        if any(is_broadside(self.ctx, line, net) for net in line.nets):
+            raise MissingFact(BROADSIDE, ASK_THE_FAB)
         site = Lines(self.ctx).site(line.layer, line.references).site
-        return site.canonical(), line.width_mm, line.gap_mm, line.is_pair and line.gap_mm is None
+        return site.canonical(), line.width_mm, line.gap_mm, line.is_pair and line.gap_mm is None, line.near_fill
 
     def answer(self, shape: Shape, found: ControlledLine) -> _Answer | None:
         """Return the answer for a geometry, None for one too many; raises what solving raises."""
@@ -153,13 +158,19 @@ class _Solver:
             if len(self._known) >= MOST_SOLVED:
                 return None
             nominal = found.impedance_ohm(Lines(self.ctx))  # first: it refuses what no solver should get
-            line = VariedLine(shape[0], shape[1], shape[2], None, self.process)
+            line = VariedLine(shape[0], shape[1], shape[2], _ground_mm(found), self.process)
             fit = respond(line)
             parts = [
                 (v.name.split()[0], (fit.sensitivities[v.name] * v.sigma) ** 2) for v in line.variables if v.sigma > 0
             ]
             self._known[shape] = _Answer(nominal, fit.surface, tuple(_causes(parts)))
         return self._known[shape]
+
+
+def _ground_mm(found: ControlledLine) -> float | None:
+    """Return how far ground is on both sides on the line's layer, None where it is not at one distance."""
+    near_fill = found.line.near_fill
+    return near_fill.near_mm if near_fill is not None and near_fill.is_even else None
 
 
 def _target(solver: _Solver, asked: Asked, lines: Sequence[ControlledLine]) -> TargetSpread:
@@ -203,7 +214,7 @@ def _length_mm(lines: Sequence[ControlledLine]) -> float:
 
 def _line(ctx: Context, asked: Asked, same: Sequence[ControlledLine], answer: _Answer) -> LineSpread:
     line, surface, nominal = same[0].line, answer.surface, answer.nominal_ohm
-    unknown = Lines(ctx).uncertainty(line.layer, line.width_mm, line.gap_mm, line.references)
+    unknown = routed_uncertainty(Lines(ctx), line)
     low, high = (nominal * math.exp(surface.quantile(q)) for q in ((1 - CENTRAL) / 2, (1 + CENTRAL) / 2))
     off_pct = (0.0, unknown.low_pct, unknown.high_pct)
     shares = [inside(surface, nominal * (1 + off / 100), asked[0], asked[2]) for off in off_pct]

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.broadside_pairs import BROADSIDE, is_broadside
+from drc_rules.analysis.lines.routed import NearFill, RoutedLine
+from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import (
     LINE_TOLERANCE,
     Lines,
     LossAt,
     production_process,
-    routed_impedance_ohm,
 )
 from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT
 from drc_rules.requirements.fabs import Tier, track_space
@@ -21,7 +22,7 @@ from stackup_lib.materials import ounce_class
 from stackup_lib.transmission_lines.inverse import Solved, Unreachable, solve_pair, solve_width
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
 from stackup_lib.transmission_lines.site import TraceEnvironment
-from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread
+from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread_or_why
 from stackup_lib.transmission_lines.width_request import GapPerWidth, KeepGap, PairRule, Target, WidthLimits
 
 WIDEST_MM = 5.0
@@ -43,6 +44,7 @@ class LineTarget(Frozen):
         title: for whom, e.g. `PCIe Gen5` or a net class.
         nyquist_ghz: where its loss counts, None where not specified.
         gap_mm: of the pair, where the design states one.
+        coplanar_mm: distance to ground on both sides on the line's own layer, None without.
         source: where it comes from.
         tolerance_pct: how far the impedance may be off.
         routed: in which geometries the board's nets of it were routed.
@@ -52,18 +54,25 @@ class LineTarget(Frozen):
     target: Target
     nyquist_ghz: float | None = None
     gap_mm: float | None = None
+    coplanar_mm: float | None = None
     source: str = ""
     tolerance_pct: float = USUAL_TOLERANCE_PCT
     routed: tuple[RoutedLine, ...] = ()
 
 
 class Routed(Frozen):
-    """A routed geometry and what it has: Z0, or Zdiff of a pair; None where it has no plane or cannot be solved."""
+    """A routed geometry and what it has: Z0, or Zdiff of a pair; None where it has no plane or cannot be solved.
+
+    `near_fill` is filled copper next to it on its own layer; where it is not even, the impedance is the middle of what
+    it leaves open.
+    """
 
     width_mm: float
     gap_mm: float | None
     length_mm: float
     impedance_ohm: float | None
+    problem: str = ""
+    near_fill: NearFill | None = None
 
 
 class ImpedanceRow(Frozen):
@@ -74,7 +83,8 @@ class ImpedanceRow(Frozen):
         impedance_ohm: of that geometry.
         loss: at the target's Nyquist frequency.
         model_pct: what is not known of Dk, etch taper, outer copper and mask, in percent of the impedance.
-        process_pct: standard deviation of a typical production, in percent.
+        process_pct: standard deviation of a typical production, in percent; None, as the yields, where its limits
+            leave no line.
         yield_10_pct: share of it inside +-10 % of the target, in percent.
         yield_pct: the same inside the target's own tolerance.
         routed: what is on the board for this target on this layer, the longest first.
@@ -111,14 +121,17 @@ def limits_of(lines: Lines, index: int) -> WidthLimits:
     return WidthLimits(min_width_mm=least, max_width_mm=WIDEST_MM, min_gap_mm=least, max_gap_mm=WIDEST_GAP_MM)
 
 
+_Solution = tuple[Solved, ImpedanceSpread | None]
+
+
 @dataclass
 class ImpedanceTable:
     """Solves targets on layers; equal surroundings, mirror images among them, are solved once."""
 
     lines: Lines
-    _found: dict[
-        tuple[TraceEnvironment, LineTarget, WidthLimits], tuple[Solved, ImpedanceSpread] | StackwrightError
-    ] = field(default_factory=dict)
+    _found: dict[tuple[TraceEnvironment, LineTarget, WidthLimits], _Solution | StackwrightError] = field(
+        default_factory=dict
+    )
 
     def rows(
         self,
@@ -157,10 +170,12 @@ class ImpedanceTable:
             impedance_ohm=solved.impedance_ohm,
             eps_eff=solved.solution.eps_eff_odd if solved.solution.is_pair else solved.solution.eps_eff,
             loss=loss,
-            model_pct=self.lines.uncertainty(index, solved.width_mm, solved.gap_mm, references).total_pct,
-            process_pct=production.sigma_pct,
-            yield_10_pct=100 * production.inside(10.0).share,
-            yield_pct=100 * production.inside(target.tolerance_pct).share,
+            model_pct=self.lines.uncertainty(
+                index, solved.width_mm, solved.gap_mm, references, target.coplanar_mm
+            ).total_pct,
+            process_pct=production.sigma_pct if production else None,
+            yield_10_pct=100 * production.inside(10.0).share if production else None,
+            yield_pct=100 * production.inside(target.tolerance_pct).share if production else None,
             routed=routed,
             loss_problem=problem,
             cure=cure,
@@ -169,26 +184,38 @@ class ImpedanceTable:
 
     def _routed(self, index: int, target: LineTarget) -> tuple[Routed, ...]:
         """Sum the lengths of each width and gap on a layer; its impedance is that between the usual planes."""
-        lengths: dict[tuple[float, float | None], float] = {}
-        usual: dict[tuple[float, float | None], RoutedLine] = {}
+        lengths: dict[tuple[float, float | None, NearFill | None], float] = {}
+        usual: dict[tuple[float, float | None, NearFill | None], RoutedLine] = {}
         for line in target.routed:
             if line.layer == index:
-                key = (line.width_mm, line.gap_mm)
+                key = (line.width_mm, line.gap_mm, line.near_fill)
                 lengths[key] = lengths.get(key, 0.0) + line.length_mm
                 usual.setdefault(key, line)
         ordered = sorted(lengths, key=lambda key: -lengths[key])
         return tuple(
-            Routed(width_mm=key[0], gap_mm=key[1], length_mm=lengths[key], impedance_ohm=self._ohm(usual[key]))
+            Routed(
+                width_mm=key[0],
+                gap_mm=key[1],
+                length_mm=lengths[key],
+                impedance_ohm=self._ohm(usual[key]),
+                problem=BROADSIDE if self._is_broadside(usual[key]) else "",
+                near_fill=key[2],
+            )
             for key in ordered
         )
 
+    def _is_broadside(self, line: RoutedLine) -> bool:
+        return any(is_broadside(self.lines.ctx, line, net) for net in line.nets)
+
     def _ohm(self, line: RoutedLine) -> float | None:
+        if self._is_broadside(line):
+            return None
         try:
             return routed_impedance_ohm(self.lines, line)
         except (MissingFact, StackwrightError):
             return None
 
-    def _solve(self, site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
+    def _solve(self, site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> _Solution:
         key = (site.canonical(), target, limits)
         return answer_once(self._found, key, lambda: _solved(key[0], target, limits))
 
@@ -202,23 +229,27 @@ class ImpedanceTable:
         if target.nyquist_ghz is None:
             return None, "no frequency: the interface is not specified", "name it with --interface or --frequency"
         try:
-            return self.lines.loss(index, solved.width_mm, solved.gap_mm, target.nyquist_ghz, references), "", ""
+            line = self.lines.solved(index, solved.width_mm, solved.gap_mm, references, coplanar_mm=target.coplanar_mm)
+            return self.lines.loss_of(line, self.lines.site(index, references), target.nyquist_ghz), "", ""
         except MissingFact as missing:
             return None, missing.what, missing.how_to_give
         except DielectricDataError as error:
             return None, str(error), ""
 
 
-def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
+def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> _Solution:
     if target.target.kind == "single":
-        solved = solve_width(site, target.target, limits=limits, tolerance=LINE_TOLERANCE)
+        solved = solve_width(
+            site, target.target, limits=limits, coplanar_gap_mm=target.coplanar_mm, tolerance=LINE_TOLERANCE
+        )
     else:
         solved = _pair(site, target, limits)
-    production = spread(
+    production, _ = spread_or_why(
         site,
         solved.width_mm,
         solved.gap_mm,
         production_process(),
+        target.coplanar_mm,
         target_ohm=target.target.ohm,
         within_pct=tuple(dict.fromkeys((10.0, target.tolerance_pct))),
         tolerance=LINE_TOLERANCE,
@@ -230,7 +261,8 @@ def _pair(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> So
     rules: list[PairRule] = [GapPerWidth(ratio=ratio) for ratio in GAPS_PER_WIDTH]
     if target.gap_mm is not None:
         rules = [KeepGap(gap_mm=max(target.gap_mm, limits.min_gap_mm))]
+    ground = target.coplanar_mm
     for how in rules[:-1]:
         with suppress(Unreachable):
-            return solve_pair(site, target.target, limits, how=how, tolerance=LINE_TOLERANCE)
-    return solve_pair(site, target.target, limits, how=rules[-1], tolerance=LINE_TOLERANCE)
+            return solve_pair(site, target.target, limits, how=how, coplanar_gap_mm=ground, tolerance=LINE_TOLERANCE)
+    return solve_pair(site, target.target, limits, how=rules[-1], coplanar_gap_mm=ground, tolerance=LINE_TOLERANCE)

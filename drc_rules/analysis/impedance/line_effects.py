@@ -11,7 +11,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
-from stackup_lib.transmission_lines.tolerance import spread
+from stackup_lib.transmission_lines.tolerance import spread_or_why
 
 
 class LineState(Frozen):
@@ -100,7 +100,7 @@ def line_state(
     factor = 2 if target.target.kind == "differential" and gap_mm is None else 1
     try:
         solved = lines.solved(index, width_mm, gap_mm, planes)
-        production = spread(
+        production, why_no_yield = spread_or_why(
             lines.site(index, planes).site,
             width_mm,
             gap_mm,
@@ -111,7 +111,7 @@ def line_state(
         )
     except (MissingFact, StackwrightError) as error:
         return LineState(problem=error.what)
-    loss, problem = None, ""
+    loss, problem = None, why_no_yield
     if target.nyquist_ghz is not None:
         try:
             loss = lines.loss(index, width_mm, gap_mm, target.nyquist_ghz, planes).total_db_per_mm.nominal
@@ -122,8 +122,8 @@ def line_state(
     return LineState(
         impedance_ohm=factor * solved.impedance_ohm,
         loss_db_per_mm=loss,
-        yield_pct=100 * production.inside(10.0).share,
-        tolerance_yield_pct=100 * production.inside(target.tolerance_pct).share,
+        yield_pct=100 * production.inside(10.0).share if production else None,
+        tolerance_yield_pct=100 * production.inside(target.tolerance_pct).share if production else None,
         problem=problem,
     )
 

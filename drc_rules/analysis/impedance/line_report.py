@@ -8,7 +8,7 @@ from stackup_lib.field_solver.solver import TOLERANCE
 from stackup_lib.transmission_lines.lossy import SolvedLine, solve_line
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
-from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread
+from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread_or_why
 
 USUAL_GHZ = (1.0, 4.0, 8.0, 16.0, 26.56)
 """Where loss is reported when no frequency is given: a coupon's, and the Nyquist frequencies of PCIe Gen3 to Gen5 and
@@ -71,7 +71,8 @@ class LineReport(Frozen):
     Attributes:
         z_ohm: Z0 of a single line, Zdiff of a pair.
         solver_error_pct: the solver's own estimate.
-        spread: what a typical production makes of it.
+        spread: what a typical production makes of it; None where its limits leave no line.
+        spread_problem: why there is none.
         model: what is not known of the nominal impedance.
         process: name of the production's tolerances.
         losses: by frequency.
@@ -93,7 +94,8 @@ class LineReport(Frozen):
     delay_ps_per_mm: float
     solver_error_pct: float
     returns: tuple[Returns, ...]
-    spread: ImpedanceSpread
+    spread: ImpedanceSpread | None
+    spread_problem: str = ""
     model: ModelUncertainty
     process: str
     losses: tuple[LossRow, ...]
@@ -124,7 +126,7 @@ def line_report(
     solution, limit = line.solution, limit_of(line)
     pair = solution.is_pair
     process = production_process()
-    production = spread(where.site, width_mm, gap_mm, process, coplanar_gap_mm, target_ohm=target_ohm)
+    production, problem = spread_or_why(where.site, width_mm, gap_mm, process, coplanar_gap_mm, target_ohm=target_ohm)
     return LineReport(
         layer=where.site.layer,
         width_mm=width_mm,
@@ -152,6 +154,7 @@ def line_report(
         solver_error_pct=100 * solution.error_estimate,
         returns=tuple(_returns(line)),
         spread=production,
+        spread_problem=problem,
         model=_model(lines.uncertainty(index, width_mm, gap_mm, references, coplanar_gap_mm), solution.error_estimate),
         process=process.name,
         losses=tuple(_loss(lines, index, line, f, references) for f in frequencies_ghz or USUAL_GHZ),

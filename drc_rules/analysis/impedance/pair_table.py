@@ -11,7 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
+from drc_rules.analysis.lines.board_lines import lines_with_fills
+from drc_rules.analysis.lines.broadside_pairs import BROADSIDE, is_broadside
+from drc_rules.analysis.lines.routed import NearFill, References, RoutedLine
+from drc_rules.analysis.lines.routed_impedance import is_solved, routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
@@ -32,7 +35,7 @@ NOT_SOLVED = "not solved"
 NO_PLANE = "no plane above or below it"
 
 
-_Key = tuple[int, float, float | None, References, float | None]
+_Key = tuple[int, float, float | None, References, float | None, NearFill | None]
 
 
 @record
@@ -63,18 +66,17 @@ class _Ohms:
     def _of(self, line: RoutedLine) -> tuple[float | None, str]:
         if line.references == (None, None):
             return None, NO_PLANE
-        gap = None if line.gap_mm is None else round(line.gap_mm, 4)
-        known = Lines(self.ctx).is_solved((line.layer, round(line.width_mm, 4), gap, line.references))
+        known = is_solved(Lines(self.ctx), line)
         try:
             with self.ctx.recording():
                 Lines(self.ctx).site(line.layer, line.references)
                 if not known and self.left <= 0:
                     return None, NOT_SOLVED
-                solved = Lines(self.ctx).solved(line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm)
+                ohm = routed_impedance_ohm(Lines(self.ctx), line)
         except (MissingFact, StackwrightError) as error:
             return None, error.what
         self.left -= not known
-        return solved.impedance_ohm * (2 if line.gap_mm is None else 1), ""
+        return ohm, ""
 
 
 def pair_rows(ctx: Context, *, most_solved: int) -> tuple[PairRow, ...]:
@@ -103,7 +105,7 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
     for counts in counted(ctx.get(controlled_lines)):
         judged[_key(counts.line)].add(target_of[counts.line.nets[0]])
     found: dict[int, list[_Section]] = defaultdict(list)
-    for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets):
+    for line in lines_with_fills(ctx, nets):
         of_pair: dict[int, tuple[float, float, bool]] = {}
         asks = judged.get(_key(line), set())
         for net, length_mm, run_mm in zip(line.nets, line.net_lengths_mm, line.net_runs_mm, strict=True):
@@ -116,7 +118,7 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
 
 
 def _key(line: RoutedLine) -> _Key:
-    return line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm
+    return line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm, line.near_fill
 
 
 class _Pair:
@@ -153,12 +155,15 @@ class _Pair:
             by_layer[section.line.layer].append(section)
         for layer, here in sorted(by_layer.items(), key=lambda item: (-_total(item[1]), item[0])):
             main = max(here, key=_worth)
-            ohm, problem = ohms.of(main.line)
+            is_apart = any(is_broadside(self.ctx, main.line, net) for net in self.nets)
+            ohm, problem = (None, BROADSIDE) if is_apart else ohms.of(main.line)
             yield PairOnLayer(
                 layer=self.ctx.board.copper_layers[layer].name,
                 width_mm=main.line.width_mm,
                 gap_mm=main.line.gap_mm,
                 length_mm=round(_total(here), 4),
+                fill_near_mm=main.line.near_fill.near_mm if main.line.near_fill else None,
+                fill_far_mm=main.line.near_fill.far_mm if main.line.near_fill else None,
                 impedance_ohm=ohm,
                 is_judged=any(section.is_counted for section in here) and (ohm is not None or problem == NOT_SOLVED),
                 problem=problem,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from drc_rules.analysis.lines.routed_impedance import routed_uncertainty
 from drc_rules.analysis.lines.sites import BoardSite
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import Cause, LineUncertainty
@@ -59,7 +60,7 @@ def _lines(ctx: Context) -> Iterator[Line]:
         line = found.line
         try:
             where = Lines(ctx).site(line.layer, line.references)
-            yield where, Lines(ctx).uncertainty(line.layer, line.width_mm, line.gap_mm, line.references)
+            yield where, routed_uncertainty(Lines(ctx), line)
         except (MissingFact, StackwrightError):
             continue
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
 from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.routed_impedance import routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.targets.controlled import ControlledLine, NetTarget, controlled_lines, judged_nets
@@ -96,11 +98,10 @@ def _impedance(
 
 def _weighted(ctx: Context, target: NetTarget, counted: Sequence[ImpedanceSection]) -> dict[str, object]:
     """Return the mean and the worst section of what counts; raises what solving raises."""
+    if any(is_broadside(ctx, s.line, net) for s in counted for net in s.line.nets):
+        raise MissingFact(f"its impedance: {BROADSIDE}", ASK_THE_FAB)
     ohms = [ControlledLine(target, s.line).impedance_ohm(Lines(ctx)) for s in counted]
-    ranges = [
-        Lines(ctx).uncertainty(s.line.layer, s.line.width_mm, s.line.gap_mm, s.line.references).around(ohm)
-        for s, ohm in zip(counted, ohms, strict=True)
-    ]
+    ranges = [routed_uncertainty(Lines(ctx), s.line).around(ohm) for s, ohm in zip(counted, ohms, strict=True)]
     length = sum(s.length_mm for s in counted)
     mean = ZERO
     for s, one in zip(counted, ranges, strict=True):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
+from drc_rules.analysis.lines.board_lines import lines_of, lines_with_fills
+from drc_rules.analysis.lines.broadside_pairs import is_broadside
+from drc_rules.analysis.lines.routed import References, RoutedLine
 from drc_rules.facts.context import Context
 from stackup_lib.nets.routes import RouteSegment
 
@@ -15,12 +18,26 @@ LineKey = tuple[int, float, float | None, References | None]
 """Layer, width, gap and planes of a section, as `Lines.loss` takes them."""
 
 
+def not_modelled(ctx: Context, nets: tuple[int, ...]) -> Iterator[str]:
+    """Yield what is next to a link's traces and not in the lines of `LinkGeometry`."""
+    lines = lines_with_fills(ctx, nets)
+    total_mm = sum(line.length_mm for line in lines)
+    layers: dict[int, float] = {}
+    for line in lines:
+        if line.near_fill is not None and line.length_mm >= RARE * total_mm:
+            layers[line.layer] = min(line.near_fill.near_mm, layers.get(line.layer, math.inf))
+    for layer, near_mm in sorted(layers.items()):
+        yield f"copper {near_mm:g} mm next to it on {ctx.board.copper_layers[layer].name} is not in the model"
+    if any(is_broadside(ctx, line, net) for line in lines for net in line.nets):
+        yield "its traces run broadside on two layers: their coupling is not in the model"
+
+
 class LinkGeometry:
     """In which gaps and between which planes a link's pieces run; `notes` tell what was assumed."""
 
     def __init__(self, ctx: Context, nets: tuple[int, ...]) -> None:
         self.names = [layer.name for layer in ctx.board.copper_layers]
-        self.lines = routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
+        self.lines = lines_of(ctx, nets)
         self.total_mm = sum(line.length_mm for line in self.lines)
         self.notes: list[str] = []
         self._known: dict[tuple[int, float], list[tuple[LineKey, float]]] = {}

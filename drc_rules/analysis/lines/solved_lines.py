@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.sites import BoardSite, board_site
 from drc_rules.analysis.lines.uncertainty import LineUncertainty, Uncertainties
 from drc_rules.facts.context import Context
@@ -71,8 +70,10 @@ class Lines:
         """Return the site of a copper layer, between its nearest planes or those that are named."""
         return self.ctx.get(board_site, index, references)
 
-    def is_solved(self, key: Key) -> bool:
+    def is_solved(self, key: Key, coplanar_mm: float | None = None) -> bool:
         """Tell whether a line, by layer, width, gap and planes, has been solved already."""
+        if coplanar_mm is not None:
+            return self.ctx.knows(_coplanar, key[0], (key[1], key[2], coplanar_mm), key[3])
         return self.ctx.knows(_solved, *key)
 
     def solved(
@@ -82,10 +83,13 @@ class Lines:
         gap_mm: float | None = None,
         references: tuple[int | None, int | None] | None = None,
         other_mm: float | None = None,
+        *,
+        coplanar_mm: float | None = None,
     ) -> SolvedLine:
         """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um.
 
-        `other_mm` is the width of the pair's second trace, where it has another one.
+        `other_mm` is the width of the pair's second trace, where it has another one; `coplanar_mm` is the distance to
+        ground on both sides on the line's own layer.
         """
         width, gap = round(width_mm, 4), None if gap_mm is None else round(gap_mm, 4)
         self.site(index, references)
@@ -94,7 +98,9 @@ class Lines:
             raise MissingFact(f"a plausible line: {size} wide on {self.ctx.board.copper_layers[index].name}", DRAW_IT)
         if other_mm is not None and gap is not None:  # smaller first: either trace has the same pair
             first, second = sorted((width, round(other_mm, 4)))
-            return self.ctx.get(_unequal, index, (first, second, gap), references)
+            return self.ctx.get(_unequal, index, (first, second, gap), references, coplanar_mm)
+        if coplanar_mm is not None:
+            return self.ctx.get(_coplanar, index, (width, gap, coplanar_mm), references)
         return self.ctx.get(_solved, index, width, gap, references)
 
     def uncertainty(
@@ -232,18 +238,39 @@ def _solved(
     return ctx.get(_image, site.canonical(), width_mm, gap_mm).on(site, site.section(width_mm, gap_mm))
 
 
+def _coplanar(
+    ctx: Context,
+    index: int,
+    shape: tuple[float, float | None, float],
+    references: tuple[int | None, int | None] | None,
+) -> SolvedLine:
+    """Solve a line with ground on both sides on its own layer: width, gap of a pair, distance to the ground."""
+    site = Lines(ctx).site(index, references).site
+    return ctx.get(_coplanar_image, site.canonical(), *shape).on(site, site.section(*shape))
+
+
 def _unequal(
-    ctx: Context, index: int, pair: tuple[float, float, float], references: tuple[int | None, int | None] | None
+    ctx: Context,
+    index: int,
+    pair: tuple[float, float, float],
+    references: tuple[int | None, int | None] | None,
+    coplanar_mm: float | None = None,
 ) -> SolvedLine:
     """Solve a pair whose traces have two widths: these, then the gap."""
     width_mm, other_mm, gap_mm = pair
     site = Lines(ctx).site(index, references).site
-    return solve_line(site, width_mm, gap_mm, tolerance=LINE_TOLERANCE, other_mm=other_mm)
+    return solve_line(site, width_mm, gap_mm, coplanar_mm, tolerance=LINE_TOLERANCE, other_mm=other_mm)
 
 
 def _image(_ctx: Context, site: TraceEnvironment, width_mm: float, gap_mm: float | None) -> SolvedLine:
     """Solve a line on a canonical site: layers that mirror one another share the solution."""
     return solve_line(site, width_mm, gap_mm, tolerance=LINE_TOLERANCE)
+
+
+def _coplanar_image(
+    _ctx: Context, site: TraceEnvironment, width_mm: float, gap_mm: float | None, coplanar_mm: float
+) -> SolvedLine:
+    return solve_line(site, width_mm, gap_mm, coplanar_mm, tolerance=LINE_TOLERANCE)
 
 
 def _uncertainties(_ctx: Context) -> Uncertainties:
@@ -260,17 +287,6 @@ def _models(ctx: Context, label: str, dk: float, frequency_ghz: float) -> Models
 def _samples(ctx: Context, label: str) -> tuple[DielectricSample, ...]:
     ply = next(one for one in ctx.plies if one.label == label)
     return samples_of(ply.match) if ply.match and ply.declaration.df is None else ()
-
-
-def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:
-    """Solve a routed geometry: Z0, or Zdiff of a pair; a trace of a pair that runs alone has twice its Z0.
-
-    Raises:
-        MissingFact: a thickness, a Dk or the plane is not known.
-        GeometryError: it cannot exist.
-    """
-    solved = lines.solved(line.layer, line.width_mm, line.gap_mm, line.references, line.other_mm)
-    return solved.impedance_ohm * (2 if line.is_pair and line.gap_mm is None else 1)
 
 
 def production_process() -> Process:

@@ -57,6 +57,7 @@ MATTERS_PCT = 0.15
 class Cause(StrEnum):
     """What is not known of a line; the value is what reports call it."""
 
+    FILL = "copper next to the line"
     DK = "Dk"
     TAPER = "etch taper"
     OUTER_COPPER = "finished outer copper"

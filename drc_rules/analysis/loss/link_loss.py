@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
-from drc_rules.analysis.lines.routed import References, routed_lines
+from drc_rules.analysis.lines.board_lines import lines_of
+from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry, not_modelled
+from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt
 from drc_rules.analysis.loss.choke_loss import NO_CHOKES, ChokesOnLink, choke_losses
 from drc_rules.analysis.loss.hole_loss import NO_HOLES, HoleLosses, HolesOnLink
@@ -170,7 +171,7 @@ class LinkLosses:
         chosen = list(self.traces_of(one, declared=declared))
         self.links.prepare(trace for traces in chosen for trace in traces)
         all_nets = [net for traces in chosen for trace in traces for net in trace.nets]
-        routed_lines(self.ctx.board, self.ctx.copper, self.ctx.pairs, all_nets)  # all in one go; it keeps them
+        lines_of(self.ctx, all_nets)  # all in one go; it keeps them
         for traces in chosen:
             mine = tuple(net for trace in traces for net in trace.nets)
             name = self.ctx.board.nets[mine[0]]
@@ -225,6 +226,7 @@ class LinkLosses:
         doubts = tuple(dict.fromkeys((*ways, *self._beyond_limit(sections))))
         if doubts:
             self.ctx.rests_on(Confidence.LOW)  # another way than this one, or more loss than is computed
+        noted = (*self._notes(sections), *geometry.notes, *not_modelled(self.ctx, nets))
         return LinkLoss(
             interface=one,
             nets=nets,
@@ -235,7 +237,7 @@ class LinkLosses:
             holes=on_way,
             chokes=chokes,
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
-            notes=tuple(dict.fromkeys((*self._notes(sections), *geometry.notes, *doubts, *_of_chokes(chokes)))),
+            notes=tuple(dict.fromkeys((*noted, *doubts, *_of_chokes(chokes)))),
             traces=traces,
             doubts=doubts,
         )

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.lines.routed import SAME_GAP_MM, References, RoutedLine
+from drc_rules.analysis.lines.routed import SAME_GAP_MM, NearFill, References, RoutedLine, joined
+from drc_rules.analysis.lines.sites import references_of
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
 from stackup_lib.board.design_rules import DesignRules
@@ -46,6 +47,30 @@ class Intent:
     def is_followed(self) -> bool:
         """True when copper was routed just so."""
         return any(_same(self.geometry, line) for line in self.routed)
+
+    @property
+    def near_fill(self) -> NearFill | None:
+        """Filled copper next to what was routed just so, else next to all that was routed there."""
+        followed = [line for line in self.routed if _same(self.geometry, line)]
+        return joined(line.near_fill for line in followed or self.routed)
+
+    def line(self, ctx: Context) -> RoutedLine:
+        """Return it as a line of the board.
+
+        Raises:
+            MissingFact: no plane is known on either side.
+        """
+        return RoutedLine(
+            layer=self.index,
+            width_mm=self.geometry.width_mm or 0.0,
+            gap_mm=self.geometry.gap_mm if self.is_pair else None,
+            is_pair=self.is_pair,
+            references=references_of(ctx, self.index) if self.references is None else self.references,
+            length_mm=0.0,
+            longest_mm=0.0,
+            nets=(),
+            near_fill=self.near_fill,
+        )
 
 
 def design_rules_of(ctx: Context) -> DesignRules | None:

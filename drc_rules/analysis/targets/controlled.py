@@ -10,8 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from drc_rules.analysis.lines.routed import ROUNDING_MM, RoutedLine, routed_lines
-from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
+from drc_rules.analysis.lines.board_lines import lines_with_fills
+from drc_rules.analysis.lines.routed import ROUNDING_MM, RoutedLine
+from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
+from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
 from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT, ImpedanceTarget, Targets
 from drc_rules.facts.context import Context
@@ -257,7 +259,7 @@ def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
     return tuple(
         ControlledLine(target, line)
         for target, nets in ctx.get(nets_by_target).items()
-        for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
+        for line in lines_with_fills(ctx, nets)
     )
 
 

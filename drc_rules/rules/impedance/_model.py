@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from drc_rules.analysis.lines.routed import References
+from drc_rules.analysis.lines.routed_impedance import RoutedImpedance
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.lines.uncertainty import LineUncertainty
+from drc_rules.analysis.lines.uncertainty import Cause, LineUncertainty
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
 from drc_rules.facts.context import Context
@@ -22,8 +23,10 @@ from stackup_lib.core.record import record
 MOST_CAUSES = 3
 """Causes named in one line, the largest first."""
 
+EVEN_COPPER = "in KiCad, keep the fill next to it on both sides at one distance, or farther away"
+
 FORMULA = """
-Z by the two-dimensional field solver, from w, s, t, the planes and the dielectrics between
+Z by the two-dimensional field solver, from w, s, t, the planes, the dielectrics between, and d
 p = 100 · (Z / Z_0 - 1)
 |p| ≤ p_tol
 fails where |p| > p_tol + u
@@ -32,12 +35,13 @@ Z: impedance of the geometry, nominal [ohm]
 w: width at the base of the trace [mm]
 s: gap of the pair, edge to edge; infinite for a trace alone [mm]
 t: copper thickness [mm]
+d: distance to filled copper on both sides on its own layer; infinite without [mm]
 h_near: dielectric up to the nearer plane [mm]
 h_far: dielectric up to the plane on the other side; infinite without one [mm]
 Z_0: target; where a document accepts a range, what is nearest to Z [ohm]
 p: deviation [%]
 p_tol: tolerance of the target; where a document states least and most, the one on the side of Z, from Z_0 [%]
-u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
+u: how far unknown inputs (Dk, taper, outer copper, mask) and uneven copper next to it may bring Z toward Z_0 [%]
 """
 
 
@@ -46,12 +50,14 @@ class Judged:
     """A computed impedance against its target.
 
     Attributes:
+        solved: nominal.
         ohm: with the range that is not known.
         target: with the accepted impedance that is nearest.
         uncertainty: what that range is made of.
         lacks: the generation, where only one of them accepts the impedance.
     """
 
+    solved: RoutedImpedance
     ohm: Interval
     target: NetTarget
     uncertainty: LineUncertainty
@@ -70,9 +76,20 @@ class Judged:
 
     @property
     def standing(self) -> Standing:
-        """Within the tolerance, beyond it by more than is not known, or neither."""
+        """Within the tolerance, beyond it by more than is not known, or neither.
+
+        It is within only where both ends are that the copper next to the line leaves open.
+        """
         low, high = self.target.allowed_ohm
-        return self.ohm.against(minimum=low, maximum=high)
+        found = self.ohm.against(minimum=low, maximum=high)
+        if found is Standing.WITHIN and not all(map(self._allows, (self.solved.low_ohm, self.solved.high_ohm))):
+            return Standing.UNSURE
+        return found
+
+    def _allows(self, ohm: float) -> bool:
+        near = self.target if self.target.range_of else self.target.nearest_to(ohm)
+        low, high = near.allowed_ohm
+        return low <= ohm <= high
 
     @property
     def allowed_pct(self) -> float:
@@ -87,28 +104,29 @@ class Judged:
             f"impedance of {what} within {within}: {ohm.nominal:.1f} ohm, {self.off_pct:+.1f} % from "
             f"{target.ohm:g} ohm, {ohm.low:.1f} to {ohm.high:.1f} ohm"
         )
+        fill_pct, ways = self.uncertainty.of(Cause.FILL), "change the width"
+        if fill_pct:
+            name += f", {fill_pct:.1f} % either way by copper next to it that is not on both sides at one distance"
+            ways = f"{EVEN_COPPER}, or change the width"
         if not causes:
-            return MissingFact(name, "change the width, or measure a coupon; nothing is left to declare")
+            return MissingFact(name, f"{ways}, or measure a coupon; nothing is left to declare")
         named = ", ".join(map(str, causes[:MOST_CAUSES])) + (" and more" if len(causes) > MOST_CAUSES else "")
-        lines = (*self.uncertainty.lines, "# or change the width")
+        lines = (*self.uncertainty.lines, f"# or {ways}")
         return MissingFact(f"{name} ({named} not declared)", "\n".join(lines))
 
 
-def judged(
-    ctx: Context, target: NetTarget, ohm: float, size: tuple[int, float, float | None], references: References | None
-) -> Judged:
+def judged(ctx: Context, target: NetTarget, solved: RoutedImpedance, uncertainty: LineUncertainty) -> Judged:
     """Hold a solved impedance against its target.
 
     Args:
         ctx: the board and its facts.
         target: what is required.
-        ohm: what was solved.
-        size: layer, width and gap.
-        references: planes above and below.
+        solved: the nominal impedance.
+        uncertainty: what is not known of it.
     """
-    uncertainty = Lines(ctx).uncertainty(*size, references)
+    ohm = solved.ohm
     near = target.nearest_to(ohm)
-    found = Judged(uncertainty.around(ohm), near, uncertainty)
+    found = Judged(solved, uncertainty.around(ohm), near, uncertainty)
     if not target.range_of:
         return found
     alone = replace(found, target=target)

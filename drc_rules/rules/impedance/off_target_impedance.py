@@ -4,21 +4,24 @@ What it checks
 --------------
 Every width, gap and layer in which controlled nets are routed, between the nearest filled copper above and below the
 middle of each track, solved with the stackup's thicknesses and Dk by the two-dimensional field solver; where the traces
-of a pair have two widths, with both. It passes where the nominal impedance is within the target's tolerance, and is not
-verifiable there where the two widths differ by more than etching changes one (20 %). Outside, it fails only where it
-stays outside over the whole range of unknown inputs: a Dk without its frequency, the etch taper, the finished copper of
-outer layers, thickness and Dk of the solder mask, each computed for that line. Between the two it is not verifiable,
-and the report names the causes, the largest first, with the lines of `[process]` and `[declared]` that settle it.
-Declared values add no uncertainty. Where a document accepts a range, the nearest value counts; where it states a least
-and a most impedance, as for PCIe Gen1 and Gen2, these decide in place of a tolerance; where not every generation has
-either and the generation is not known, it is not verifiable. A miss is a warning where no document states the
-interface's impedance, or within the 10 % that fabs hold as a rule where the interface allows less. Runs of one width,
-gap and pair of planes shorter than a tenth of a wavelength at Nyquist (at least 1 mm) are ignored: neck-downs,
-breakouts, and the bumps that even out a pair. They do not add up, unless they are most of a net's routing on a layer
-and longer than two of them. Nets with a target that join pads without a track, nets declared as pairs whose names make
-none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable. Of DDR5, LPDDR3
-and LPDDR5 only AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide
-is stated in `[[impedance]]`.
+of a pair have two widths, with both. Fills on the track's own layer, nearer than three heights over its plane, are in
+the model where they are on both sides at one distance for most of the run; where they are on one side or change their
+distance, the line is solved with them and without, and passes or fails only where both do. It passes where the nominal
+impedance is within the target's tolerance, and is not verifiable there where the two widths differ by more than etching
+changes one (20 %). Outside, it fails only where it stays outside over the whole range of unknown inputs: a Dk without
+its frequency, the etch taper, the finished copper of outer layers, thickness and Dk of the solder mask, each computed
+for that line. Between the two it is not verifiable, and the report names the causes, the largest first, with the lines
+of `[process]` and `[declared]` that settle it. Declared values add no uncertainty. Where a document accepts a range,
+the nearest value counts; where it states a least and a most impedance, as for PCIe Gen1 and Gen2, these decide in place
+of a tolerance; where not every generation has either and the generation is not known, it is not verifiable. A miss is a
+warning where no document states the interface's impedance, or within the 10 % that fabs hold as a rule where the
+interface allows less. Runs of one width, gap and pair of planes shorter than a tenth of a wavelength at Nyquist (at
+least 1 mm) are ignored: neck-downs, breakouts, and the bumps that even out a pair. They do not add up, unless they are
+most of a net's routing on a layer and longer than two of them. Nets with a target that join pads without a track, nets
+declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
+are not verifiable. Nor are broadside pairs, on two layers without a plane between. Of DDR5, LPDDR3 and LPDDR5 only
+AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide is stated in
+`[[impedance]]`.
 `stackwright impedance` prints the production spread.
 
 Why it matters
@@ -33,8 +36,8 @@ geometry for every layer and target.
 
 What it cannot see
 ------------------
-Coplanar copper is not in the model: ground as close as the plane lowers 50 ohm by about 7 %. Planes count as endless.
-Neighbouring pairs, vias, pads and bends are not computed.
+Fills count as grounded; guard tracks are ignored. Delay, loss, S-parameters and `diff` solve lines without fills next
+to them. Planes count as endless. Neighbouring pairs, vias, pads and bends are not computed, short pieces not judged.
 
 Sources
 -------
@@ -52,8 +55,11 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
+from drc_rules.analysis.lines.routed import RoutedLine, joined
+from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
+from drc_rules.analysis.lines.uncertainty import LineUncertainty
 from drc_rules.analysis.targets.controlled import (
     ControlledLine,
     Unjudged,
@@ -84,8 +90,33 @@ ONE_MAKERS = (
 
 
 def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine | Unjudged]:
-    yield from _once_per_pair(counted(ctx.get(controlled_lines)))
+    hidden: dict[str, list[int]] = {}
+    yield from _once_per_pair(_next_to_each_other(ctx, hidden))
+    for title, nets in hidden.items():
+        what = f"impedance of {title}, {_some(ctx, nets)}: {BROADSIDE}"
+        yield Unjudged(MissingFact(what, ASK_THE_FAB))
     yield from unjudged(ctx)
+
+
+def _next_to_each_other(ctx: Context, hidden: dict[str, list[int]]) -> Iterator[ControlledLine]:
+    """Yield the lines that count without pairs that run broadside; these are put aside, by their target."""
+    for one in counted(ctx.get(controlled_lines)):
+        apart = [net for net in one.line.nets if is_broadside(ctx, one.line, net)]
+        lengths = {n: mm for n, mm in zip(one.line.nets, one.line.net_lengths_mm, strict=True) if n not in apart}
+        if not apart:
+            yield one
+            continue
+        title = one.target.title_on(one.line.layer)
+        hidden.setdefault(title, []).extend(net for net in apart if net not in hidden.get(title, []))
+        if any(mm > 2 * one.target.lumped_mm for mm in lengths.values()):
+            left = {"length_mm": sum(lengths.values()), "longest_mm": max(lengths.values()), "nets": tuple(lengths)}
+            line = one.line.model_copy(update={**left, "net_lengths_mm": tuple(lengths.values())})
+            yield replace(one, line=line)
+
+
+def _some(ctx: Context, nets: list[int]) -> str:
+    names = sorted(ctx.board.nets[net] for net in nets)
+    return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _once_per_pair(found: Iterable[ControlledLine]) -> Iterator[ControlledLine]:
@@ -104,6 +135,7 @@ def _once_per_pair(found: Iterable[ControlledLine]) -> Iterator[ControlledLine]:
         both = {
             "length_mm": sum(line.length_mm for line in lines),
             "nets": tuple(sorted({n for x in lines for n in x.nets})),
+            "near_fill": joined(line.near_fill for line in lines),
         }
         yield replace(narrow, line=narrow.line.model_copy(update=both))
 
@@ -120,11 +152,13 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     names = [layer.name for layer in ctx.board.copper_layers]
     planes = [names[plane] if plane is not None else "" for plane in line.references]
     where = f"{target.title_on(line.layer)} on {names[line.layer]}"
-    ohm = _impedance_ohm(ctx, found, where)
+    solved, unknown = _impedance(ctx, found, where)
+    ohm = solved.ohm
     size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
     other = f" next to {line.other_mm:g}" if line.other_mm is not None else ""
     shown = f"traces of {line.width_mm:g} and {line.other_mm:g} mm, gap {line.gap_mm:g} mm" if other else f"{size} mm"
-    held = judged(ctx, target, ohm, (line.layer, line.width_mm, line.gap_mm), line.references)
+    shown += f", {line.near_fill}" if line.near_fill is not None else ""
+    held = judged(ctx, target, solved, unknown)
     if held.lacks is not None:
         raise held.lacks
     near = held.target
@@ -134,6 +168,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         Z=ohm,
         w=line.width_mm,
         s=line.gap_mm or math.inf,
+        d=line.near_fill.near_mm if line.near_fill is not None else math.inf,
         Z_0=near.ohm,
         p_tol=held.allowed_pct,
         u=held.toward_pct,
@@ -150,6 +185,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
     is_others = of_another_maker(ctx, target, line.nets)
+    command = width_command(ctx, near, line.layer, line.references, gap_mm=line.gap_mm, near_fill=line.near_fill)
     yield DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, {near.allowed_words}: "
@@ -160,9 +196,15 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
             f"nominal, before any fab tolerance{ONE_MAKERS if is_others else ''}"
         ),
         fix=f"{'Give both traces one width' if other else 'Change the width'}: "
-        f"{width_command(ctx, near, line.layer, line.references)} gives the width for {near.ohm:g} ohm",
+        f"{command} gives the width for {near.ohm:g} ohm",
         source=source_of(target),
-        ids=(*target_ids(target), names[line.layer], size + other, *planes),
+        ids=(
+            *target_ids(target),
+            names[line.layer],
+            size + other,
+            *planes,
+            *([str(line.near_fill)] if line.near_fill else []),
+        ),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
@@ -178,13 +220,13 @@ def _is_unbalanced(line: RoutedLine) -> bool:
     return abs(line.other_mm - line.width_mm) > production_process().width.relative * min(line.other_mm, line.width_mm)
 
 
-def _impedance_ohm(ctx: Context, found: ControlledLine, where: str) -> float:
-    """Solve it; raises `MissingFact` where it cannot be."""
+def _impedance(ctx: Context, found: ControlledLine, where: str) -> tuple[RoutedImpedance, LineUncertainty]:
+    """Solve it, with what is not known of it; raises `MissingFact` where it cannot be."""
     if found.line.references == (None, None):
         raise MissingFact(f"the plane under {where}", NO_PLANE)
     if not found.target.inferred:  # what is only inferred can never be an error, so nothing rests on it
         ctx.rests_on(found.target.confidence)
     try:
-        return found.impedance_ohm(Lines(ctx))
+        return routed_impedance(Lines(ctx), found.line), routed_uncertainty(Lines(ctx), found.line)
     except StackwrightError as error:
         raise MissingFact(f"impedance of {where} ({error.what})", error.next_step) from error

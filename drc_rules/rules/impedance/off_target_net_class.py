@@ -7,8 +7,9 @@ the custom design rules, else KiCad 10's tuning profile, else the net class, sol
 Dk. A class is judged on the layers where its nets are routed; a rule or profile that names its layer also before
 anything is routed. The class Default, values shared with it, and KiCad's own 0.2/0.25 mm do not count. It passes where
 the nominal impedance is within the tolerance, fails where it stays outside over the whole range of unknown inputs (Dk,
-etch taper, finished outer copper, solder mask: see `off-target-impedance`), and is otherwise not verifiable, with what
-settles it. A rule whose condition or limits cannot be evaluated makes it not verifiable, too.
+etch taper, finished outer copper, solder mask, and fills next to what is routed: see `off-target-impedance`), and is
+otherwise not verifiable, with what settles it. A rule whose condition or limits cannot be evaluated makes it not
+verifiable, too.
 
 Why it matters
 --------------
@@ -23,7 +24,7 @@ Change the number in its rule, profile or class; `stackwright impedance` gives t
 What it cannot see
 ------------------
 Rules for areas, parts or single items make it not verifiable; ranges without a preferred value and class Default are
-never judged. Planes are the profile's, else the longest line's. Coplanar ground, pads and breakouts are ignored.
+never judged. Planes are the profile's, else the longest line's. Pads and breakouts are ignored.
 
 Sources
 -------
@@ -36,7 +37,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
+from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.uncertainty import LineUncertainty
 from drc_rules.analysis.targets.configured_geometries import Intent, configured_geometries
 from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Location, Measured
@@ -66,12 +70,14 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     """Yield one finding per geometry that KiCad intends and that misses the target."""
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
     title = target.title_on(found.index)
+    if found.routed and all(is_broadside(ctx, line, net) for line in found.routed for net in line.nets):
+        raise MissingFact(f"the impedance configured for {title} on {layer}: {BROADSIDE}", ASK_THE_FAB)
     if geometry.doubts:
         how = f'{geometry.doubts[0]}: state a preferred value, "(opt ...)", and a condition on net class or net only'
         raise MissingFact(f"the width and gap of the design rules for {title} on {layer}", how)
-    ohm = _ohm(ctx, found)
-    gap = geometry.gap_mm if found.is_pair else None
-    held = judged(ctx, target, ohm, (found.index, geometry.width_mm or 0.0, gap), found.references)
+    solved, unknown = _impedance(ctx, found)
+    ohm, gap, near_fill = solved.ohm, geometry.gap_mm if found.is_pair else None, found.near_fill
+    held = judged(ctx, target, solved, unknown)
     if held.lacks is not None:
         raise held.lacks
     near = held.target
@@ -81,23 +87,25 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
         Z=ohm,
         w=geometry.width_mm or 0.0,
         s=gap or math.inf,
+        d=near_fill.near_mm if near_fill is not None else math.inf,
         Z_0=near.ohm,
         p_tol=held.allowed_pct,
         u=held.toward_pct,
     )
     if held.standing is Standing.WITHIN:
         return
-    size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "")
+    size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "") + " mm"
+    size += f", {near_fill}," if near_fill is not None else ""
     if held.standing is Standing.UNSURE:
-        raise held.open_question(f"{size} mm of {geometry.source} for {title} on {layer}")
+        raise held.open_question(f"{size} of {geometry.source} for {title} on {layer}")
     said = f"configured impedance {ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {near.ohm:g} ohm"
     where = "The routed copper follows it" if found.is_followed else "KiCad checks the copper against it"
     names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
+    command = width_command(ctx, near, found.index, found.references, gap_mm=gap, near_fill=near_fill)
     yield DraftFinding(
-        title=f"{said}, {near.allowed_words}: {geometry.source}, {size} mm for {title} on {layer}",
+        title=f"{said}, {near.allowed_words}: {geometry.source}, {size} for {title} on {layer}",
         why=f"KiCad's own data contradict the target ({target.source}). {where}",
-        fix=f"Change it there: {width_command(ctx, near, found.index, found.references)} gives the width for "
-        f"{near.ohm:g} ohm",
+        fix=f"Change it there: {command} gives the width for {near.ohm:g} ohm",
         source=source_of(target),
         ids=(*names, layer, *target_ids(target)),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
@@ -108,17 +116,17 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     )
 
 
-def _ohm(ctx: Context, found: Intent) -> float:
-    """Solve it; raises `MissingFact` where it cannot be."""
-    geometry, target = found.geometry, found.target
-    title = f"impedance configured in KiCad for {target.title_on(found.index)} on {geometry.layer}"
+def _impedance(ctx: Context, found: Intent) -> tuple[RoutedImpedance, LineUncertainty]:
+    """Solve it, with what is not known of it; raises `MissingFact` where it cannot be."""
+    target = found.target
+    title = f"impedance configured in KiCad for {target.title_on(found.index)} on {found.geometry.layer}"
     if found.references == (None, None):
         raise MissingFact(title, NO_PLANE)
     if not target.inferred:
         ctx.rests_on(target.confidence)
-    gap = geometry.gap_mm if found.is_pair else None
+    line = found.line(ctx)
     try:
-        return Lines(ctx).solved(found.index, geometry.width_mm or 0.0, gap, found.references).impedance_ohm
+        return routed_impedance(Lines(ctx), line), routed_uncertainty(Lines(ctx), line)
     except StackwrightError as error:
         raise MissingFact(f"{title} ({error.what})", error.next_step) from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drc_rules.analysis.impedance.pair_table import NO_PLANE, NOT_SOLVED
+from drc_rules.analysis.lines.broadside_pairs import BROADSIDE
 from drc_rules.report.link_rows import PairOnLayer, PairRow
 from stackwright.text.words import count
 
@@ -37,13 +38,16 @@ def cells(row: PairRow, *, every_layer: bool) -> Iterator[tuple[str, ...]]:
 
 
 def _size(one: PairOnLayer) -> str:
-    return f"{one.width_mm:g}/{one.gap_mm:g}" if one.gap_mm is not None else f"{one.width_mm:g}, apart"
+    size = f"{one.width_mm:g}/{one.gap_mm:g}" if one.gap_mm is not None else f"{one.width_mm:g}, apart"
+    if one.fill_near_mm is None:
+        return size
+    return f"{size}, fill {'' if one.fill_far_mm == one.fill_near_mm else 'from '}{one.fill_near_mm:g}"
 
 
 def _impedance(one: PairOnLayer) -> str:
     if one.impedance_ohm is not None:
         return f"{one.impedance_ohm:.1f} ohm"
-    return {NOT_SOLVED: "--full solves it", NO_PLANE: "no plane"}.get(one.problem, "unknown")
+    return {NOT_SOLVED: "--full solves it", NO_PLANE: "no plane", BROADSIDE: "broadside"}.get(one.problem, "unknown")
 
 
 def _target(row: PairRow) -> str:

@@ -25,6 +25,7 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.transmission_lines.tolerance import ImpedanceSpread
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.inspect.impedance_text import AT_GHZ, FREQUENCY, next_command, one_line_of, without_loss
 from stackwright.commands.request import JSON, BoardRequest, document_text
@@ -126,7 +127,10 @@ def _solved_lines(
         if row.width_mm is not None:
             index = layer_of(lines.ctx, row.layer)
             planes = named_references(lines.ctx, index, references) if references else None
-            yield lines.site(index, planes), lines.uncertainty(index, row.width_mm, row.gap_mm, planes)
+            yield (
+                lines.site(index, planes),
+                lines.uncertainty(index, row.width_mm, row.gap_mm, planes, row.target.coplanar_mm),
+            )
 
 
 def _table(lines: Lines, request: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
@@ -135,6 +139,7 @@ def _table(lines: Lines, request: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
         target_diff_ohm=request.target_diff_ohm,
         target_se_ohm=request.target_se_ohm,
         gap_mm=request.gap_mm,
+        coplanar_mm=request.coplanar_gap_mm,
         interface_id=request.interface,
         frequency_ghz=request.frequencies_ghz[0] if request.frequencies_ghz else None,
     ) or every_target(ctx)
@@ -261,8 +266,9 @@ def _routed_cell(row: ImpedanceRow) -> Text:
         return styled("")
     most = row.routed[0]
     gap = f"/{most.gap_mm:g}" if most.gap_mm is not None else ""
+    gap += f", {most.near_fill}" if most.near_fill is not None else ""
     if most.impedance_ohm is None:
-        return styled(f"{most.width_mm:g}{gap}: no plane", "yellow")
+        return styled(f"{most.width_mm:g}{gap}: {most.problem or 'no plane'}", "yellow")
     off = 100 * (most.impedance_ohm / row.target.target.ohm - 1)
     far = abs(off) > USUAL_TOLERANCE_PCT
     return styled(f"{most.width_mm:g}{gap}: {most.impedance_ohm:.1f} {round(off):+d} %", "yellow" if far else "")
@@ -287,9 +293,10 @@ def _line_page(report: LineReport, process: ProcessView | None, request: Impedan
     page.rows([Column(), Column(), Column(right=True), Column(wraps=True)], _dielectrics(report))
     page.heading("loss", "dB/inch; low to high is what Df and foil leave open")
     _losses(page, report)
-    page.heading("production", f"{report.process} process; the fab's own figures are better")
-    head = ("what varies", "nominal", "limit", "moves Z by")
-    page.rows([Column(), *[Column(right=True)] * 3], _effects(report), head=head)
+    if report.spread is not None:
+        page.heading("production", f"{report.process} process; the fab's own figures are better")
+        head = ("what varies", "nominal", "limit", "moves Z by")
+        page.rows([Column(), *[Column(right=True)] * 3], _effects(report.spread), head=head)
     _process(page, process)
     if report.assumptions:
         page.heading("assumed", "because no file states it")
@@ -319,17 +326,21 @@ def _figures(report: LineReport) -> list[tuple[str, str, str]]:
                 f"{report.z_even_ohm:.2f} even, {report.z_common_ohm:.2f} common",
             )
         )
-    low, high = spread.interval_ohm.low, spread.interval_ohm.high
-    rows.append(
-        ("in production", f"{low:.1f} to {high:.1f}", f"99.7 %; worst case +-{spread.linear_worst_case_pct:.0f} %")
-    )
-    inside = ", ".join(f"{100 * y.share:.0f} % in +-{y.within_pct:g} %" for y in spread.yields)
-    rows.append(("yield", "", f"{inside} of {spread.target_ohm:.4g} ohm"))
+    rows += _production(spread) if spread else [("in production", "not known", report.spread_problem)]
     rows.append(("eps_eff", f"{report.eps_eff:.3f}", f"{report.delay_ps_per_mm:.3f} ps/mm"))
     returns = ", ".join(f"{100 * r.share:.0f} % {r.plane}" for r in report.returns)
     rows.append(("returns in", "", returns))
     rows.append(("valid", "", f"to {report.limit_ghz:.0f} GHz: {report.limit_reason}"))
     return rows
+
+
+def _production(spread: ImpedanceSpread) -> list[tuple[str, str, str]]:
+    low, high = spread.interval_ohm.low, spread.interval_ohm.high
+    inside = ", ".join(f"{100 * y.share:.0f} % in +-{y.within_pct:g} %" for y in spread.yields)
+    return [
+        ("in production", f"{low:.1f} to {high:.1f}", f"99.7 %; worst case +-{spread.linear_worst_case_pct:.0f} %"),
+        ("yield", "", f"{inside} of {spread.target_ohm:.4g} ohm"),
+    ]
 
 
 def _dielectrics(report: LineReport) -> list[tuple[str, ...]]:
@@ -369,9 +380,9 @@ def _losses(page: Page, report: LineReport) -> None:
         page.verbatim((styled(text, "dim") for text in cure.split("\n")), indent=4)
 
 
-def _effects(report: LineReport) -> list[tuple[str, ...]]:
+def _effects(spread: ImpedanceSpread) -> list[tuple[str, ...]]:
     return [
         (effect.name, f"{effect.nominal:.4g}", f"+-{effect.limit_pct:.3g} %", f"{effect.at_limit_pct:.1f} %")
-        for effect in sorted(report.spread.effects, key=lambda e: -e.at_limit_pct)
+        for effect in sorted(spread.effects, key=lambda e: -e.at_limit_pct)
         if effect.at_limit_pct >= 0.1
     ]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.lines.routed import RoutedLine
-from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
+from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
+from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import copper_as_declared
 from drc_rules.analysis.return_path.return_paths import USUAL_DK, ReturnPaths

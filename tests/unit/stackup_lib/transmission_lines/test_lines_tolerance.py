@@ -25,6 +25,7 @@ from stackup_lib.transmission_lines.tolerance import (
     respond,
     sensitivities,
     spread,
+    spread_or_why,
 )
 from stackup_lib.transmission_lines.variation import VariedLine
 
@@ -407,7 +408,39 @@ def test_a_process_that_etches_the_line_away_says_so() -> None:
         spread(_inner(), 0.04, None, process)
 
 
+def test_a_line_without_a_spread_is_told_with_the_reason() -> None:
+    """Where the limits leave no line there is no spread; what cannot exist itself is still refused."""
+    process = Process(width=LengthTolerance(absolute_mm=0.02, sigmas=1))
+
+    found, why = spread_or_why(_inner(), 0.04, None, process)
+    assert found is None
+    assert "the line cannot exist" in why
+    assert spread_or_why(_inner(), 0.1, None, _budget()) == (spread(_inner(), 0.1, None, _budget()), "")
+    with pytest.raises(GeometryError, match="width"):
+        spread_or_why(_inner(), 0.0, None, process)
+
+
 # --- typical processes ---
+
+
+@pytest.mark.parametrize("width_mm,limit_mm", [(0.1, 0.02), (0.2, 0.04), (0.254, 0.0508), (0.8, 0.0508), (2.9, 0.0508)])
+def test_wide_traces_have_the_width_tolerance_that_makers_call_their_default(width_mm: float, limit_mm: float) -> None:
+    """A fifth of the width up to 10 mil, and 2 mil beyond: no maker etches 0.8 mm to 0.16 mm."""
+    standard = typical_processes()[Tier.STANDARD].process
+    assert standard.width.limit_mm(width_mm) == pytest.approx(limit_mm)
+
+
+def test_wide_pairs_with_usual_gaps_have_a_spread() -> None:
+    """0.8/0.15 and 1.0/0.2 on 1.45 mm: at +-20 % of the width their gaps would close at three limits."""
+    core = DielectricSheet(name="1", kind="core", thickness_mm=1.45, dk=4.3)
+    site = TraceEnvironment(layer="F.Cu", reference_below="B.Cu", below=(core,), copper_mm=0.035)
+    standard = typical_processes()[Tier.STANDARD].process
+    uncapped = standard.model_copy(update={"width": LengthTolerance(relative=0.2)})
+
+    for width_mm, gap_mm in ((0.8, 0.15), (1.0, 0.2)):
+        assert spread(site, width_mm, gap_mm, standard).sigma_pct < 7
+        with pytest.raises(ProcessError, match="cannot exist"):
+            spread(site, width_mm, gap_mm, uncapped)
 
 
 @pytest.mark.parametrize(
