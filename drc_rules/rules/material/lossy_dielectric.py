@@ -88,7 +88,8 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterat
             yield _by_name(clause, fast, fact.value, at_ghz)
     else:
         df = ctx.need(fact if above else ply.df_at_most(at_ghz))
-        _show(ctx, clause, fast, df)
+        if not no_better:  # else a name decides, and not the limit
+            _show(ctx, clause, fast, df)
         if no_better:
             yield _as_good(clause, fast, df, at_ghz, no_better)
         elif above:

@@ -70,9 +70,12 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftF
     if not group.stubs:
         return
     length, allowed = length_of(ctx, group), clause.limit.max or 0.0
-    ctx.shows(f"{describe_nets(ctx, group)}, stub {span_of(ctx, group)}", L=length, L_max=allowed)
     decimals = clause.limit.decimals
-    if (length.nominal if decimals is None else round(length.nominal, decimals)) <= allowed:
+    compared = length.nominal if decimals is None else round(length.nominal, decimals)
+    is_rounded = compared <= allowed < length.nominal
+    shown = compared if is_rounded else length
+    ctx.shows(f"{describe_nets(ctx, group)}, stub {span_of(ctx, group)}", L=shown, L_max=allowed)
+    if compared <= allowed:
         return
     side = ctx.board.copper_layers[group.stubs[0].side].name
     yield DraftFinding(
