@@ -179,7 +179,7 @@ MODULES = """
       (net 1 GND))
     (pad 2 thru_hole oval (at 2.54 0 45) (size 1.7 2.4) (drill oval 0.9 1.6) (layers *.Cu *.Mask)
       (net 7 "/A B"))
-    (pad "" np_thru_hole circle (at 5 0) (size 3.2 3.2) (drill 3.2) (layers *.Cu *.Mask))
+    (pad "" np_thru_hole circle (at 5.5 0) (size 3.2 3.2) (drill 3.2) (layers *.Cu *.Mask))
   )
 
   (module Odd:Custom (layer B.Cu) (tedit 5A000001) (tstamp 5E0A1B40)

@@ -49,6 +49,8 @@ def test_every_limit_that_is_shipped_can_be_stated(tmp_path: Path) -> None:
     named = [load_profile(name) for name in (BOARD, *profile_names())]
     expected = {one.kind for profile in named for one in (*profile.clauses, *profile.per_interface)}
     expected |= {row.kind for family in families() for one in family.interfaces for row in one.clause}
+    stubs = (one.stub_clause(BOARD) for family in families() for one in family.interfaces)
+    expected |= {stub.kind for stub in stubs if stub is not None}
     expected |= {one.kind for form in forms().values() for one in form.clauses()}
     assert kinds == expected
 
