@@ -409,13 +409,15 @@ def headline_of(
     if profile is None:
         return Headline.NO_WORKLOAD, NO_WORKLOAD_IN_FORM if form else NO_WORKLOAD
     undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
-    open_ = [f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}"] if undecided else []
-    if reasons := [*([lacking] if lacking else []), *open_]:
-        return Headline.NOT_PROVEN, "; ".join(reasons)
     applies = [v for v in counted if v.verdict is not Verdict.NOT_APPLICABLE]
     met = sum(v.clause.severity is Severity.ERROR for v in applies)
-    if not met:
-        return Headline.NOT_PROVEN, f"no mandatory requirement of {profile} applies"
+    reasons = [lacking] if lacking else []
+    if undecided:
+        reasons.append(f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}")
+    elif not met:
+        reasons.append(f"no mandatory requirement of {profile} applies")
+    if reasons:
+        return Headline.NOT_PROVEN, "; ".join(reasons)
     return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
 
 
