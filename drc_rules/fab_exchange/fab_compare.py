@@ -93,7 +93,8 @@ class Matched:
         """Copper layers of the board that the table lacks, or of which it lacks a dielectric next to them."""
         names = [one.layer for one in self.layers]
         near = {name: names[max(k - 1, 0) : k + 2] for k, name in enumerate(names)}
-        return frozenset(layer.name for layer in self.board.copper_layers if self.missing & {*near[layer.name]})
+        mine = (layer.name for layer in self.board.copper_layers)
+        return frozenset(name for name in mine if self.missing & {*near.get(name, [name])})
 
 
 def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) -> Matched:

@@ -179,7 +179,7 @@ Total,,1.4,,,,,,,
 _PROFILE = """title = "our board"
 extends = ["inference-pcie"]
 form = "pcie-card"
-drop = ["inference.layers"]
+drop = ["inference.layers.min"]
 
 [interfaces]
 pcie = "pcie5"
