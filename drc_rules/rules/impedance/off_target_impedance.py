@@ -154,10 +154,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     where = f"{target.title_on(line.layer)} on {names[line.layer]}"
     solved, unknown = _impedance(ctx, found, where)
     ohm = solved.ohm
-    size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
-    other = f" next to {line.other_mm:g}" if line.other_mm is not None else ""
-    shown = f"traces of {line.width_mm:g} and {line.other_mm:g} mm, gap {line.gap_mm:g} mm" if other else f"{size} mm"
-    shown += f", {line.near_fill}" if line.near_fill is not None else ""
+    size, shown = _sizes(line)
     held = judged(ctx, target, solved, unknown)
     if held.lacks is not None:
         raise held.lacks
@@ -195,22 +192,26 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
             f"nominal, before any fab tolerance{ONE_MAKERS if is_others else ''}"
         ),
-        fix=f"{'Give both traces one width' if other else 'Change the width'}: "
+        fix=f"{'Change the width' if line.other_mm is None else 'Give both traces one width'}: "
         f"{command} gives the width for {near.ohm:g} ohm",
         source=source_of(target),
-        ids=(
-            *target_ids(target),
-            names[line.layer],
-            size + other,
-            *planes,
-            *([str(line.near_fill)] if line.near_fill else []),
-        ),
+        ids=(*target_ids(target), names[line.layer], *size, *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
         severity=Severity.WARNING if is_others or abs(held.off_pct) <= target.error_pct else None,
     )
+
+
+def _sizes(line: RoutedLine) -> tuple[tuple[str, ...], str]:
+    """Return the sizes of a line as ids of its finding, and as they are shown."""
+    size = f"{line.width_mm:g}" + (f"/{line.gap_mm:g}" if line.gap_mm is not None else "")
+    fill = (str(line.near_fill),) if line.near_fill is not None else ()
+    if line.other_mm is None:
+        return (size, *fill), ", ".join((f"{size} mm", *fill))
+    both = f"traces of {line.width_mm:g} and {line.other_mm:g} mm, gap {line.gap_mm:g} mm"
+    return (f"{size} next to {line.other_mm:g}", *fill), ", ".join((both, *fill))
 
 
 def _is_unbalanced(line: RoutedLine) -> bool:

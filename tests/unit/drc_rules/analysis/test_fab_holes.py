@@ -103,7 +103,7 @@ def test_the_ring_of_a_pad_with_other_shapes_inside_is_the_least_of_them(
 def test_the_anchor_of_a_custom_pad_is_only_where_its_stack_has_it(
     tmp_path: Path, beside_mm: float, *, is_short: bool
 ) -> None:
-    """A track of 0.2 mm on In1.Cu beside a circle of 0.9 mm there: 0.25 mm off, or 0.05 mm over its rim."""
+    """A track of 0.2 mm on In1.Cu next to a circle of 0.9 mm there: 0.25 mm off, or 0.05 mm over its rim."""
     y = 20 + beside_mm
     tracks = [{"net": "/B", "layer": "In1.Cu", "width_mm": 0.2, "path_mm": [[20, y], [40, y]]}]
     board = with_stack(tmp_path, 0.5, 0.9, is_custom=True, tracks=tracks)
