@@ -219,8 +219,8 @@ def _sums_of(board: Board, copper: CopperMap, groups: Sequence[_Group], dielectr
     near_fills: dict[tuple[float, ...], NearFill] = {}
     if dielectric_mm is not None:
         reach = _fill_reach(pieces, above, below, dielectric_mm)
-        partner = np.array([group[0] + group[-1] for group in groups])[group_of[pieces.net]] - pieces.net
-        sides = fill_distances(copper, pieces.where(kept), partner[kept], reach[kept])
+        complement = np.array([group[0] + group[-1] for group in groups])[group_of[pieces.net]] - pieces.net
+        sides = fill_distances(copper, pieces.where(kept), complement[kept], reach[kept])
         near_far = _outward(gap[kept], is_right[kept], sides)
         near_fills = _near_fills(
             np.column_stack([column[kept] for column in columns[:-1]]), pieces.length_mm[kept], near_far
