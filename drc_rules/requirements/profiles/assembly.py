@@ -161,6 +161,13 @@ def shipped_limits() -> Mapping[str, tuple[Limit, ...]]:
     return {kind: tuple(limits) for kind, limits in found.items()}
 
 
+@cache
+def kinds_of_interfaces() -> frozenset[str]:
+    """Kinds whose every shipped clause is of one interface: their rules look at the nets of it."""
+    of_boards = {row.kind for name in (*profile_names(), BOARD) for row in shipped(name).clauses if not row.interface}
+    return known_kinds() - of_boards - {clause.kind for form in forms().values() for clause in form.clauses()}
+
+
 def merged(name: str, read: ProfileFile, bases: Iterable[Profile]) -> Profile:
     """Put a profile onto those that it extends; a clause of the same id takes the place of the inherited one."""
     rows: dict[str, ClauseRow | Clause] = {}

@@ -22,6 +22,7 @@ from drc_rules.requirements.profiles.assembly import (
     ProfileFile,
     Workload,
     assemble,
+    kinds_of_interfaces,
     known_kinds,
     shipped,
     shipped_limits,
@@ -105,6 +106,9 @@ def _refuse_place(where: str, row: ClauseRow) -> None:
             interface(row.interface)
         except ConfigError as error:
             _refuse(where, row.id, f"{error.where} {error.what}", error.next_step)
+    elif row.above_ghz is None and row.kind in kinds_of_interfaces():
+        fix = 'add interface = "pcie5" or another, or above_ghz = 0 for every high-speed interface without one'
+        _refuse(where, row.id, f'a "{row.kind}" is of one interface, and none is given', fix)
     if row.above_ghz is not None and not 0 <= row.above_ghz < math.inf:
         _refuse(where, row.id, f"above_ghz cannot be {row.above_ghz:g}", "give a frequency in GHz")
     for kind in row.covered_by:

@@ -10,7 +10,7 @@ import pytest
 from drc_rules.requirements.clauses import Limit
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import families
-from drc_rules.requirements.profiles.assembly import shipped_limits
+from drc_rules.requirements.profiles.assembly import kinds_of_interfaces, shipped_limits
 from drc_rules.requirements.profiles.own_profile import notes_on, refuse_other_choices
 from drc_rules.requirements.profiles.profile import BOARD, load_profile, profile_names
 from drc_rules.rules.rule import all_rules
@@ -22,7 +22,8 @@ LAYERS = "layer_count", '{ min = 4, unit = "layers" }'
 
 
 def clause(kind: str, limit: str, more: str = "", name: str = "m.x") -> str:
-    """A clause of the user's own, of the severity error."""
+    """A clause of the user's own, of the severity error, of PCIe Gen5 where its kind is of one interface."""
+    more = more or ('interface = "pcie5"\n' if kind in kinds_of_interfaces() else "")
     words = f'id = "{name}"\nkind = "{kind}"\ntitle = "mine"\nseverity = "error"\n'
     return f"[[clause]]\n{words}limit = {limit}\n{SOURCE}{more}"
 
@@ -103,6 +104,10 @@ def test_a_limit_that_the_rule_would_not_read_is_refused(tmp_path: Path, kind: s
         ('design_for = ["pcie55"]\n', 'interface "pcie55": is not known'),
         (clause(*LAYERS, 'interface = "pcie55"\n'), 'interface "pcie55" is not known'),
         (clause(*LAYERS, 'interface = "pcie"\n'), "it is one of pcie1, pcie2"),
+        (
+            clause("tg", '{ min = 150, unit = "C" }').replace('"tg"', '"foil"'),
+            "one interface, and none is given; add inter",
+        ),
         (clause("foil", '{ at_least = "LP" }', "above_ghz = nan\n"), "above_ghz cannot be nan"),
         (clause("foil", '{ at_least = "LP" }', 'above_ghz = 5\ncovered_by = ["foill"]\n'), r'did you mean "foil"\?'),
     ],
