@@ -105,7 +105,7 @@ def test_a_limit_that_the_rule_would_not_read_is_refused(tmp_path: Path, kind: s
         (clause(*LAYERS, 'interface = "pcie55"\n'), 'interface "pcie55" is not known'),
         (clause(*LAYERS, 'interface = "pcie"\n'), "it is one of pcie1, pcie2"),
         (
-            clause("tg", '{ min = 150, unit = "C" }').replace('"tg"', '"foil"'),
+            clause("tg", '{ min = 150, unit = "C" }').replace('"tg"', '"backdrill"'),
             "one interface, and none is given; add inter",
         ),
         (clause("foil", '{ at_least = "LP" }', "above_ghz = nan\n"), "above_ghz cannot be nan"),
