@@ -399,8 +399,8 @@ def test_json_says_which_board_could_not_be_checked() -> None:
 def test_same_board_and_settings_same_bytes() -> None:
     """No clock, no hash seed, no order of a dictionary in any report."""
     for form in ("text", "json"):
-        first = run("check", BOARDS / BROKEN, "--format", form, PYTHONHASHSEED="1")
-        second = run("check", BOARDS / BROKEN, "--format", form, PYTHONHASHSEED="2")
+        first = run_process("check", BOARDS / BROKEN, "--format", form, PYTHONHASHSEED="1")
+        second = run_process("check", BOARDS / BROKEN, "--format", form, PYTHONHASHSEED="2")
         assert first == second
 
 
