@@ -1,10 +1,8 @@
-"""Our facts against a real KiCad's, value by value, for every board there is: mismatch zero."""
+"""Our facts against a real KiCad's, value by value, for our own boards: mismatch zero."""
 
 from __future__ import annotations
 
 import copy
-import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,54 +10,18 @@ import pytest
 
 from fixtures import make_boards
 from stackup_lib.kicad import read_board
-from stackup_lib.kicad.read.reader import NEWEST_VERSION
-from tests.conftest import KicadCli, demo_folder
 from tests.support.kicad5_boards import whole_board
-from tests.support.kicad_facts import compare
+from tests.support.kicad_facts import PARTS, compare
 from tests.support.kicad_python import Facts, kicads_facts
 
 CopyBoard = Callable[[Path], Path]
 FIXTURES = Path(make_boards.__file__).parent / "boards"
-PARTS = {"tracks", "vias", "pads", "zones", "nets", "net classes", "layers", "board thickness", "length per net"}
-
-
-def demo_names(most_bytes: float = math.inf) -> list[str]:
-    folder = demo_folder()
-    found = sorted(folder.rglob("*.kicad_pcb")) if folder else []
-    names = [str(path.relative_to(folder)) for path in found if folder and path.stat().st_size <= most_bytes]
-    return names or ["no demo boards"]
-
-
-@pytest.mark.pcbnew
-@pytest.mark.demo
-@pytest.mark.parametrize("name", demo_names())
-def test_demo_boards_hold_what_kicad_finds(name: str, demo_boards: Path, copy_board: CopyBoard) -> None:
-    """Layers, stackup, tracks and their lengths, vias, pads, zones, fills and net classes are KiCad's own."""
-    board = copy_board(demo_boards / name)
-    found = compare(read_board(board), kicads_facts(board))
-    assert found.mismatches == []
-    assert set(found.values) >= PARTS
-
-
-@pytest.mark.kicad
-@pytest.mark.pcbnew
-@pytest.mark.demo
-@pytest.mark.parametrize("name", demo_names(most_bytes=10_000_000))
-def test_demo_boards_that_kicad_10_saved_anew(
-    name: str, demo_boards: Path, copy_board: CopyBoard, kicad_cli: KicadCli
-) -> None:
-    """The same in the spelling of KiCad 10: nets by name, teardrops without identity, new tokens."""
-    board = copy_board(demo_boards / name)
-    kicad_cli("pcb", "upgrade", board)
-    read = read_board(board)
-    assert read.format_version == NEWEST_VERSION
-    assert compare(read, kicads_facts(board)).mismatches == []
 
 
 @pytest.mark.pcbnew
 @pytest.mark.parametrize("name", make_boards.board_names())
 def test_fixture_boards_hold_what_kicad_finds(name: str, copy_board: CopyBoard) -> None:
-    """So do our own boards, backdrills included."""
+    """Layers, stackup, tracks, vias, pads, zones, fills, net classes and backdrills are KiCad's own."""
     board = copy_board(FIXTURES / name / f"{name}.kicad_pcb")
     found = compare(read_board(board), kicads_facts(board))
     assert found.mismatches == []
@@ -122,31 +84,3 @@ def test_a_difference_would_be_seen(table: str, backdrilled: tuple[Path, Facts])
     board = read_board(path)
     assert compare(board, facts).mismatches == []
     assert any(line.startswith(table) for line in compare(board, changed).mismatches)
-
-
-@pytest.mark.kicad
-@pytest.mark.demo
-@pytest.mark.parametrize("name", demo_names(most_bytes=10_000_000))
-def test_drilled_holes_are_kicads_own(
-    name: str, demo_boards: Path, copy_board: CopyBoard, kicad_cli: KicadCli, tmp_path: Path
-) -> None:
-    """Holes by size, form, plating and source: the table that `pcb export stats` prints."""
-    path = copy_board(demo_boards / name)
-    out = tmp_path / "stats.json"
-    kicad_cli("pcb", "export", "stats", "--format", "json", "-o", out, path)
-    theirs: dict[tuple[object, ...], int] = {}
-    for row in json.loads(out.read_text(encoding="utf-8"))["drill_holes"]:
-        sizes = (float(row[side].removesuffix(" mm")) for side in ("x_size", "y_size"))
-        key = row["source"], *(round(size, 4) for size in sizes), row["plated"]
-        theirs[key] = theirs.get(key, 0) + row["count"]
-    board = read_board(path)
-    ours: dict[tuple[object, ...], int] = {}
-    for drill in board.vias.drill_mm.tolist():
-        key = "Via", round(drill, 4), round(drill, 4), True
-        ours[key] = ours.get(key, 0) + 1
-    pads = board.pads
-    for x, y, kind in zip(pads.drill_x_mm.tolist(), pads.drill_y_mm.tolist(), pads.kind.tolist(), strict=True):
-        if x > 0:
-            key = "Pad", round(x, 4), round(y, 4), kind == 1
-            ours[key] = ours.get(key, 0) + 1
-    assert ours == theirs

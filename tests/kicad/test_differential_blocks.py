@@ -12,7 +12,7 @@ from fixtures import make_boards
 from stackup_lib.kicad.read.header import load
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.scan import Blocks, head, scan, without_comments
-from tests.conftest import demo_folder
+from tests.support.demo_names import demo_names
 from tests.support.kicad5_boards import whole_board
 from tests.support.kicad_boards import board_text, kicad_layout
 
@@ -83,15 +83,8 @@ def walk(node: tree.Node) -> Iterator[str]:
             yield part
 
 
-def boards(*, big: bool) -> list[str]:
-    folder = demo_folder()
-    found = sorted(folder.rglob("*.kicad_pcb")) if folder else []
-    names = [str(p.relative_to(folder)) for p in found if folder and (p.stat().st_size >= BIG) == big]
-    return names or ["no demo boards"]
-
-
 @pytest.mark.demo
-@pytest.mark.parametrize("name", boards(big=False))
+@pytest.mark.parametrize("name", demo_names(most_bytes=BIG))
 def test_blocks_of_demo_boards_are_sexpdatas(name: str, demo_boards: Path) -> None:
     """Block by block: where each begins and ends, its lists, and every word in it."""
     assert assert_same_blocks((demo_boards / name).read_bytes()) > 1000
@@ -99,7 +92,7 @@ def test_blocks_of_demo_boards_are_sexpdatas(name: str, demo_boards: Path) -> No
 
 @pytest.mark.demo
 @pytest.mark.bench
-@pytest.mark.parametrize("name", boards(big=True))
+@pytest.mark.parametrize("name", demo_names(above_bytes=BIG))
 def test_blocks_of_the_big_demo_boards_are_sexpdatas(
     name: str, demo_boards: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -30,7 +30,7 @@ from stackup_lib.kicad.syntax.scan import head, scan
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_edit, apply_together, digest
 from stackwright.commands.apply.apply import PlanParts, propose
 from stackwright.text.output import OutputError, check_target, write_file
-from tests.conftest import demo_folder
+from tests.support.demo_names import demo_names
 from tests.support.kicad5_boards import whole_board
 from tests.support.kicad_boards import HEAD_V10, STACKUP, board_text, kicad_layout
 from tests.support.killed_writers import SCENARIOS
@@ -430,15 +430,8 @@ def test_apply_and_undo_of_every_fixture_board(name: str, tmp_path: Path) -> Non
     assert_only_the_stackup_changed(path.read_bytes(), apply_and_undo(path))
 
 
-def demo_names() -> list[str]:
-    folder = demo_folder()
-    found = sorted(folder.rglob("*.kicad_pcb")) if folder else []
-    names = [str(p.relative_to(folder)) for p in found if folder and p.stat().st_size < BIG]
-    return names or ["no demo boards"]
-
-
 @pytest.mark.demo
-@pytest.mark.parametrize("name", demo_names())
+@pytest.mark.parametrize("name", demo_names(most_bytes=BIG))
 def test_apply_and_undo_of_every_demo_board(name: str, demo_boards: Path, tmp_path: Path) -> None:
     """KiCad's own boards too."""
     path = copied(demo_boards / name, tmp_path)

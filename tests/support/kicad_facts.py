@@ -22,6 +22,9 @@ Row = tuple[object, ...]
 
 NM = 1_000_000
 MOST_SHOWN = 6
+PARTS = {"tracks", "vias", "pads", "zones", "nets", "net classes", "layers", "board thickness", "length per net"}
+"""Tables that every board has."""
+
 LENGTH_NM = 0.5
 ARC_NM = 100
 """KiCad moves an arc's centre to a round number of nanometres, within what start, middle and end leave open."""
