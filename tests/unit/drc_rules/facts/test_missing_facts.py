@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,13 @@ MISSING = {
 
 
 def verdicts(case: Case) -> dict[str, ClauseVerdict]:
-    return {v.clause.id: v for v in case.verdicts() if v.code[:3] in FAMILIES}
+    return {v.clause.id: v for v in case.judged(FAMILIES).verdicts if v.code.startswith(FAMILIES)}
+
+
+@cache
+def without(fact: str) -> dict[str, ClauseVerdict]:
+    """The verdicts on our card without a fact."""
+    return verdicts(MISSING[fact].without(card()))
 
 
 def said(verdict: ClauseVerdict) -> str:
@@ -128,7 +135,7 @@ def test_the_card_is_decided_in_full() -> None:
 @pytest.mark.parametrize("fact", MISSING)
 def test_what_rests_on_a_missing_fact_says_how_to_supply_it(fact: str) -> None:
     """Not passed, and the text names the key of the settings or the place in KiCad."""
-    found = verdicts(MISSING[fact].without(card()))
+    found = without(fact)
 
     for clause, phrase in MISSING[fact].asks.items():
         assert found[clause].verdict.value == "not verifiable", clause
@@ -138,7 +145,7 @@ def test_what_rests_on_a_missing_fact_says_how_to_supply_it(fact: str) -> None:
 @pytest.mark.parametrize("fact", MISSING)
 def test_every_open_question_says_what_to_do(fact: str) -> None:
     """A line to paste, a place in KiCad, or to route it."""
-    found = [v for v in verdicts(MISSING[fact].without(card())).values() if v.verdict.value == "not verifiable"]
+    found = [v for v in without(fact).values() if v.verdict.value == "not verifiable"]
 
     assert found
     for verdict in found:
