@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tomllib
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "plugin" / "docs" / "pages" / "texts").rglob("*.md"))]
 
 
+@functools.cache
 def validator() -> jsonschema.Draft202012Validator:
     schema = settings_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
