@@ -44,8 +44,8 @@ def test_the_class_of_a_ply_is_its_laminates(tmp_path: Path) -> None:
     assert unknown.value is None and 'material = "?"' in unknown.how_to_give
 
 
-@pytest.mark.parametrize("at_ghz,ghz,counts", [(8, 8, True), (8, 10, True), (8, 10.1, False), (8, 2, True)])
-def test_a_declared_df_counts_from_four_fifths_of_the_frequency(
+@pytest.mark.parametrize("at_ghz,ghz,counts", [(8, 8, True), (8, 10, True), (8, 10.1, False), (8, 6.4, True)])
+def test_a_declared_df_counts_up_to_four_fifths_of_either_frequency(
     at_ghz: float, ghz: float, counts: bool, tmp_path: Path
 ) -> None:
     """0.016 at 8 GHz is less than 370HR typically has: taken up to 10 GHz, above that the data sheet's."""
@@ -71,6 +71,22 @@ def test_a_df_declared_at_a_lower_frequency_is_the_least_it_can_be(tmp_path: Pat
     assert (worse.value, worse.confidence) == (0.15, Confidence.LOW)
     assert plain.value is not None and plain.value < 0.05
     assert (bare.value, bare.origin) == (plain.value, plain.origin)
+
+
+def test_a_df_declared_at_a_higher_frequency_is_the_most_it_can_be(tmp_path: Path) -> None:
+    """370HR has 0.0220 at 2 GHz: 0.024 at 10 leaves that, 0.019 counts itself. Of an unknown one the least is open."""
+    for name in ("worse", "better", "unknown"):
+        (tmp_path / name).mkdir()
+    plain = core(tmp_path).df_at(2)
+    worse = core(tmp_path / "worse", "df = 0.024\nat_ghz = 10\n")
+    better = core(tmp_path / "better", "df = 0.019\nat_ghz = 10\n")
+    unknown = core(tmp_path / "unknown", "df = 0.01\nat_ghz = 10\n", material="Unobtainium")
+
+    assert (worse.df_at(2).value, worse.df_bound_at(2)) == (plain.value, "")
+    assert (better.df_at(2).value, better.df_bound_at(2), better.df_at_most(2).value) == (0.019, "most", 0.019)
+    assert better.df_bound_at(10) == ""
+    assert unknown.df_spread_at(2) == (0.0002, 0.01)
+    assert (unknown.df_at(20).known, unknown.df_at_least(20).value, unknown.df_bound_at(20)) == (False, 0.01, "least")
 
 
 def test_above_the_last_frequency_of_its_sheet_a_df_is_a_range(tmp_path: Path) -> None:
