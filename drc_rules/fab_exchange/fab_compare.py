@@ -208,7 +208,8 @@ def _compare(
     figures += _permittivity(row, plies, fab)
     figures += _glass_transition(plies, fab)
     differs = {one.what for one in figures if one.outcome is not CompareOutcome.ACCEPT and one.fab}
-    dropped = ["material", "df", "at_ghz", "dk"] if "material" in differs else ["dk"] if "Dk" in differs else []
+    of_dk = ["dk", "dk_at_ghz"]
+    dropped = ["material", "df", "at_ghz", *of_dk] if "material" in differs else of_dk if "Dk" in differs else []
     match = LayerMatch(layer=row.name, lines=lines, figures=tuple(figures))
     return match, _built(row, stated, fab, differs), {**dict.fromkeys(dropped), **_declared_by(fab, differs)}
 

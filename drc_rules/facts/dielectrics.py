@@ -39,7 +39,7 @@ from stackup_lib.materials import (
     loss_class_from_df,
 )
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
-from stackup_lib.transmission_lines.materials.laminate_models import through_point
+from stackup_lib.transmission_lines.materials.laminate_models import laminate_model
 
 SAME_FREQUENCY = 0.8
 """A declared Df is that at a frequency when the lower of the two frequencies is at least this share of the other.
@@ -237,7 +237,10 @@ class DielectricPly:
 
     def how_to_declare_df(self, frequency_ghz: float) -> str:
         """Return the lines of `stackwright.toml` that declare the Df at a frequency."""
-        return f'[declared.dielectric."{self.row}"]\ndf = "?"\nat_ghz = {frequency_ghz:g}'
+        said = self.declaration
+        keeps_dk = said.dk is not None and said.dk_at_ghz is None and said.at_ghz not in (None, frequency_ghz)
+        kept = f"\ndk_at_ghz = {said.at_ghz:g}" if keeps_dk else ""
+        return f'[declared.dielectric."{self.row}"]\ndf = "?"\nat_ghz = {frequency_ghz:g}{kept}'
 
     def is_df_declared_at(self, frequency_ghz: float) -> bool:
         """Tell whether a Df is declared for a frequency, not for another one."""
@@ -395,10 +398,11 @@ class DielectricPly:
 
     def _carried_dk(self, dk: float, frequency_ghz: float) -> float:
         """Return a declared Dk as it is at another frequency, by the Df that is declared with it."""
-        df, at_ghz = self.declaration.df, self.declaration.at_ghz
-        if df is None or at_ghz is None or self.df_fault is not None:
+        df, df_ghz, dk_ghz = self.declaration.df, self.declaration.at_ghz, self.declaration.dk_ghz
+        if df is None or df_ghz is None or dk_ghz is None or self.df_fault is not None:
             return dk
-        return round(float(through_point(dk, df, at_ghz).permittivity(frequency_ghz).real), DK_DIGITS)
+        carried = laminate_model((), dk, dk_ghz, df, df_ghz)
+        return round(float(carried.permittivity(frequency_ghz).real), DK_DIGITS)
 
     def catalogue_dk_at(self, frequency_ghz: float) -> Fact[float]:
         """Dk of the catalogue at a frequency, for the construction that the text names."""

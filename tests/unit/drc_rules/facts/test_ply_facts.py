@@ -107,16 +107,32 @@ def test_above_the_last_frequency_of_its_sheet_a_df_is_a_range(tmp_path: Path) -
 
 def test_a_declared_dk_is_carried_from_its_frequency(tmp_path: Path) -> None:
     """4.14 at 10 GHz with a Df of 0.021 is 4.27 at 1 GHz: by 2/pi Df per e-fold, 3.1 %; without a frequency 4.14."""
-    for name in ("bare", "dk only", "impossible"):
+    for name in ("bare", "dk only", "impossible", "own"):
         (tmp_path / name).mkdir()
     dated = core(tmp_path, "dk = 4.14\ndf = 0.021\nat_ghz = 10\n", material="FR4").dk_at(1)
     there = core(tmp_path / "bare", "dk = 4.14\ndf = 0.021\n", material="FR4").dk_at(1)
     alone = core(tmp_path / "dk only", "dk = 4.14\nat_ghz = 10\n", material="FR4").dk_at(1)
     odd = core(tmp_path / "impossible", "dk = 1.9\ndf = 0.19\nat_ghz = 10\n", material="Unobtainium").dk_at(1)
 
+    own = core(tmp_path / "own", "dk = 4.14\ndf = 0.021\nat_ghz = 10\ndk_at_ghz = 1\n", material="FR4")
+
+    assert (own.dk_at(1).value, own.df_at(10).value) == (4.14, 0.021)
     assert dated.value == pytest.approx(4.14 * (1 + 2 / math.pi * 0.021 * math.log(10)), abs=0.005)
     assert there.value == alone.value == 4.14
     assert odd.value is None
+
+
+def test_a_df_at_another_frequency_leaves_the_dk_at_its_own(tmp_path: Path) -> None:
+    """One `at_ghz` holds for both until the Df is to be declared elsewhere."""
+    for name in ("df", "apart"):
+        (tmp_path / name).mkdir()
+    both = core(tmp_path, "dk = 4.14\ndf = 0.021\nat_ghz = 10\n")
+    only_df = core(tmp_path / "df", "df = 0.021\nat_ghz = 10\n")
+    apart = core(tmp_path / "apart", "dk = 4.14\ndf = 0.021\nat_ghz = 10\ndk_at_ghz = 1\n")
+
+    assert both.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16\ndk_at_ghz = 10')
+    assert only_df.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16')
+    assert apart.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16')
 
 
 def test_a_ply_of_an_unknown_laminate_has_no_df_until_one_is_declared_at_its_frequency(tmp_path: Path) -> None:
