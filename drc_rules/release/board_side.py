@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from drc_rules.analysis.impedance.board_targets import board_targets
+from drc_rules.analysis.impedance.board_targets import ordered_targets
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, PadKind
 from stackup_lib.board.stackup import LayerKind, Ply, Stackup, StackupLayer
@@ -69,7 +69,7 @@ def board_side(ctx: Context) -> BoardSide:
     """Return what the board states."""
     board = ctx.board
     stackup = None if ctx.is_default_stackup else board.stackup
-    targets = board_targets(ctx)
+    targets = ordered_targets(ctx)
     return BoardSide(
         board,
         stackup,

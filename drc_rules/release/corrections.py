@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.impedance.board_targets import board_targets
+from drc_rules.analysis.impedance.board_targets import ordered_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.facts.context import Context
@@ -33,7 +33,7 @@ def corrected_file(ctx: Context, content: bytes, place: str) -> bytes:
 
 
 def _impedances(ctx: Context, side: BoardSide) -> Iterator[ImpedanceSpec]:
-    for target in board_targets(ctx):
+    for target in ordered_targets(ctx):
         lengths: dict[int, dict[tuple[float, float | None], float]] = {}
         lines: dict[tuple[int, float, float | None], RoutedLine] = {}
         for line in target.routed:

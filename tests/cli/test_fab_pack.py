@@ -375,6 +375,23 @@ def test_a_substitute_without_public_data_is_to_be_asked_about(tmp_path: Path) -
     assert notes["substitution of laminates"] == "IS400 by IT-180A (not judged, ask first), S1000-2M"
 
 
+def test_a_line_too_short_for_a_verdict_is_ordered_all_the_same(tmp_path: Path) -> None:
+    """The carrier's USB 2.0 pairs are 49 mm long, where 62.5 mm count: the fab controls them as well.
+
+    Of MIPI D-PHY and USB 3.2, whose lines count, nothing is added.
+    """
+    board = copied("edge_jetson_carrier_fit", tmp_path, "carrier")
+    rows = pack(board, tmp_path / "pack")["impedance"]
+    found = [(row["layer"], row["for"], row["target ohm"], row["width mm"], row["gap mm"]) for row in rows]
+
+    assert found == [
+        ("F.Cu", "MIPI D-PHY", "100", "0.12", "0.15"),
+        ("B.Cu", "MIPI D-PHY", "100", "0.12", "0.15"),
+        ("F.Cu", "USB 3.2 Gen1", "90", "0.16", "0.15"),
+        ("F.Cu", "USB 2.0 high speed", "90", "0.16", "0.15"),
+    ]
+
+
 def test_holes_and_protection_are_counted(card: Path, tmp_path: Path) -> None:
     """Every via and drilled pad is in the table of holes, every via in the table of protection."""
     tables = pack(card, tmp_path / "pack")

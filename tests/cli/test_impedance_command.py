@@ -257,12 +257,15 @@ def test_another_stackup_leaves_short_lines_as_they_are(tmp_path: Path, capsys: 
     assert "no net has a target" not in out
 
 
-def test_the_table_for_the_fab_says_that_lines_are_too_short(tmp_path: Path) -> None:
-    """Not that no net has a target, which holds of a board without USB."""
+def test_the_table_for_the_fab_has_lines_that_are_too_short_for_a_verdict(tmp_path: Path) -> None:
+    """USB of 15 mm is built as well. Where nothing is routed, or has a target, the table says which."""
     short = mini_context(tmp_path / "short", {**SHORT_USB, "pairs": USB_PAIR})
+    unrouted = mini_context(tmp_path / "unrouted", SHORT_USB)
     none = mini_context(tmp_path / "none", {"copper_layers": 2})
 
-    assert impedance_table(short).remarks == ("What has a target impedance is routed too short to count.",)
+    ((layer, _, ohm, *_),) = impedance_table(short).rows
+    assert (layer, ohm) == ("F.Cu", "90")
+    assert impedance_table(unrouted).remarks == ("No net with a target impedance is routed as one.",)
     assert impedance_table(none).remarks == ("No net has a target impedance.",)
 
 

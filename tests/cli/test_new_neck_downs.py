@@ -12,7 +12,8 @@ from drc_rules.stackup_design.plan_file import parse_plan, write_plan
 from stackup_lib.board.planned import PlannedRule
 from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.synthesis import suggest
-from stackup_lib.synthesis.candidates import DF_GHZ, DK_GHZ
+from stackup_lib.synthesis.constructions import DF_GHZ
+from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackwright.commands.apply.new_plan import neck_mm, plan_of_answer
 from tests.support.mini import mini_file
 from tests.unit.stackup_lib.synthesis.test_synthesis import ALL
