@@ -44,7 +44,7 @@ from stackup_lib.transmission_lines.materials.laminate_models import laminate_mo
 SAME_FREQUENCY = 0.8
 """A declared Df is that at a frequency when the lower of the two frequencies is at least this share of the other.
 
-Df rises with frequency: one from above is the most that it is, one from below the least."""
+Df rises with frequency: one from above is its upper bound, one from below its lower bound."""
 
 CLASS_GHZ = (8.0, 14.0)
 """Frequencies at which a Df gives the loss class as it is."""
