@@ -132,6 +132,8 @@ def _fitted(actions: list[str], blocks: list[list[str]], settings: str) -> tuple
         head = _bare(block[0])
         rows = block[1:] if head.startswith("[") else block
         where = f"add to {head} in {FILE_NAME}" if head.startswith("[") else f"add above all tables of {FILE_NAME}"
+        if taken := _taken(settings, block):
+            where += f", in place of its {' and '.join(taken)}"
         actions += [f"# {where}:", *(f"# {row}" for row in rows)]
     return (*actions, *pasted)
 
@@ -143,6 +145,19 @@ def _loads_as_meant(text: str, longer: str, head: str) -> bool:
     except TomlError:
         return False
     return head.startswith("[") or before.keys() != after.keys()
+
+
+def _taken(settings: str, block: list[str]) -> list[str]:
+    """Return the keys of a table's block that the settings give already: TOML takes none twice."""
+    try:
+        here: object = read_toml(settings)
+        path: object = read_toml(_bare(block[0]))
+    except TomlError:
+        return []
+    while isinstance(path, dict) and path:
+        name, path = next(iter(path.items()))
+        here = here.get(name) if isinstance(here, dict) else None
+    return [key for row in block[1:] if isinstance(here, dict) and (key := _key(row)) in here]
 
 
 def _bare(head: str) -> str:

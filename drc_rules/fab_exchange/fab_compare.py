@@ -1,7 +1,7 @@
 """What the fab sent back against what the board states: layer by layer, and the board as the fab would build it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from enum import StrEnum
 
@@ -73,7 +73,8 @@ class Matched:
 
     Attributes:
         content: that board's file; the board's own bytes where nothing differs.
-        row_contents, row_configs: file and settings with one row of the fab's alone, by the row's name.
+        changed: the rows that the fab builds otherwise, top to bottom.
+        with_rows: makes file and settings of the board with some of these rows as the fab builds them.
         missing: the board's rows, copper to copper, that the table lacks.
         not_judged: why the fab's stackup cannot be judged as a whole, "" where it can.
     """
@@ -82,8 +83,8 @@ class Matched:
     board: Board
     config: Config
     content: bytes
-    row_contents: dict[str, bytes]
-    row_configs: dict[str, Config]
+    changed: tuple[str, ...]
+    with_rows: Callable[[Collection[str]], tuple[bytes, Config]]
     notes: tuple[str, ...] = ()
     missing: frozenset[str] = frozenset()
     not_judged: str = ""
@@ -137,17 +138,19 @@ def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) ->
 
     old, new = ctx.declarations.config.declared.dielectric, written(rows)
     said_anew = {name for name, one in dielectrics.items() if one != old.get(name)}
-    changed = [k for k, row in enumerate(rows) if row != planned.rows[k] or row.name in said_anew]
-    names = {k: rows[k].name for k in changed}
-    alone = {n: written([*planned.rows[:k], rows[k], *planned.rows[k + 1 :]]) for k, n in names.items()}
-    settings = {n: _config_for(ctx, {**old, **({n: dielectrics[n]} if n in dielectrics else {})}) for n in alone}
+
+    def with_rows(names: Collection[str]) -> tuple[bytes, Config]:
+        """Declarations of rows that the fab replaces are dropped: of these rows alone."""
+        mixed = [row if row.name in names else own for row, own in zip(rows, planned.rows, strict=True)]
+        return written(mixed), _config_for(ctx, {**old, **{n: dielectrics[n] for n in names if n in dielectrics}})
+
     return Matched(
         layers=(*layers, *(_extra(row) for row in aligned.extra)),
         board=read_board(path, text=new),
         config=_config_for(ctx, dielectrics),
         content=new,
-        row_contents=alone,
-        row_configs=settings,
+        changed=tuple(row.name for k, row in enumerate(rows) if row != planned.rows[k] or row.name in said_anew),
+        with_rows=with_rows,
         notes=(*fab.notes, *aligned.notes),
         missing=frozenset(group.row.name for group in aligned.groups if group.is_missing),
         not_judged=_not_judged(aligned),
@@ -205,7 +208,8 @@ def _compare(
     figures += _permittivity(row, plies, fab)
     figures += _glass_transition(plies, fab)
     differs = {one.what for one in figures if one.outcome is not CompareOutcome.ACCEPT and one.fab}
-    dropped = ["material", "df", "at_ghz", "dk"] if "material" in differs else ["dk"] if "Dk" in differs else []
+    of_dk = ["dk", "dk_at_ghz"]
+    dropped = ["material", "df", "at_ghz", *of_dk] if "material" in differs else of_dk if "Dk" in differs else []
     match = LayerMatch(layer=row.name, lines=lines, figures=tuple(figures))
     return match, _built(row, stated, fab, differs), {**dict.fromkeys(dropped), **_declared_by(fab, differs)}
 

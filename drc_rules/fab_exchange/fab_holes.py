@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.analysis.via.hole_groups import depth_mm, groups_of
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure_mm
+from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure_mm, to_um
 from drc_rules.facts.context import Context
 from drc_rules.release.board_side import board_side
 from stackup_lib.board.board import Board
@@ -59,16 +59,14 @@ def _to_a_micrometre(sizes: Mapping[float, int]) -> Counter[float]:
     """Return how many holes there are of each size that a drill table tells apart."""
     found: Counter[float] = Counter()
     for size, many in sizes.items():
-        found[round(size, 3)] += many
+        found[to_um(size)] += many
     return found
 
 
 def _depths_mm(ctx: Context) -> dict[tuple[int, int, float], float]:
     """Return the depth of plated holes by span and diameter; empty where the stackup does not say."""
     try:
-        return {
-            (group.top, group.bottom, round(group.drill_mm, 3)): depth_mm(ctx, group) for group in ctx.get(groups_of)
-        }
+        return {(group.top, group.bottom, to_um(group.drill_mm)): depth_mm(ctx, group) for group in ctx.get(groups_of)}
     except MissingFact:
         return {}
 
@@ -83,7 +81,7 @@ def protection_table(ctx: Context) -> FabTable:
         types = [COPPER if k in under and kind == BURIED else kind for k, kind in enumerate(types)]
     columns = (vias.start_layer.tolist(), vias.end_layer.tolist(), vias.drill_mm.tolist(), types)
     for first, last, drill, kind in zip(*columns, strict=True):
-        found[first, last, round(drill, 3), kind] += 1
+        found[first, last, to_um(drill), kind] += 1
     rows = tuple(
         (names[a], names[b], figure_mm(drill), kind, str(n)) for (a, b, drill, kind), n in sorted(found.items())
     )

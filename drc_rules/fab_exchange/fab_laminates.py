@@ -8,14 +8,14 @@ from pathlib import Path
 from drc_rules.engine.check import check_board
 from drc_rules.fab_exchange.fab_notes import in_ranges, laminate_rows
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
-from drc_rules.fab_exchange.fab_verdict import clause_changes
+from drc_rules.fab_exchange.fab_verdict import ClauseChange, clause_changes
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.settings.config import Config, DielectricDeclaration
 from stackup_lib.materials import Laminate, catalogue
 
-WORSE, NO_WORSE = "makes worse: ", "no requirement gets worse"
+WORSE, NOT_PROVEN, NO_WORSE = "makes worse: ", "leaves open: ", "no requirement gets worse"
 AT_GHZ = 10.0
 """Where a substitute's Dk and Df are read: data sheets lead with it."""
 
@@ -91,20 +91,25 @@ def _judged(
                 after = check_board(
                     path, config=_with(config, rows, other), overrides=overrides, text=content, tables=False
                 )
-                worse = [
-                    change
-                    for change in clause_changes(before, after)
-                    if change.is_worse and change.after is not change.before and change.clause not in OF_THE_FILE
-                ]
-                said = "; ".join(f"{change.title}: {change.after_words}" for change in worse)
-                yield family, other.family, f"{WORSE}{said}" if worse else NO_WORSE
+                changes = [one for one in clause_changes(before, after) if one.clause not in OF_THE_FILE]
+                yield family, other.family, _judgement([one for one in changes if one.is_worse])
+
+
+def _judgement(worse: list[ClauseChange]) -> str:
+    """Return what clauses that get worse say of a substitute: those that it fails, then those left open."""
+    failed = [one for one in worse if one.after is not one.before and not one.is_open]
+    opened = [one for one in worse if one.is_open]
+    said = "; ".join(f"{one.title}: {one.after_words}" for one in (*failed, *opened))
+    if not said:
+        return NO_WORSE
+    return f"{WORSE if failed else NOT_PROVEN}{said}"
 
 
 def _with(config: Config, rows: list[str], laminate: Laminate) -> Config:
-    """Return the settings with a laminate declared for some rows."""
-    tg, dk, df = laminate.tg_fact().value, laminate.dk_at(AT_GHZ).value, laminate.df_at(AT_GHZ).value
-    said: dict[str, object] = {"material": laminate.family, "dk": dk, "df": df}
-    if dk or df:
+    """Return the settings with a laminate declared for some rows; its Df is the catalogue's at each frequency."""
+    tg, dk = laminate.tg_fact().value, laminate.dk_at(AT_GHZ).value
+    said: dict[str, object] = {"material": laminate.family, "dk": dk}
+    if dk:
         said["at_ghz"] = AT_GHZ
     if tg and tg.method.value in ("DSC", "TMA", "DMA"):
         said |= {"tg_c": tg.value_c, "tg_method": tg.method.value}

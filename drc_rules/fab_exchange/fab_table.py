@@ -32,5 +32,10 @@ def figure(value: float | None) -> str:
 
 
 def figure_mm(value_mm: float | None) -> str:
-    """Return a length to a micrometre, or `NOT_STATED`; what is thinner keeps its digits."""
-    return figure(value_mm and (round(value_mm, 3) or value_mm))
+    """Return a length as `to_um` rounds it, or `NOT_STATED`."""
+    return figure(value_mm and to_um(value_mm))
+
+
+def to_um(value_mm: float) -> float:
+    """Return a length in mm to a micrometre; what is thinner as it is, since it is not 0."""
+    return round(value_mm, 3) or value_mm

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from drc_rules.analysis.impedance.board_targets import board_targets
+from drc_rules.analysis.impedance.board_targets import ordered_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
@@ -118,7 +118,10 @@ def _dielectric(ply: DielectricPly, thickness_mm: float | None) -> tuple[str, ..
 
 
 def impedance_table(ctx: Context) -> FabTable:
-    """Return every controlled geometry of the board by target and layer, the longest first."""
+    """Return every controlled geometry of the board by target and layer, the longest first.
+
+    Lines that are too short for a verdict are ordered, too.
+    """
     head = (
         "layer",
         "for",
@@ -134,15 +137,15 @@ def impedance_table(ctx: Context) -> FabTable:
         "coupon",
     )
     lines, titles = Lines(ctx), _titles(ctx)
-    rows = [row for target in board_targets(ctx) for row in _geometries(lines, target, titles)]
+    rows = [row for target in ordered_targets(ctx) for row in _geometries(lines, target, titles)]
     rows = [(*row, _coupon(ctx, number)) for number, row in enumerate(rows, start=1)]
     remarks = (
         "Widths and gaps are as drawn, at the base of the trace; the solved impedance and how far it is off "
         "its target are Stackwright's.",
     )
     if not rows:
-        short = bool(ctx.get(nets_by_target))
-        words = "What has a target impedance is routed too short to count" if short else "No net has a target impedance"
+        has_target = bool(ctx.get(nets_by_target))
+        words = "No net with a target impedance is routed as one" if has_target else "No net has a target impedance"
         remarks = (f"{words}.",)
     return FabTable(name="impedance", title="Impedances", head=head, rows=tuple(rows), remarks=remarks)
 

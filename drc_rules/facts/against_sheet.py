@@ -27,6 +27,9 @@ frequency (Tachyon 100G), so that a sheet which tabulates none leaves no more ro
 values of other laminates, and values at 1 GHz of the very low-loss ones, stated for 10 GHz or more.
 """
 
+MOST_DF_SHARE = 1.1
+"""A Df above this share of the highest of a laminate's sheets is worse than they are sure of."""
+
 LOWEST_OF_FR4 = CLASS_BORDER[LossClass.LOW]
 """A bare "FR4" may be any laminate of standard or mid loss."""
 
@@ -87,6 +90,12 @@ def is_better_than(laminate: Laminate, df: float, at_ghz: float | None) -> bool:
     """Tell whether a Df is far below those of a laminate's sheets; False where no sheet tells."""
     sheets = sheet_df(laminate, at_ghz)
     return sheets is not None and df < LEAST_DF_SHARE * sheets.low
+
+
+def is_worse_than(laminate: Laminate, df: float, at_ghz: float) -> bool:
+    """Tell whether a Df is above those of a laminate's sheets by more than they are sure of; False where none tells."""
+    sheets = sheet_df(laminate, at_ghz)
+    return sheets is not None and df > MOST_DF_SHARE * sheets.high + 1e-9
 
 
 def understated_notes(found: Iterable[Understated]) -> Iterator[str]:

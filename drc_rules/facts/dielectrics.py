@@ -6,7 +6,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
-from drc_rules.facts.against_sheet import Understated, is_better_than, is_dk_of, sheet_df, sheet_dk
+from drc_rules.facts.against_sheet import (
+    Understated,
+    is_better_than,
+    is_dk_of,
+    is_worse_than,
+    sheet_df,
+    sheet_dk,
+)
 from drc_rules.facts.declared import Declarations
 from drc_rules.facts.declared_tg import agree, counts
 from drc_rules.facts.row_faults import (
@@ -14,6 +21,7 @@ from drc_rules.facts.row_faults import (
     correct,
     df_is_possible,
     dk_is_possible,
+    limit_of,
     sheet_is_possible,
 )
 from drc_rules.settings.config import DielectricDeclaration
@@ -31,10 +39,12 @@ from stackup_lib.materials import (
     loss_class_from_df,
 )
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
-from stackup_lib.transmission_lines.materials.laminate_models import through_point
+from stackup_lib.transmission_lines.materials.laminate_models import laminate_model
 
 SAME_FREQUENCY = 0.8
-"""A declared Df counts at a frequency when it was taken at no less than this share of it: Df grows with frequency."""
+"""A declared Df is that at a frequency when the lower of the two frequencies is at least this share of the other.
+
+Df rises with frequency: one from above is its upper bound, one from below its lower bound."""
 
 CLASS_GHZ = (8.0, 14.0)
 """Frequencies at which a Df gives the loss class as it is."""
@@ -147,31 +157,52 @@ class DielectricPly:
         return replace(fact, name=name, confidence=least(fact.confidence, laminate.confidence))
 
     def df_at(self, frequency_ghz: float) -> Fact[float]:
-        """Df at a frequency: declared, else from the catalogue; KiCad's bare number states no frequency."""
-        name = f"Df of {self.label} at {frequency_ghz:g} GHz"
-        how = f'[declared.dielectric."{self.row}"]\ndf = "?"\nat_ghz = {frequency_ghz:g}'
-        declaration = self.declaration
-        is_at = declaration.at_ghz is not None and declaration.at_ghz >= SAME_FREQUENCY * frequency_ghz
-        if self.df_fault is not None and (declaration.df is None or is_at):
+        """Df at a frequency: declared, else from the catalogue; KiCad's bare number states no frequency.
+
+        One that is declared at another frequency bounds it, and counts where the catalogue's is beyond that bound:
+        `df_bound_at`.
+        """
+        name, stands = f"Df of {self.label} at {frequency_ghz:g} GHz", self._declared_df_stands(frequency_ghz)
+        if self.df_fault is not None and (self.declaration.df is None or stands in ("at", "above")):
             return unknown(self.df_fault.name, self.df_fault.how_to_give)
-        if declaration.df is not None and is_at:
-            source = f'dielectric."{self.row}".df'
-            declared = self.declarations.of_stackup(name, declaration.df, source)
-            return declared or unknown(name, how)
-        laminate = self.laminate
+        declared = self._declared_df(name) if stands else None
+        if declared is not None and (stands == "at" or (stands == "above" and declared.stale)):
+            return declared
+        fact = self._catalogue_df_at(frequency_ghz, name)
+        if declared is None or declared.value is None:
+            return fact
+        if stands == "above":
+            return fact if fact.value is not None and self._is_below_declared(fact.value) else declared
+        if fact.value is not None and declared.value > fact.value:
+            return replace(declared, confidence=Confidence.LOW, how_to_give=fact.how_to_give)
+        return fact
+
+    def _catalogue_df_at(self, frequency_ghz: float, name: str) -> Fact[float]:
+        how, laminate = self.how_to_declare_df(frequency_ghz), self.laminate
         if not laminate.known or laminate.value is None:
             return unknown(name, laminate.how_to_give)
         fact = self.match.df_at(frequency_ghz) if self.match else laminate.value.df_at(frequency_ghz)
         if not fact.known:
             return unknown(name, how)
         confidence = least(fact.confidence, laminate.confidence)
-        below = self._declared_below(name)
-        if below is not None and below.value is not None and fact.value is not None and below.value > fact.value:
-            return replace(below, confidence=Confidence.LOW, how_to_give=how)
         return replace(fact, name=name, confidence=confidence, how_to_give=how)
 
+    def df_bound_at(self, frequency_ghz: float) -> Literal["", "most", "least"]:
+        """Return what `df_at_least` is of the Df at a frequency: no more than its most or its least, else "" for it."""
+        stands = self._declared_df_stands(frequency_ghz)
+        if stands not in ("above", "below") or self.df_at_least(frequency_ghz).origin is not Origin.DECLARED:
+            return ""
+        return "most" if stands == "above" else "least"
+
+    def df_at_least(self, frequency_ghz: float) -> Fact[float]:
+        """Df at a frequency, or where it is not known, what it is at least: a Df declared at a lower frequency."""
+        found = self.df_at(frequency_ghz)
+        if found.known or self.df_fault is not None or self._declared_df_stands(frequency_ghz) != "below":
+            return found
+        return replace(self._declared_df(found.name) or found, how_to_give=found.how_to_give)
+
     def df_at_most(self, frequency_ghz: float) -> Fact[float]:
-        """Df at a frequency, or where no sheet reaches down to it, what it is at most: at a sheet's lowest frequency.
+        """Df at a frequency, or where that is a guess, what it is at most: at a sheet's lowest frequency, or declared.
 
         Df rises with frequency.
         """
@@ -179,12 +210,41 @@ class DielectricPly:
         if found.confidence is not Confidence.LOW or found.origin is not Origin.CATALOGUE or laminate is None:
             return found
         at = [one.frequency_ghz for one in laminate.points if one.typical and one.df is not None and one.frequency_ghz]
-        if not at or min(at) <= frequency_ghz:
-            return found
-        bound = self.df_at(min(at))
-        return (
-            replace(bound, name=found.name) if bound.known and bound.confidence.rank > found.confidence.rank else found
-        )
+        bounds = [self.df_at(min(at))] if at and min(at) > frequency_ghz else []
+        if self._declared_df_stands(frequency_ghz) == "above" and (declared := self._declared_df(found.name)):
+            bounds.append(declared)
+        surer = [one for one in bounds if one.known and one.confidence.rank > found.confidence.rank]
+        return replace(min(surer, key=Fact.need), name=found.name) if surer else found
+
+    def _declared_df_stands(self, frequency_ghz: float) -> Literal["", "at", "above", "below"]:
+        """Return where a declared Df was taken, seen from a frequency; "" where none is declared with its frequency."""
+        at_ghz = self.declaration.at_ghz
+        if self.declaration.df is None or at_ghz is None:
+            return ""
+        if at_ghz < SAME_FREQUENCY * frequency_ghz:
+            return "below"
+        return "above" if frequency_ghz < SAME_FREQUENCY * at_ghz else "at"
+
+    def _declared_df(self, name: str) -> Fact[float] | None:
+        return self.declarations.of_stackup(name, self.declaration.df, f'dielectric."{self.row}".df')
+
+    def _is_below_declared(self, df: float) -> bool:
+        """Tell whether a sheet's Df may be that below the frequency of the declared one, which is of that sheet."""
+        declared, laminate = self.declaration, self.laminate.value
+        if declared.df is None or declared.at_ghz is None or laminate is None:
+            return False
+        return df <= declared.df and not is_worse_than(laminate, declared.df, declared.at_ghz)
+
+    def how_to_declare_df(self, frequency_ghz: float) -> str:
+        """Return the lines of `stackwright.toml` that declare the Df at a frequency."""
+        said = self.declaration
+        keeps_dk = said.dk is not None and said.dk_at_ghz is None and said.at_ghz not in (None, frequency_ghz)
+        kept = f"\ndk_at_ghz = {said.at_ghz:g}" if keeps_dk else ""
+        return f'[declared.dielectric."{self.row}"]\ndf = "?"\nat_ghz = {frequency_ghz:g}{kept}'
+
+    def is_df_declared_at(self, frequency_ghz: float) -> bool:
+        """Tell whether a Df is declared for a frequency, not for another one."""
+        return self._declared_df_stands(frequency_ghz) == "at"
 
     @property
     def bare_df(self) -> float | None:
@@ -301,13 +361,6 @@ class DielectricPly:
         laminate = self.match.laminate if self.match else None
         return self.ply.df == UNTOUCHED_DF and (laminate is None or not laminate.generic)
 
-    def _declared_below(self, name: str) -> Fact[float] | None:
-        """Df declared at a lower frequency than the one in question: there it is that at least, for Df rises."""
-        declared = self.declaration
-        if declared.df is None or not declared.at_ghz:
-            return None
-        return self.declarations.of_stackup(name, declared.df, f'dielectric."{self.row}".df')
-
     @property
     def thickness(self) -> Fact[float]:
         """Thickness in mm as the stackup states it."""
@@ -345,10 +398,11 @@ class DielectricPly:
 
     def _carried_dk(self, dk: float, frequency_ghz: float) -> float:
         """Return a declared Dk as it is at another frequency, by the Df that is declared with it."""
-        df, at_ghz = self.declaration.df, self.declaration.at_ghz
-        if df is None or at_ghz is None or self.df_fault is not None:
+        df, df_ghz, dk_ghz = self.declaration.df, self.declaration.at_ghz, self.declaration.dk_ghz
+        if df is None or df_ghz is None or dk_ghz is None or self.df_fault is not None:
             return dk
-        return round(float(through_point(dk, df, at_ghz).permittivity(frequency_ghz).real), DK_DIGITS)
+        carried = laminate_model((), dk, dk_ghz, df, df_ghz)
+        return round(float(carried.permittivity(frequency_ghz).real), DK_DIGITS)
 
     def catalogue_dk_at(self, frequency_ghz: float) -> Fact[float]:
         """Dk of the catalogue at a frequency, for the construction that the text names."""
@@ -366,11 +420,14 @@ class DielectricPly:
         """Lowest and highest Df at a frequency that the maker's sheets allow for what the text names.
 
         A text without a construction may be any of the laminate's, a glass style any of its resin contents; a declared
-        Df is itself. A higher Df that the board file states for the row is the highest: one of the two is wrong.
-        Above the last frequency of a sheet, each is a range of its own (`Laminate.df_bounds_at`).
+        Df is itself, and one from a higher frequency the highest, with the least of laminates as the lowest. A higher
+        Df that the board file states for the row is the highest: one of the two is wrong. Above the last frequency of
+        a sheet, each is a range of its own (`Laminate.df_bounds_at`).
         """
         df = self.df_at(frequency_ghz).value or 0.0
         laminate, match = self.laminate.value, self.match
+        if self.df_bound_at(frequency_ghz) == "most":
+            return min(df, limit_of("df_possible").min or 0.0), df
         if self.declaration.df is not None or laminate is None or match is None:
             return df, df
         resin = match.resin_content_pct

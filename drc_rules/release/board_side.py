@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.impedance.board_targets import board_targets
+from drc_rules.analysis.impedance.board_targets import ordered_targets
+from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, PadKind
 from stackup_lib.board.stackup import LayerKind, Ply, Stackup, StackupLayer
@@ -30,6 +32,18 @@ class SheetOfBoard:
 
 
 @record
+class OrderedLine:
+    """A routed geometry with a target impedance; `tolerance_pct` is None where none is declared."""
+
+    layer: int
+    ohm: float
+    tolerance_pct: float | None
+    width_mm: float
+    gap_mm: float | None
+    planes: tuple[int, ...]
+
+
+@record
 class BoardSide:
     """What a board states; lengths in mm. `stackup` is None where it states none of its own."""
 
@@ -42,6 +56,7 @@ class BoardSide:
     capped: int
     targets: tuple[str, ...]
     target_ohms: tuple[float, ...]
+    lines: tuple[OrderedLine, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,7 +84,7 @@ def board_side(ctx: Context) -> BoardSide:
     """Return what the board states."""
     board = ctx.board
     stackup = None if ctx.is_default_stackup else board.stackup
-    targets = board_targets(ctx)
+    targets = ordered_targets(ctx)
     return BoardSide(
         board,
         stackup,
@@ -80,7 +95,24 @@ def board_side(ctx: Context) -> BoardSide:
         _protected(board, "capping", board.vias.capped),
         tuple(f"{t.target.ohm:g} ohm {t.target.kind} ({t.title})" for t in targets),
         tuple(t.target.ohm for t in targets),
+        tuple(line for target in targets for line in _ordered(ctx, target)),
     )
+
+
+def _ordered(ctx: Context, target: LineTarget) -> Iterator[OrderedLine]:
+    tolerance_pct = declared_tolerance_pct(ctx, target)
+    for line in target.routed:
+        planes = tuple(sorted(k for k in line.references if k is not None))
+        yield OrderedLine(line.layer, target.target.ohm, tolerance_pct, line.width_mm, line.gap_mm, planes)
+
+
+def declared_tolerance_pct(ctx: Context, target: LineTarget) -> float | None:
+    """Return the declared tolerance of a target: its own, else the board's."""
+    for one in ctx.declarations.config.impedance:
+        if (one.ohm, one.kind) == (target.target.ohm, target.target.kind) and one.tolerance_pct is not None:
+            return one.tolerance_pct
+    general = ctx.declarations.impedance_tolerance_pct
+    return general.value if general.known else None
 
 
 def _sheets(stackup: Stackup) -> list[SheetOfBoard]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drc_rules.facts.context import Context
-from drc_rules.release.agreement import same_number
-from drc_rules.release.board_side import BoardSide, board_side
+from drc_rules.release.agreement import number_words, same_number
+from drc_rules.release.board_side import BoardSide, OrderedLine, board_side
 from drc_rules.release.drills import backdrill_findings, hole_findings, protection_findings
 from drc_rules.release.layers import gerber_findings, job_findings, layer_findings, outline_findings
 from drc_rules.release.model import ReleaseComparison, ReleaseFile, ReleaseFinding, ReleaseOutcome
 from drc_rules.release.stackup_rows import finish_findings, row_findings
-from stackup_lib.fab_files.facts import FabFormat, SentFile
+from stackup_lib.fab_files.facts import FabFormat, SentFile, SentImpedance
 
 NOT_STATED = ReleaseOutcome.NOT_STATED
 _WHOLE = (FabFormat.IPC2581, FabFormat.ODB)
@@ -72,20 +72,45 @@ def _file(side: BoardSide, file: SentFile, files: Sequence[SentFile]) -> Iterato
 
 
 def _impedances(side: BoardSide, file: SentFile) -> Iterator[ReleaseFinding]:
-    if not file.impedances or not side.target_ohms:
-        return
-    for sent in file.impedances:
-        if not any(same_number(ohm, sent) for ohm in side.target_ohms):
-            yield ReleaseFinding(
-                outcome=ReleaseOutcome.DIFFERS,
-                topic="impedance",
-                what="controlled impedance",
-                place=sent.place,
-                board=", ".join(side.targets),
-                sent=f"{sent.value:g} ohm",
-                consequence="the fab adjusts and tests the lines for another impedance",
-                fix="stackwright release --fix writes the board's targets",
-            )
+    for sent in file.impedances if side.target_ohms else ():
+        if not any(same_number(ohm, sent.ohm) for ohm in side.target_ohms):
+            stated = ", ".join(side.targets)
+            yield _of_line("controlled impedance", sent, stated, f"{sent.ohm.value:g} ohm")
+            continue
+        lines = [line for line in side.lines if same_number(line.ohm, sent.ohm)]
+        lines = [line for line in lines if line.layer in sent.layers] or lines
+        differing = [tuple(_differing(side, line, sent)) for line in lines]
+        for what, board, other in min(differing, key=len, default=()):
+            yield _of_line(f"{what} of {sent.ohm.value:g} ohm", sent, board, other)
+
+
+def _of_line(what: str, sent: SentImpedance, board: str, other: str) -> ReleaseFinding:
+    return ReleaseFinding(
+        outcome=ReleaseOutcome.DIFFERS,
+        topic="impedance",
+        what=what,
+        place=sent.ohm.place,
+        board=board,
+        sent=other,
+        consequence="the fab adjusts and tests the lines for another impedance",
+        fix="stackwright release --fix writes the board's targets",
+    )
+
+
+def _differing(side: BoardSide, line: OrderedLine, sent: SentImpedance) -> Iterator[tuple[str, str, str]]:
+    """Yield what a file states otherwise of a line: what, the board's, the file's."""
+    numbers = (
+        ("line width", " mm", line.width_mm, sent.width_mm),
+        ("gap", " mm", line.gap_mm, sent.gap_mm),
+        ("tolerance (plus)", " %", line.tolerance_pct, sent.plus_pct),
+        ("tolerance (minus)", " %", line.tolerance_pct, sent.minus_pct),
+    )
+    for what, unit, own, number in numbers:
+        if own is not None and number is not None and not same_number(own, number):
+            yield what, number_words(own, unit), number_words(number.value, unit)
+    if sent.planes and line.planes and sent.planes != line.planes:
+        mine, theirs = (", ".join(side.name(k) for k in planes) for planes in (line.planes, sent.planes))
+        yield "reference planes", mine, theirs
 
 
 def _unmatched(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.impedance.board_targets import board_targets
-from drc_rules.analysis.impedance.impedance_table import LineTarget
+from drc_rules.analysis.impedance.board_targets import ordered_targets
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.facts.context import Context
-from drc_rules.release.board_side import BoardSide, board_side
+from drc_rules.release.board_side import BoardSide, board_side, declared_tolerance_pct
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.fab_files.ipc2581_write import BackdrillSpec, ImpedanceSpec, corrected_ipc2581
@@ -33,7 +32,7 @@ def corrected_file(ctx: Context, content: bytes, place: str) -> bytes:
 
 
 def _impedances(ctx: Context, side: BoardSide) -> Iterator[ImpedanceSpec]:
-    for target in board_targets(ctx):
+    for target in ordered_targets(ctx):
         lengths: dict[int, dict[tuple[float, float | None], float]] = {}
         lines: dict[tuple[int, float, float | None], RoutedLine] = {}
         for line in target.routed:
@@ -52,21 +51,13 @@ def _impedances(ctx: Context, side: BoardSide) -> Iterator[ImpedanceSpec]:
             yield ImpedanceSpec(
                 layer=layer,
                 ohm=target.target.ohm,
-                tolerance_pct=_tolerance(ctx, target),
+                tolerance_pct=declared_tolerance_pct(ctx, target),
                 width_mm=width,
                 gap_mm=gap if target.target.kind == "differential" else None,
                 references=references,
                 structure=_structure(side, layer, references),
                 title=target.title,
             )
-
-
-def _tolerance(ctx: Context, target: LineTarget) -> float | None:
-    for one in ctx.declarations.config.impedance:
-        if (one.ohm, one.kind) == (target.target.ohm, target.target.kind) and one.tolerance_pct is not None:
-            return one.tolerance_pct
-    general = ctx.declarations.impedance_tolerance_pct
-    return general.value if general.known else None
 
 
 def _structure(side: BoardSide, layer: int, references: tuple[int, ...]) -> str:

@@ -36,8 +36,9 @@ class DielectricDeclaration(Declaration):
 
     Attributes:
         material: laminate, with glass style and resin content where they are known: `Megtron 7(N) 1080 RC70%`.
-        dk, df: permittivity and loss tangent at `at_ghz`.
+        dk, df: permittivity and loss tangent.
         at_ghz: frequency of `dk` and `df`, GHz.
+        dk_at_ghz: frequency of `dk` where it is another one, GHz.
         tg_c: glass transition temperature, degrees Celsius.
         tg_method: by which it was measured; DSC reads lower than DMA.
     """
@@ -46,8 +47,14 @@ class DielectricDeclaration(Declaration):
     dk: float | None = Field(default=None, gt=1, lt=20)
     df: float | None = Field(default=None, gt=0, lt=0.2)
     at_ghz: float | None = Field(default=None, gt=0, lt=400)
+    dk_at_ghz: float | None = Field(default=None, gt=0, lt=400)
     tg_c: float | None = Field(default=None, gt=50, lt=500)
     tg_method: Literal["DSC", "TMA", "DMA"] = "DSC"
+
+    @property
+    def dk_ghz(self) -> float | None:
+        """Frequency of `dk`, GHz."""
+        return self.at_ghz if self.dk_at_ghz is None else self.dk_at_ghz
 
 
 class Declared(Declaration):

@@ -1,5 +1,6 @@
 """`[order]` of `stackwright.toml`: what the order to the fab says and a board file cannot hold."""
 
+import re
 from typing import Literal
 
 from pydantic import Field, field_validator
@@ -59,6 +60,15 @@ class OrderDeclaration(Declaration):
     @classmethod
     def _drop_open_sheets(cls, table: object) -> object:
         return {k: v for k, v in table.items() if v != PLACEHOLDER} if isinstance(table, dict) else table
+
+    @field_validator("slash_sheets")
+    @classmethod
+    def _are_sheets(cls, table: dict[str, str]) -> dict[str, str]:
+        """Refuse what has no number of a sheet: it goes to the fab as it stands."""
+        for laminate, sheet in table.items():
+            if not re.search(r"/\s?\d{1,3}\b", sheet):
+                raise ValueError(f'"{sheet}" of {laminate} is no slash sheet, such as "IPC-4101/126"')
+        return table
 
     @field_validator("stackup")
     @classmethod

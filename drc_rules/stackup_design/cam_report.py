@@ -25,6 +25,10 @@ from stackup_lib.synthesis.candidates import SIGNAL_OZ
 LIGHTEST_OZ = 0.5
 """Tables of track and space begin here; lighter copper is etched as well."""
 
+LEAST_LEFT = 0.5
+"""Of a fab's usual tolerance of thickness so much has to be left on the nearer side: where that tolerance is three
+sigma, less is more than one board in fifteen outside."""
+
 
 def cam_report(one: Evaluated, goals: Goals, form: Form | None = None) -> tuple[CamItem, ...]:
     """Return what a fab's CAM desk looks at: first what the fab has to confirm, then what it builds as usual.
@@ -70,12 +74,19 @@ def _thickness(one: Evaluated, goals: Goals, form: Form | None) -> Iterator[CamI
     usual, thickness = cam_limits().thickness_tolerance_pct, one.candidate.thickness_mm
     figure = f"{thickness:.2f} mm with solder mask"
     wanted_pct = usual.usual if goals.thickness_mm is None else round(100 * goals.thickness_tolerance, 1)
-    words = "" if goals.thickness_mm is None else f"; {goals.thickness_mm:g} mm +-{wanted_pct:g} % required"
+    words, left_pct = "", usual.usual
+    if goals.thickness_mm is not None:
+        words = f"; {goals.thickness_mm:g} mm +-{wanted_pct:g} % required"
+        room_mm = goals.thickness_mm * goals.thickness_tolerance - abs(thickness - goals.thickness_mm)
+        left_pct = 100 * max(room_mm, 0.0) / thickness
+    is_close = left_pct < LEAST_LEFT * usual.usual
+    if is_close:
+        words += f", {left_pct:.1f} % left for production"
     yield CamItem(
         topic="thickness",
         figure=figure + words,
         limit=f"+-{usual.usual:g} %",
-        asks=round(wanted_pct) < usual.usual,
+        asks=round(wanted_pct) < usual.usual or is_close,
         source=cite(usual.source),
     )
     most = limit_of("thickness_mm", Tier.STANDARD)

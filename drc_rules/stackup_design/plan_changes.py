@@ -17,7 +17,7 @@ from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.kicad.write.rules_writer import BEGIN, END
 from stackup_lib.materials import catalogue
 
-_ROW_BOUND = ("material", "dk", "df", "at_ghz", "tg_c", "tg_method")
+_ROW_BOUND = ("material", "dk", "df", "at_ghz", "dk_at_ghz", "tg_c", "tg_method")
 _COPPER = re.compile(r"(?:F|B|In[0-9]+)\.Cu")
 _LIMITED = ("track_width", "diff_pair_gap")
 

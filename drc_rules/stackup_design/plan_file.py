@@ -50,6 +50,7 @@ class PlanRow(PlanPly):
         name: KiCad's name; "" takes the one that KiCad would give.
         foil, copper_oz: of a copper layer, for `stackwright.toml`: KiCad has no field for them.
         at_ghz: frequency of `df`, likewise; of sheets that all have the same.
+        dk_at_ghz: frequency of `dk`, for the reader: KiCad has no field for it.
         layer_type: KiCad's type of a copper layer that is new to the board.
         plies: the sheets, where there are several; then the row itself states no material.
     """
@@ -59,6 +60,7 @@ class PlanRow(PlanPly):
     foil: str | None = None
     copper_oz: float | None = Field(default=None, gt=0, le=20)
     at_ghz: float | None = Field(default=None, gt=0, lt=400)
+    dk_at_ghz: float | None = Field(default=None, gt=0, lt=400)
     layer_type: Literal["signal", "power", "mixed", "jumper"] = "signal"
     plies: tuple[PlanPly, ...] = ()
 
@@ -298,7 +300,19 @@ def write_plan(plan: Plan, *, title: str = "a board") -> str:
     return "\n".join(lines) + "\n"
 
 
-_ORDER = ("kind", "name", "thickness_mm", "material", "laminate", "dk", "df", "at_ghz", "copper_oz", "foil")
+_ORDER = (
+    "kind",
+    "name",
+    "thickness_mm",
+    "material",
+    "laminate",
+    "dk",
+    "dk_at_ghz",
+    "df",
+    "at_ghz",
+    "copper_oz",
+    "foil",
+)
 
 
 def _inline(row: dict[str, object]) -> str:

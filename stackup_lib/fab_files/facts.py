@@ -149,6 +149,25 @@ class SentProtection:
 
 
 @record
+class SentImpedance:
+    """A controlled impedance, and the geometry that it is controlled on; None or empty where that is not stated.
+
+    Attributes:
+        plus_pct, minus_pct: tolerance.
+        planes: copper layers that it refers to.
+        layers: copper layers that it is on.
+    """
+
+    ohm: StatedNumber
+    plus_pct: StatedNumber | None = None
+    minus_pct: StatedNumber | None = None
+    width_mm: StatedNumber | None = None
+    gap_mm: StatedNumber | None = None
+    planes: tuple[int, ...] = ()
+    layers: tuple[int, ...] = ()
+
+
+@record
 class SentFile:
     """One file, folder or archive in one format.
 
@@ -159,7 +178,6 @@ class SentFile:
         layer_count: number of copper layers that the file claims.
         size_mm: width and height; `size_has_line` where the width of the outline's line is part of it.
         outline_line_mm: width of the line of the outline.
-        impedances: controlled impedances in ohm.
         file_layers: `(file, function)` that a job file lists.
         functions: what the file says it is, e.g. `Soldermask,Top`.
         unread: why a part of it was not read, and what to do; "" where all was.
@@ -179,7 +197,7 @@ class SentFile:
     size_mm: tuple[StatedNumber, StatedNumber] | None = None
     size_has_line: bool = False
     outline_line_mm: float | None = None
-    impedances: tuple[StatedNumber, ...] = ()
+    impedances: tuple[SentImpedance, ...] = ()
     is_controlled: StatedText | None = None
     file_layers: tuple[tuple[str, str], ...] = ()
     functions: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ from stackup_lib.fab_files.facts import (
     SentBackdrill,
     SentFile,
     SentHoles,
+    SentImpedance,
     SentLayer,
     SentProtection,
     SentRow,
@@ -111,6 +112,19 @@ class _Spec:
         self.place = ""
 
 
+class _Impedance:
+    """What one `<Impedance>` says of the spec that it is in."""
+
+    def __init__(
+        self, ohm: StatedNumber, spec: str, tolerances: tuple[StatedNumber | None, ...] = (None, None)
+    ) -> None:
+        self.ohm = ohm
+        self.spec = spec
+        self.tolerances = tolerances
+        self.sizes: dict[str, StatedNumber | None] = {}
+        self.planes: list[str] = []
+
+
 class _Target:
     """Takes the elements as they come; everything outside the header, the holes and the profile is passed over."""
 
@@ -121,6 +135,7 @@ class _Target:
         self.scale, self.generator = 1.0, ""
         self.specs: dict[str, _Spec] = {}
         self.spec: _Spec | None = None
+        self.spec_name = ""
         self.section = ""
         self.functions: dict[str, tuple[str, str, str]] = {}
         self.spans: dict[str, tuple[str, str]] = {}
@@ -129,7 +144,7 @@ class _Target:
         self.groups = 0
         self.finish: StatedText | None = None
         self.thickness: StatedNumber | None = None
-        self.impedances: list[StatedNumber] = []
+        self.impedances: list[_Impedance] = []
         self.feature = ""
         self.slot: dict[str, str] | None = None
         self.holes: Counter[tuple[str, str, bool, str]] = Counter()
@@ -172,7 +187,8 @@ class _Target:
         self.generator = f"{a.get('name', '')} {a.get('revision', '')}"
 
     def _spec(self, a: dict[str, str]) -> None:
-        self.spec = self.specs.setdefault(a.get("name", ""), _Spec())
+        self.spec_name = a.get("name", "")
+        self.spec = self.specs.setdefault(self.spec_name, _Spec())
         self.spec.place = self._line()
 
     def _typed(self, a: dict[str, str]) -> None:
@@ -181,8 +197,25 @@ class _Target:
     def _impedance(self, a: dict[str, str]) -> None:
         """Take an impedance: revision C has its value here, B in a property."""
         self.section = "Z:" + a.get("type", "")
-        if number := stated_number(a.get("value", ""), self._line()):
-            self.impedances.append(number)
+        if (number := stated_number(a.get("value", ""), self._line())) and number.value > 0:
+            scale = 1.0 if a.get("tolPercent", "").lower() == "true" else 100 / number.value
+            tolerances = (stated_number(a.get(key, ""), self._line(), scale) for key in ("tolPlus", "tolMinus"))
+            self.impedances.append(_Impedance(number, self.spec_name, tuple(tolerances)))
+
+    def _line_width(self, a: dict[str, str]) -> None:
+        self._of_impedance("width", a)
+
+    def _spacing(self, a: dict[str, str]) -> None:
+        self._of_impedance("gap", a)
+
+    def _of_impedance(self, key: str, a: dict[str, str]) -> None:
+        if self.impedances and self.spec is not None:
+            number = stated_number(a.get("value", ""), self._line(), _SCALES.get(a.get("unit", ""), self.scale))
+            self.impedances[-1].sizes.setdefault(key, number)
+
+    def _plane(self, a: dict[str, str]) -> None:
+        if self.impedances and self.spec is not None:
+            self.impedances[-1].planes.append(a.get("layerOrGroupRef", ""))
 
     def _surface(self, a: dict[str, str]) -> None:
         self.section = "FINISH"
@@ -209,7 +242,7 @@ class _Target:
             scale = _SCALES.get(a.get("unit", ""), 1.0)
             number = stated_number(a["value"], self._line(), scale)
             if number and section == "Z:IMPEDANCE":
-                self.impedances.append(number)
+                self.impedances.append(_Impedance(number, self.spec_name))
             elif number:
                 self.spec.numbers.setdefault(section, number)
 
@@ -293,8 +326,17 @@ class _Target:
             finish=self.finish,
             thickness_mm=self.thickness,
             size_mm=self._size(),
-            impedances=tuple(self.impedances),
+            impedances=tuple(self._impedances(index)),
         )
+
+    def _impedances(self, index: dict[str, int]) -> list[SentImpedance]:
+        found = []
+        for one in self.impedances:
+            on = tuple(index[name] for name, _, refs, *_ in self.stack if one.spec in refs and name in index)
+            planes = tuple(sorted(index[name] for name in one.planes if name in index))
+            plus, minus = one.tolerances
+            found.append(SentImpedance(one.ohm, plus, minus, one.sizes.get("width"), one.sizes.get("gap"), planes, on))
+        return found
 
     def _kind(self, name: str) -> LayerKind | None:
         return KINDS.get(self.functions.get(name, ("", "", ""))[0])
@@ -373,6 +415,9 @@ _STARTS: dict[str, Any] = {
     "Conductor": _Target._typed,
     "Backdrill": _Target._typed,
     "Impedance": _Target._impedance,
+    "LineWidth": _Target._line_width,
+    "Spacing": _Target._spacing,
+    "RefPlane": _Target._plane,
     "SurfaceFinish": _Target._surface,
     "Finish": _Target._finish,
     "Property": _Target._property,

@@ -255,7 +255,7 @@ class Laminate(Frozen):
         confidence, remarks = reading.confidence, [self._which_dk(quantity), reading.how]
         if is_special:
             confidence = lowered(confidence)
-            remarks.append("typical value: this construction is not tabulated")
+            remarks.append(f"typical value: no {quantity.capitalize()} of this construction is tabulated")
         competitor = self._competitor(quantity, frequency_ghz, reading.value)
         if competitor:
             confidence = Confidence.LOW

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -203,9 +204,9 @@ def test_whatever_is_pasted_is_read_or_refused(cells: list[list[str]], delimiter
 # --- against a board --------------------------------------------------------------------------------------------------
 
 
-def rows_of_card(head: tuple[str, ...] = HEAD) -> list[dict[str, str]]:
-    """The card's own stackup as a fab would print it."""
-    stackup = read_board(CARD).stackup
+def rows_of_card(head: tuple[str, ...] = HEAD, board: Path = CARD) -> list[dict[str, str]]:
+    """The card's own stackup, or that of another board, as a fab would print it."""
+    stackup = read_board(board).stackup
     assert stackup is not None
     found, copper = [], 0
     for row in stackup.layers:
@@ -522,3 +523,72 @@ def test_a_df_at_its_frequency_and_a_lower_tg_reach_the_verdict(
     assert soft["after"] == "not fit"
     assert any("tg" in clause for clause in worse), worse
     assert verdict(("Tg",), ("250",))[1] == set(), "a higher Tg of a method that nobody names proves nothing"
+
+
+CARRIER = ROOT / "fixtures" / "boards" / "edge_jetson_carrier_fit" / "edge_jetson_carrier_fit.kicad_pcb"
+
+
+def answered(
+    folder: Path, capsys: pytest.CaptureFixture[str], *changes: tuple[str, str], board: Path = CARRIER
+) -> tuple[dict[str, Any], str]:
+    """The verdict on a board's own table with some text replaced, and the letter without its line ends."""
+    path, text = folder / "fab.csv", table(rows_of_card(board=board))
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    run(["compare", str(board), str(path), "--json"])
+    found = json.loads(capsys.readouterr().out)["verdict"]
+    run(["compare", str(board), str(path), "--reply"])
+    return found, " ".join(capsys.readouterr().out.split())
+
+
+def test_mirrored_rows_are_answered_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Prepregs of 0.05 mm on both sides miss the impedance; cores on both sides harm nothing, together or alone."""
+    found, letter = answered(tmp_path, capsys, (",0.1190,", ",0.0500,"), (",0.3600,IS400,", ",0.3600,IT-180A,"))
+
+    assert (found["refuse"], found["accept"]) == (["dielectric 1", "dielectric 5"], ["dielectric 2", "dielectric 4"])
+    assert (found["ask"], found["together"]) == ([], [])
+    assert "Please change: - dielectric 1, 5: thickness 0.119 mm, you state 0.05 mm" in letter
+    assert not any("symmetric" in change["title"] for change in found["changes"])
+
+
+def test_data_that_the_fab_has_not_stated_are_a_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """IT-180A has no public Df at 2.5 GHz: the loss is not proven, and nothing of it is wrong."""
+    found, letter = answered(tmp_path, capsys, ("IS400 2116,", "IT-180A 2116,"))
+
+    assert (found["before"], found["after"]) == ("fit", "not proven")
+    assert (found["ask"], found["refuse"], found["accept"]) == (["dielectric 1", "dielectric 5"], [], [])
+    assert any(change["is_worse"] and change["is_open"] for change in found["changes"])
+    assert "We accept once you have answered below: - dielectric 1, 5: material IT-180A" in letter
+    assert "is not proven with your stackup; please state what is missing: Df of dielectric 1 at 2.5 GHz" in letter
+    assert "Please change" not in letter
+
+
+def test_a_requirement_met_on_a_guess_is_a_question_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """IT-968 has no public Df at 16 GHz: the card's loss would be a guess, so that it is fit no more."""
+    changes = (("R-5670(N)", "IT-968"), ("R-5775(N)", "IT-968"))
+    found, _ = answered(tmp_path, capsys, *changes, board=CARD)
+
+    assert (found["before"], found["after"], found["refuse"]) == ("fit", "not proven", [])
+    assert "dielectric 1" in found["ask"]
+    (worse,) = [change for change in found["changes"] if change["is_worse"]]
+    assert (worse["before_words"], worse["after_words"]) == ("met", "met, on a guess")
+
+
+def test_the_letter_names_lines_of_which_fewer_are_in_tolerance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """0.075 mm for 0.119 mm: 77 ohm is inside +-15 % of 90 ohm, and four boards in ten are not."""
+    found, letter = answered(tmp_path, capsys, (",0.1190,", ",0.0750,"))
+
+    assert found["accept"] == ["dielectric 1", "dielectric 5"]
+    assert "Please adjust the widths of these lines to their targets" in letter
+    assert re.search(
+        r"F\.Cu, 0\.16/0\.15 mm, USB 3\.2 Gen1: 77\.\d ohm in place of 93\.\d ohm; 5\d % of a typical", letter
+    )
+
+
+def test_the_letter_names_no_line_that_stays_in_tolerance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """0.115 mm for 0.119 mm moves the lines toward their targets."""
+    assert "adjust" not in answered(tmp_path, capsys, (",0.1190,", ",0.1150,"))[1]

@@ -360,6 +360,38 @@ def test_a_substitute_is_judged_by_the_clauses_it_would_change(card: Path, tmp_p
     assert "makes worse: " in said["FR408HR"] and "very-low-loss laminate: not met" in said["FR408HR"]
 
 
+def test_a_substitute_without_public_data_is_to_be_asked_about(tmp_path: Path) -> None:
+    """IT-180A has no public Df at 2.5 GHz, where the carrier's USB loss is judged; S1000-2M has."""
+    board = copied("edge_jetson_carrier_fit", tmp_path, "carrier")
+    settings = board.with_name("stackwright.toml")
+    order = '\n[order]\nsubstitutes = ["IT-180A", "S1000-2M"]\n'
+    settings.write_text(settings.read_text(encoding="utf-8") + order, encoding="utf-8")
+    tables = pack(board, tmp_path / "pack")
+
+    said = {row["substitute"]: row["judgement"] for row in tables["substitutes"]}
+    assert said["S1000-2M"] == "no requirement gets worse"
+    assert re.match(r"leaves open: insertion loss .*: not verifiable$", said["IT-180A"])
+    notes = {row["item"]: row["required"] for row in tables["notes"]}
+    assert notes["substitution of laminates"] == "IS400 by IT-180A (not judged, ask first), S1000-2M"
+
+
+def test_a_line_too_short_for_a_verdict_is_ordered_all_the_same(tmp_path: Path) -> None:
+    """The carrier's USB 2.0 pairs are 49 mm long, where 62.5 mm count: the fab controls them as well.
+
+    Of MIPI D-PHY and USB 3.2, whose lines count, nothing is added.
+    """
+    board = copied("edge_jetson_carrier_fit", tmp_path, "carrier")
+    rows = pack(board, tmp_path / "pack")["impedance"]
+    found = [(row["layer"], row["for"], row["target ohm"], row["width mm"], row["gap mm"]) for row in rows]
+
+    assert found == [
+        ("F.Cu", "MIPI D-PHY", "100", "0.12", "0.15"),
+        ("B.Cu", "MIPI D-PHY", "100", "0.12", "0.15"),
+        ("F.Cu", "USB 3.2 Gen1", "90", "0.16", "0.15"),
+        ("F.Cu", "USB 2.0 high speed", "90", "0.16", "0.15"),
+    ]
+
+
 def test_holes_and_protection_are_counted(card: Path, tmp_path: Path) -> None:
     """Every via and drilled pad is in the table of holes, every via in the table of protection."""
     tables = pack(card, tmp_path / "pack")

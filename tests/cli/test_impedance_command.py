@@ -14,6 +14,7 @@ from drc_rules.fab_exchange.fab_tables import impedance_table
 from stackwright.cli.app import run
 from stackwright.commands.inspect.impedance import ImpedanceDocument
 from tests.support.mini import mini_context, mini_file
+from tests.support.stackups import SHORT_USB, USB_PAIR
 
 ROOT = Path(__file__).parents[2]
 BOARDS, SCHEMAS = ROOT / "fixtures" / "boards", ROOT / "fixtures" / "schemas"
@@ -201,35 +202,6 @@ def test_a_board_that_asks_for_nothing_is_told_how_to_ask(tmp_path: Path, capsys
     assert "--target-se" in capsys.readouterr().err
 
 
-SHORT_USB: dict[str, object] = {
-    "size_mm": [60, 40],
-    "stackup": """
-        F.Cu    0.035
-        prepreg 0.11 "FR4" dk=4.2 df=0.02
-        In1.Cu  0.0152
-        core    1.20 "FR4" dk=4.4 df=0.02
-        In2.Cu  0.0152
-        prepreg 0.11 "FR4" dk=4.2 df=0.02
-        B.Cu    0.035
-    """,
-    "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
-    "parts": [
-        {
-            "reference": reference,
-            "at_mm": [x, 10],
-            "pads": [
-                {"number": "1", "net": "/USB_D+", "at_mm": [0, -0.2], "size_mm": [0.3, 0.2]},
-                {"number": "2", "net": "/USB_D-", "at_mm": [0, 0.2], "size_mm": [0.3, 0.2]},
-            ],
-        }
-        for reference, x in (("J1", 5), ("U1", 20))
-    ],
-}
-USB_PAIR = [
-    {"nets": ["/USB_D+", "/USB_D-"], "layer": "F.Cu", "path_mm": [[5, 10], [20, 10]], "width_mm": 0.2, "gap_mm": 0.2}
-]
-
-
 @pytest.mark.parametrize("pairs", [USB_PAIR, []], ids=["too short to count", "not routed yet"])
 def test_a_target_of_short_or_unrouted_nets_is_solved_too(
     pairs: list[dict[str, object]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -257,12 +229,15 @@ def test_another_stackup_leaves_short_lines_as_they_are(tmp_path: Path, capsys: 
     assert "no net has a target" not in out
 
 
-def test_the_table_for_the_fab_says_that_lines_are_too_short(tmp_path: Path) -> None:
-    """Not that no net has a target, which holds of a board without USB."""
+def test_the_table_for_the_fab_has_lines_that_are_too_short_for_a_verdict(tmp_path: Path) -> None:
+    """USB of 15 mm is built as well. Where nothing is routed, or has a target, the table says which."""
     short = mini_context(tmp_path / "short", {**SHORT_USB, "pairs": USB_PAIR})
+    unrouted = mini_context(tmp_path / "unrouted", SHORT_USB)
     none = mini_context(tmp_path / "none", {"copper_layers": 2})
 
-    assert impedance_table(short).remarks == ("What has a target impedance is routed too short to count.",)
+    ((layer, _, ohm, *_),) = impedance_table(short).rows
+    assert (layer, ohm) == ("F.Cu", "90")
+    assert impedance_table(unrouted).remarks == ("No net with a target impedance is routed as one.",)
     assert impedance_table(none).remarks == ("No net has a target impedance.",)
 
 

@@ -8,9 +8,12 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.report.model import Report, Verdict
+from drc_rules.stackup_design.plan_file import parse_plan, write_plan
 from stackup_lib.board.planned import PlannedRule
 from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.synthesis import suggest
+from stackup_lib.synthesis.constructions import DF_GHZ
+from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackwright.commands.apply.new_plan import neck_mm, plan_of_answer
 from tests.support.mini import mini_file
 from tests.unit.stackup_lib.synthesis.test_synthesis import ALL
@@ -93,3 +96,13 @@ def test_a_suggestions_rules_hold_their_solved_sizes_in_a_range(name: str) -> No
     for net_class in plan.net_class:
         gaps = [rule.gap_mm for rule in plan.rule if rule.net_class == net_class.name and rule.gap_mm is not None]
         assert net_class.diff_pair_gap_mm == min(gaps, default=None)
+
+
+def test_a_plan_states_the_frequency_of_each_dk_and_df() -> None:
+    """Suggestions take Dk at 1 GHz and Df at 10 GHz; a plan that is written and read keeps both."""
+    first = suggest(ALL["card"]).ranked[0]
+
+    plan = parse_plan(write_plan(plan_of_answer(first, ALL["card"], {})), "plan")
+
+    rows = [row for row in plan.rows if row.kind in ("core", "prepreg")]
+    assert rows and {(row.dk_at_ghz, row.at_ghz) for row in rows} == {(DK_GHZ, DF_GHZ)}

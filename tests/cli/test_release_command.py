@@ -7,17 +7,21 @@ import re
 import shlex
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from drc_rules.release.compare import compare_release
 from fixtures.miniboard import build
-from stackup_lib.fab_files.facts import FabFileError
+from stackup_lib.fab_files.facts import FabFileError, FabFormat, SentFile, SentImpedance, StatedNumber
 from stackwright.__main__ import guarded
 from stackwright.cli.app import run
 from stackwright.commands.release.command import ReleaseDocument
+from tests.support.mini import mini_context
+from tests.support.stackups import SHORT_USB, USB_PAIR
 
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "schemas" / "release-v1.json"
 BOARD = {
@@ -266,3 +270,34 @@ def test_the_schema_is_the_one_of_the_program() -> None:
     made = ReleaseDocument.model_json_schema(mode="serialization")
     committed = json.loads(SCHEMA.read_text(encoding="utf-8"))
     assert committed == {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def stated(value: float, step: float = 0.001) -> StatedNumber:
+    return StatedNumber(value, step, "x.xml:7")
+
+
+USB = SentImpedance(
+    stated(90, 1), stated(10, 1), stated(10, 1), stated(0.2), stated(0.2), planes=(1,), layers=(0,)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        (USB, set()),
+        (replace(USB, plus_pct=None, width_mm=None, gap_mm=None, planes=(), layers=()), set()),
+        (replace(USB, width_mm=stated(0.21)), {"line width of 90 ohm"}),
+        (replace(USB, gap_mm=stated(0.15)), {"gap of 90 ohm"}),
+        (replace(USB, plus_pct=stated(20, 1)), {"tolerance (plus) of 90 ohm"}),
+        (replace(USB, planes=(2,)), {"reference planes of 90 ohm"}),
+        (replace(USB, ohm=stated(85, 1)), {"controlled impedance"}),
+    ],
+)
+def test_a_controlled_impedance_is_compared_with_its_geometry(
+    sent: SentImpedance, says: set[str], tmp_path: Path
+) -> None:
+    """Width, gap, tolerance and planes, as far as the file states them; the fab would tune another line."""
+    ctx = mini_context(tmp_path, {**SHORT_USB, "pairs": USB_PAIR}, "[declared]\nimpedance_tolerance_pct = 10\n")
+    found = compare_release(ctx, [SentFile("x.xml", FabFormat.IPC2581, impedances=(sent,))]).findings
+
+    assert {one.what for one in found if one.topic == "impedance"} == says

@@ -42,3 +42,31 @@ B.Cu 0.035
 \"\"\"
 """
 """A board of the miniboard builder whose first dielectric is of two unlike sheets."""
+
+SHORT_USB: dict[str, object] = {
+    "size_mm": [60, 40],
+    "stackup": """
+        F.Cu    0.035
+        prepreg 0.11 "FR4" dk=4.2 df=0.02
+        In1.Cu  0.0152
+        core    1.20 "FR4" dk=4.4 df=0.02
+        In2.Cu  0.0152
+        prepreg 0.11 "FR4" dk=4.2 df=0.02
+        B.Cu    0.035
+    """,
+    "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+    "parts": [
+        {
+            "reference": reference,
+            "at_mm": [x, 10],
+            "pads": [
+                {"number": "1", "net": "/USB_D+", "at_mm": [0, -0.2], "size_mm": [0.3, 0.2]},
+                {"number": "2", "net": "/USB_D-", "at_mm": [0, 0.2], "size_mm": [0.3, 0.2]},
+            ],
+        }
+        for reference, x in (("J1", 5), ("U1", 20))
+    ],
+}
+USB_PAIR = [
+    {"nets": ["/USB_D+", "/USB_D-"], "layer": "F.Cu", "path_mm": [[5, 10], [20, 10]], "width_mm": 0.2, "gap_mm": 0.2}
+]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.targets.controlled import (
+    MOST,
     ControlledLine,
     NetTarget,
     controlled_lines,
@@ -61,8 +62,40 @@ def every_target(ctx: Context) -> tuple[LineTarget, ...]:
     """Return the targets of all nets: those whose routing is too short to count, and of nets not routed yet, too."""
     lines = ctx.get(controlled_lines)
     groups = _by_target(counted(lines))
-    short = _by_target(one for one in lines if not (one.line.is_pair and one.line.gap_mm is None))
+    short = _by_target(one for one in lines if not _runs_alone(one))
     return _merged({target: groups.get(target) or short.get(target, []) for target in ctx.get(nets_by_target)})
+
+
+def ordered_targets(ctx: Context) -> tuple[LineTarget, ...]:
+    """Return the targets of all that is routed: the fab builds lines that are too short for a verdict as well.
+
+    Of a target without a line that counts, the geometry with most length on each layer that has much of it.
+    """
+    lines = ctx.get(controlled_lines)
+    groups = _by_target(counted(lines))
+    short = _by_target(one for one in lines if one.target not in groups and not _runs_alone(one))
+    return _merged({**groups, **{target: usual for target, of in short.items() if (usual := _usual(of))}})
+
+
+def _runs_alone(found: ControlledLine) -> bool:
+    """Tell whether a line is a trace of a pair without the other one: it has no impedance of the pair."""
+    return found.line.is_pair and found.line.gap_mm is None
+
+
+def _usual(lines: Sequence[ControlledLine]) -> list[ControlledLine]:
+    lengths: dict[int, dict[tuple[float, float | None], float]] = {}
+    for line in (found.line for found in lines):
+        of_layer = lengths.setdefault(line.layer, {})
+        key = line.width_mm, line.gap_mm
+        of_layer[key] = of_layer.get(key, 0.0) + line.length_mm
+    most = {layer: max(of.items(), key=lambda item: item[1])[0] for layer, of in lengths.items()}
+    longest = max(lengths[layer][key] for layer, key in most.items())
+    return [
+        found
+        for found in lines
+        if most[found.line.layer] == (found.line.width_mm, found.line.gap_mm)
+        and lengths[found.line.layer][most[found.line.layer]] >= MOST * longest
+    ]
 
 
 def class_target(ctx: Context, net_class: str, *, is_pair: bool) -> LineTarget | None:

@@ -217,13 +217,15 @@ def _of_dk(where: BoardSite, change: Change) -> Iterator[Contribution]:
     site = where.site
     pct = change({"below": raised(site.below), "above": raised(site.above)})
     lines: list[str] = []
-    for row in dict.fromkeys(ply.row for ply in doubtful.values()):
-        lines += [f'[declared.dielectric."{row}"]', 'dk = "?"  # of this construction, by the fab', 'at_ghz = "?"']
+    for ply in {ply.row: ply for ply in doubtful.values()}.values():
+        said = ply.declaration
+        key = "at_ghz" if said.df is None or said.at_ghz is None else "dk_at_ghz"
+        lines += [f'[declared.dielectric."{ply.row}"]', 'dk = "?"  # of this construction, by the fab', f'{key} = "?"']
     yield _both(Cause.DK, abs(pct), tuple(lines))
 
 
 def _has_stated_dk(ply: DielectricPly) -> bool:
-    return ply.declaration.dk is not None and ply.declaration.at_ghz is not None
+    return ply.declaration.dk is not None and ply.declaration.dk_ghz is not None
 
 
 def _of_taper(process: BoardProcess, where: BoardSite, change: Change) -> Iterator[Contribution]:

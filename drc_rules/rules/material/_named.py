@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drc_rules.analysis.loss.df_limit import ALLOWANCE_PCT
+from drc_rules.facts.against_sheet import MOST_DF_SHARE
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import CLASS_AT_GHZ, UNTOUCHED_DF, DielectricPly
 from drc_rules.requirements.clauses import Clause, Severity
@@ -14,10 +14,6 @@ CLEARLY_ABOVE = 2.0
 
 FAR_ABOVE = 10.0
 """From this many times the named laminate's own Df no frequency, construction or moisture explains the number."""
-
-BEYOND_NAME = 1 + ALLOWANCE_PCT / 100
-"""A declared Df above this many times the highest that the laminate's sheets give at its frequency is worse than they
-are sure of: it counts, and the name does not stand for it."""
 
 
 def is_named(ctx: Context, ply: DielectricPly, clause: Clause) -> bool:
@@ -71,11 +67,12 @@ def severity_of_bare(ply: DielectricPly, df: float, at_ghz: float = CLASS_AT_GHZ
 
 
 def _is_beyond_its_name(ply: DielectricPly) -> bool:
+    """Tell whether a declared Df is worse than the sheets are sure of: the name does not stand for it."""
     declared = ply.declaration
     if declared.df is None or declared.at_ghz is None or ply.declarations.stale:
         return False
     highest = _highest_of_name(ply, declared.at_ghz)
-    return highest is not None and declared.df > BEYOND_NAME * highest + 1e-9
+    return highest is not None and declared.df > MOST_DF_SHARE * highest + 1e-9
 
 
 def _highest_of_name(ply: DielectricPly, at_ghz: float) -> float | None:

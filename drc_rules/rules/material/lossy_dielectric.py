@@ -8,7 +8,9 @@ are exempt: hybrid builds are legitimate. A laminate that the requirement names 
 shown as information where it is more than 10 % above. So does a laminate with no more Df than one that it names. Where
 a data sheet begins above the limit's frequency, its first Df is the maximum. A declared Df takes precedence over the
 data sheet's, and over the name where it is worse than the named laminate's sheets by more than 10 %; one below 0.6 of
-their lowest is not verifiable, for one of the two statements is wrong. The file's loss tangent, which has no frequency,
+their lowest is not verifiable, for one of the two statements is wrong. One that is declared at a frequency more than a
+quarter higher is an upper bound: it may pass, and never fails; at one more than a fifth lower, a lower bound: it may
+fail, and never passes. The file's loss tangent, which has no frequency,
 counts only from twice the limit and twice the named laminate's own Df, a warning at most below ten times the latter.
 
 Why it matters
@@ -53,7 +55,7 @@ from drc_rules.rules.material._named import (
 )
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import HighSpeedPly, fast_plies
-from stackup_lib.core.facts import Confidence
+from stackup_lib.core.facts import Confidence, unknown
 
 _WHY = "Dielectric loss at the link's Nyquist frequency consumes the channel's loss budget"
 _FIX = "Use a lower-loss laminate for the dielectrics adjacent to these layers, or move the links"
@@ -74,9 +76,9 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterat
     """Yield one finding per ply above the limit, or a remark for one that meets it by name or by the allowance only."""
     limit, at_ghz = clause.limit.max or 0.0, clause.limit.at_ghz or 10.0
     ply = fast.ply
-    fact, named, bare = ply.df_at(at_ghz), is_named(ctx, ply, clause), bare_df_above(ply, limit, at_ghz)
-    above = fact.value is not None and not meets(fact.value, limit)
-    no_better = named_no_better(ply, clause, at_ghz) if above and not named else ""
+    fact, named, bare = ply.df_at_least(at_ghz), is_named(ctx, ply, clause), bare_df_above(ply, limit, at_ghz)
+    above, bound = fact.value is not None and not meets(fact.value, limit), ply.df_bound_at(at_ghz)
+    no_better = named_no_better(ply, clause, at_ghz) if above and bound != "least" and not named else ""
     if bare is not None and (named or no_better or not (fact.known and above)):
         ctx.rests_on(Confidence.LOW)
         _show(ctx, clause, fast, bare)
@@ -84,18 +86,23 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterat
         yield replace(_finding(ctx, clause, fast, bare, what), severity=severity_of_bare(ply, bare, at_ghz))
     elif named:
         # The name decides; the Df is only shown, so the verdict does not rest on it.
-        if fact.value is not None and above:
+        if fact.value is not None and above and bound != "most":
             yield _by_name(clause, fast, fact.value, at_ghz)
+    elif fact.known and bound == ("most" if above else "least") and not no_better:
+        what = f"Df of {ply.label} at {at_ghz:g} GHz (at {bound} {fact.value:g} by the one declared)"
+        ctx.need(unknown(what, ply.how_to_declare_df(at_ghz)))
     else:
-        df = ctx.need(fact if above else ply.df_at_most(at_ghz))
+        most = ply.df_at_most(at_ghz)
+        df = ctx.need(most if most.value is not None and meets(most.value, limit) else fact)
+        what = f"Df {f'at {bound} ' if bound else ''}{df:.4f} at {at_ghz:g} GHz"
         if not no_better:  # else a name decides, and not the limit
             _show(ctx, clause, fast, df)
         if no_better:
-            yield _as_good(clause, fast, df, at_ghz, no_better)
+            yield _as_good(clause, fast, what, no_better)
         elif above:
-            yield _finding(ctx, clause, fast, df, f"Df {df:.4f} at {at_ghz:g} GHz")
+            yield _finding(ctx, clause, fast, df, what)
         elif is_above(df, limit):
-            yield _just_meets(clause, fast, df, at_ghz)
+            yield _just_meets(clause, fast, df, what)
 
 
 def _show(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float) -> None:
@@ -140,13 +147,10 @@ def _by_name(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float) -> Dr
     )
 
 
-def _as_good(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float, named: str) -> DraftFinding:
+def _as_good(clause: Clause, fast: HighSpeedPly, what: str, named: str) -> DraftFinding:
     ply = fast.ply
     return DraftFinding(
-        title=(
-            f"{ply.label} ({_material(ply)}) meets the requirement as a laminate that it names: Df {df:.4f} at "
-            f"{at_ghz:g} GHz"
-        ),
+        title=f"{ply.label} ({_material(ply)}) meets the requirement as a laminate that it names: {what}",
         why=(
             f"The requirement states {clause.limit.max:g} without a frequency and names a laminate that is no better: "
             f"{named}{note_of_untouched(ply)}"
@@ -154,25 +158,23 @@ def _as_good(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float, named
         fix="nothing, if the loss budget of the links closes",
         ids=(ply.label, "as named"),
         limit_value=clause.limit.max,
-        limit_unit=f"Df at {at_ghz:g} GHz",
+        limit_unit=f"Df at {clause.limit.at_ghz:g} GHz",
         fails=False,
     )
 
 
-def _just_meets(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float) -> DraftFinding:
+def _just_meets(clause: Clause, fast: HighSpeedPly, df: float, what: str) -> DraftFinding:
     ply = fast.ply
     return DraftFinding(
         title=(
-            f"{ply.label} ({_material(ply)}): Df {df:.4f} at {at_ghz:g} GHz is within "
-            f"{ALLOWANCE_PCT:g} % of the maximum "
-            f"{clause.limit.max:g}"
+            f"{ply.label} ({_material(ply)}): {what} is within {ALLOWANCE_PCT:g} % of the maximum {clause.limit.max:g}"
         ),
         why="Data sheets are no more accurate: measurement methods and lots of one laminate differ by as much",
         fix="nothing, if the loss budget of the links closes",
         ids=(ply.label, "just meets"),
         measured=Measured(value=df, unit="Df"),
         limit_value=clause.limit.max,
-        limit_unit=f"Df at {at_ghz:g} GHz",
+        limit_unit=f"Df at {clause.limit.at_ghz:g} GHz",
         fails=False,
     )
 

@@ -178,9 +178,10 @@ def _suggested(copy: Path, profile: str | None) -> tuple[BoardProject, Suggested
     if profile is None:
         raise StackwrightError(where, "cannot be judged without a workload", "choose one first")
     found = suggestion_for(copy, project, profile, form, new=False)
-    if found.why_no_change:
-        what, _, how = found.why_no_change.partition(": ")
-        raise StackwrightError(where, f"cannot be the base of a change: {what}", how or "see the report")
+    if no_base := found.why_no_change:
+        raise StackwrightError(
+            where, f"cannot be the base of a change: {no_base.what}", no_base.how or "see the report"
+        )
     if not found.plans:
         why = found.change.why_not[0] if found.change and found.change.why_not else "no change was found"
         step = "`stackwright suggest` looks for a new stackup"

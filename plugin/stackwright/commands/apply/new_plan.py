@@ -120,12 +120,12 @@ def plan_row(row: CandidateRow) -> PlanRow:
     elif row.is_dielectric:
         dk, df = _rounded(row.dk, DK_DIGITS), _rounded(row.df, DF_DIGITS)
         sheet = {"material": row.construction or None, "laminate": row.laminate or None, "dk": dk, "df": df}
-        at_ghz = None if df is None else row.df_ghz
+        at = {"at_ghz": None if df is None else row.df_ghz, "dk_at_ghz": None if dk is None else row.dk_ghz}
         if row.plies == 1:
-            stated |= {**sheet, "at_ghz": at_ghz}
+            stated |= {**sheet, **at}
         else:
             each = {"thickness_mm": round(row.thickness_mm / row.plies, 6), **sheet}
-            stated = {"kind": row.kind.value, "name": row.name, "plies": (each,) * row.plies, "at_ghz": at_ghz}
+            stated = {"kind": row.kind.value, "name": row.name, "plies": (each,) * row.plies, **at}
     return PlanRow.model_validate(stated)
 
 

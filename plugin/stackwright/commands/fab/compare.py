@@ -15,6 +15,7 @@ from drc_rules.fab_exchange.fab_compare import BARE_DF, Compared, CompareOutcome
 from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged, judge_totals, judge_widths
 from drc_rules.fab_exchange.fab_text import read_fab_file
 from drc_rules.fab_exchange.fab_verdict import ClauseChange, FabVerdict, fab_verdict
+from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.files.plain_file import MOST_BYTES
@@ -30,6 +31,8 @@ from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, together
 
 CLEAN, FOUND = 0, 1
+LEAST_FALL_PCT = 5.0
+"""A share of the production in tolerance that falls by less is not told: the model knows it no better."""
 _STYLE = {CompareOutcome.ACCEPT: "", CompareOutcome.DIFFERS: "bold yellow", CompareOutcome.OPEN: "yellow"}
 
 
@@ -75,6 +78,7 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bo
     widths = judge_widths(theirs, fab.widths, where)
     totals = judge_totals(fab)
     verdict = fab_verdict(board_path, content, matched, request.config_of(board_path), request.overrides)
+    fallen = _fallen(board_path, matched, verdict, context, request=request, widths=widths)
     if request.format == JSON:
         document = ComparisonDocument(
             board={"path": board_path.as_posix(), "sha256": hashlib.sha256(content).hexdigest()},
@@ -87,10 +91,10 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bo
         )
         text = document_text(document)
     elif reply:
-        text = reply_text(board_path.stem, matched.layers, widths, totals, verdict)
+        text = reply_text(board_path.stem, matched.layers, widths, totals, verdict, fallen=fallen)
     else:
         page = _page(board_path.name, where, matched, effects, widths)
-        _judgement(page, totals, verdict, matched.not_judged)
+        _judgement(page, totals, verdict, matched.not_judged, fallen)
         text = request.laid_out(page)
     request.deliver(text, "comparison")
     said = {match.outcome for match in matched.layers if match.lines or match.figures}
@@ -100,7 +104,40 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bo
     return CLEAN if said == {CompareOutcome.ACCEPT} else FOUND
 
 
-def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict | None, not_judged: str) -> None:
+def _fallen(
+    path: Path,
+    matched: Matched,
+    verdict: FabVerdict | None,
+    own: Context,
+    *,
+    request: BoardRequest,
+    widths: Sequence[WidthJudged],
+) -> tuple[LineEffect, ...]:
+    """Return the lines of which, with the rows that are not refused, fewer are within the tolerance of the target.
+
+    A line whose width the fab has adjusted to the target is none.
+    """
+    taken = (*verdict.accept, *verdict.ask) if verdict else ()
+    if not taken:
+        return ()
+    text, settings = matched.with_rows(taken)
+    theirs, _, _ = prepare(read_board(path, text=text), settings, request.overrides)
+    adjusted = {one.layer for one in widths if one.meets_target}
+    shares = ((one, one.before.tolerance_yield_pct, one.after.tolerance_yield_pct) for one in line_effects(own, theirs))
+    return tuple(
+        one
+        for one, before, after in shares
+        if before is not None and after is not None and before - after >= LEAST_FALL_PCT and one.layer not in adjusted
+    )
+
+
+def _judgement(
+    page: Page,
+    totals: tuple[TotalJudged, ...],
+    verdict: FabVerdict | None,
+    not_judged: str,
+    fallen: Sequence[LineEffect],
+) -> None:
     for total in totals:
         if total.outcome is not CompareOutcome.ACCEPT:
             sums = f"states {total.stated_mm:.4g} mm, the rows add up to {total.sum_mm:.4g} mm"
@@ -114,10 +151,13 @@ def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict 
         page.line("no verdict of a requirement changes", indent=2)
     columns = [Column(), Column(wraps=True), Column(wraps=True)]
     page.rows(columns, [_change(change) for change in verdict.changes])
-    parts = (("accept", verdict.accept), ("refuse", verdict.refuse), ("refuse together", verdict.together))
-    for word, rows in parts:
-        if rows:
+    words = (("accept", "accept"), ("ask", "ask first"), ("refuse", "refuse"), ("together", "refuse together"))
+    for part, word in words:
+        if rows := getattr(verdict, part):
             page.line(styled(word, "bold"), f"  {together(rows)}", indent=2)
+    if fallen:
+        lines = dict.fromkeys(f"{one.layer} {one.target.title}" for one in fallen)
+        page.line(styled("adjust widths", "bold"), f"  {', '.join(lines)}: fewer boards in tolerance", indent=2)
     page.line("--reply prints the answer to the fab", indent=2)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from drc_rules.analysis.impedance.line_effects import LineEffect
 from drc_rules.fab_exchange.fab_compare import Compared, CompareOutcome, LayerMatch
 from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged
 from drc_rules.fab_exchange.fab_verdict import FabVerdict
+from stackwright.tables import deltas
 from stackwright.text.words import together
 
 _WIDTH = 78
@@ -19,24 +21,33 @@ def reply_text(
     widths: Sequence[WidthJudged],
     totals: Sequence[TotalJudged],
     verdict: FabVerdict | None,
+    *,
+    fallen: Sequence[LineEffect] = (),
 ) -> str:
-    """Return the reply; a part without a line is left out, and nothing is accepted that was not compared."""
+    """Return the reply; a part without a line is left out, and nothing is accepted that was not compared.
+
+    `fallen` are the lines of which, with the rows that are not refused, a smaller share is within the tolerance.
+    """
     refused = {*verdict.refuse, *verdict.together} if verdict else set()
     taken = verdict.accept if verdict else ()
+    asked = verdict.ask if verdict else ()
     accepted = list(_rows([m for m in layers if m.layer in taken], "{what} {fab} in place of {board}"))
+    waiting = list(_rows([m for m in layers if m.layer in asked], "{what} {fab} in place of {board}"))
     wrong = list(_rows([m for m in layers if m.layer in refused], "{what} {board}, you state {fab}"))
     unjudged = [] if verdict else list(_rows(layers, "{what} {board}, you state {fab}"))
     changes = [
         f"{change.title}: {change.findings[0] if change.findings else change.after_words}"
         for change in (verdict.changes if verdict else ())
-        if change.is_worse
+        if change.is_worse and not change.is_open
     ]
     parts = (
         ("We accept:", accepted),
+        ("We accept once you have answered below:", waiting),
+        ("Please adjust the widths of these lines to their targets; as drawn:", _fallen(fallen)),
         ("Please change:", wrong + list(_wrong_widths(widths))),
         ("Why: with your stackup", changes),
         ("Differs, and not judged until you state every row:", unjudged),
-        ("Please answer:", [*_questions(layers), *_totals(totals), *_open_widths(widths)]),
+        ("Please answer:", [*_unproven(verdict), *_questions(layers), *_totals(totals), *_open_widths(widths)]),
     )
     found = [f"Your stackup for {name}, compared with the board's.", ""]
     if not any(lines for _, lines in parts):
@@ -84,6 +95,23 @@ def _questions(layers: Sequence[LayerMatch]) -> Iterator[str]:
         yield f"{together(names)}: {words}"
     for remark, names in remarks.items():
         yield f"{remark.replace('the table', 'your table')}: {together(names)}"
+
+
+def _unproven(verdict: FabVerdict | None) -> Iterator[str]:
+    """Yield what is not proven any more, and the data that prove it."""
+    for change in verdict.changes if verdict and verdict.ask else ():
+        if change.is_open:
+            lacks = f"; please state what is missing: {'; '.join(change.lacks)}" if change.lacks else ""
+            yield f"{change.title} is not proven with your stackup{lacks}"
+
+
+def _fallen(effects: Sequence[LineEffect]) -> list[str]:
+    return [
+        f"{one.layer}, {deltas.size(one)} mm, {one.target.title}: {deltas.ohm(one.after)} ohm in place of "
+        f"{deltas.ohm(one.before)} ohm; {deltas.share(one.after)} of a typical production within "
+        f"+-{one.target.tolerance_pct:g} % of {one.target.target.ohm:g} ohm, now {deltas.share(one.before)}"
+        for one in effects
+    ]
 
 
 def _totals(totals: Sequence[TotalJudged]) -> Iterator[str]:

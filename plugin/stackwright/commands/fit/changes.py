@@ -83,8 +83,7 @@ def way_of(row: Fitness, found: Suggested, board_path: Path, *, new: bool = True
     if not _failing(row):
         return None
     if found.why_no_change:
-        fact, _, how = found.why_no_change.partition(": ")
-        return Way(profile=row.profile, why_none=fact, how_to_give=how)
+        return Way(profile=row.profile, why_none=found.why_no_change.what, how_to_give=found.why_no_change.how)
     if found.changes:
         return _changed(row, found, board_path)
     if found.answers.ranked:

@@ -38,7 +38,7 @@ def json_text(result: Suggested) -> str:
             for r in result.found.reasons
         ],
         "changes": changes,
-        "why_no_change": result.why_no_change,
+        "why_no_change": str(result.why_no_change or ""),
         "partial_change": _partial(result),
         "other_ways": list(result.other_ways),
         "keeps_layers": answers.keeps_layers,

@@ -55,7 +55,6 @@ PARTIAL = 0
 
 NOTHING = "nothing has to change"
 AS_IT_IS = "the stackup as it is"
-NOTHING_LAID_OUT = "what its layers carry is not known: route tracks and fill zones first"
 NOTHING_OF_STACKUP = "nothing in the stackup has to change"
 ONLY_TRACKS = "no row of the stackup changes"
 NO_ROW = (NOTHING, NOTHING_OF_STACKUP, ONLY_TRACKS)
@@ -80,11 +79,30 @@ class PartialChange:
 
 
 @record
+class NoBase:
+    """Why a board's own stackup cannot be the base of a change.
+
+    Attributes:
+        what: what is missing or wrong, e.g. `laminate of dielectric 1 is not known`.
+        how: what to do about it.
+    """
+
+    what: str
+    how: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.how}"
+
+
+NOTHING_LAID_OUT = NoBase("what its layers carry is not known", "route tracks and fill zones first")
+
+
+@record
 class LeastFound:
     """Changes of a board's stackup with their plans; see `Suggested`."""
 
     now: Count
-    why_none: str = ""
+    why_none: NoBase | None = None
     change: LeastChange | None = None
     then: tuple[Count, ...] = ()
     plans: tuple[Plan, ...] = ()
@@ -186,17 +204,17 @@ def least_changes(selection: Selection, found: GoalsFound, project: BoardProject
     now = _count(before, found)
     if found.goals.lines and not any(use.track_mm or use.fill_mm2 for use in project.context.uses):
         return LeastFound(now, NOTHING_LAID_OUT)
-    why, current = "", None
+    why, current = None, None
     try:
         current = candidate_of(project.context)
     except MissingFact as fact:
-        why = f"{fact.name} is not known: {fact.how_to_give}"
+        why = NoBase(fact.what, fact.how_to_give)
     try:
         base = plan_of(project.board, project.config)
         work = _Work(selection, found, project, board_path, before, base)
         return _changes(work, current, now) if current else _without_laminates(work, LeastFound(now, why))
     except StackwrightError as error:  # a row, or a name in it, that no plan can state
-        return LeastFound(now, why or str(error))
+        return LeastFound(now, why or NoBase(f"{error.where}: {error.what}", error.next_step))
 
 
 def _changes(work: _Work, current: CandidateStackup, now: Count) -> LeastFound:
@@ -205,7 +223,7 @@ def _changes(work: _Work, current: CandidateStackup, now: Count) -> LeastFound:
     partial = None if changes else _partial(work, current, DECIDED)
     ways = other_ways(current, work.to_fix(), work.project.context, work.found.goals)
     undeclared = "" if changes else _undeclared(kept, current)
-    return LeastFound(now, "", kept, tuple(then), tuple(plans), partial, ways, undeclared)
+    return LeastFound(now, None, kept, tuple(then), tuple(plans), partial, ways, undeclared)
 
 
 def _undeclared(tried: LeastChange, current: CandidateStackup) -> str:

@@ -30,7 +30,7 @@ from stackup_lib.kicad.read.reader import OLDEST_WRITTEN_VERSION
 from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange
 from stackwright.commands.apply.new_plan import classes_of_goals
 from stackwright.commands.request import BoardRequest
-from stackwright.commands.suggest.least import PartialChange, least_changes
+from stackwright.commands.suggest.least import NoBase, PartialChange, least_changes
 from stackwright.results.stackup_choices import Count
 
 FOUND, NOT_REACHED = 0, 1
@@ -63,7 +63,7 @@ class Suggested:
 
     Attributes:
         changes: changes of the board's own stackup, numbered first; their plans change nothing else.
-        why_no_change: why the board's own stackup cannot be the base; "" where it can, or where there is no board.
+        why_no_change: why the board's own stackup cannot be the base; None where it can, or where there is no board.
         settings_path: the board's settings file where it is not the one next to it.
         checked_now, checked_then: what the clauses say of the board now, and after each change.
         partial: where no change meets all: what helps and worsens nothing.
@@ -82,7 +82,7 @@ class Suggested:
     answers: Answers
     board: Path | None = None
     change: LeastChange | None = None
-    why_no_change: str = ""
+    why_no_change: NoBase | None = None
     checked_now: Count | None = None
     checked_then: tuple[Count, ...] = ()
     plans: tuple[Plan, ...] = ()

@@ -62,7 +62,7 @@ def side_by_side(result: Suggested, project: BoardProject | None) -> SideBySide:
         title = f"New stackup {index}" if several else "New stackup"
         choices.append(replace(_new(one, result, title), pick=len(result.changes) + index))
     basis = next((one.cost.basis for one in result.entries), "")
-    to_state = result.why_no_change.partition(": ")[2]
+    to_state = result.why_no_change.how if result.why_no_change else ""
     return SideBySide(asked, tuple(choices), tuple(_remarks(result)), to_state, basis)
 
 
@@ -166,7 +166,7 @@ def _mm(thickness_mm: float | None) -> str:
 
 def _remarks(result: Suggested) -> Iterator[str]:
     if result.why_no_change:
-        yield f"A change of the board's own stackup cannot be worked out: {result.why_no_change.partition(': ')[0]}."
+        yield f"A change of the board's own stackup cannot be worked out: {result.why_no_change.what}."
     elif result.board and not result.changes and result.change:
         reasons = (*result.change.faults_now, *result.change.why_not)
         proven = "is proven to do while the copper foil is not declared" if result.undeclared else "will do"

@@ -10,6 +10,7 @@ import pytest
 
 from drc_rules.analysis.fabrication.fab_holes import PLACES_SHOWN, hole_sets
 from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
+from drc_rules.fab_exchange.fab_holes import holes_table
 from drc_rules.stackup_design.stackup_fixes import tg_steps
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import SpaceFinder
@@ -247,3 +248,11 @@ def test_a_laminate_that_the_user_excludes_is_not_put_in_for_its_tg() -> None:
     assert not any(words.endswith("370HR") for words in without)
     (one,) = tg_steps(current, limit, Goals(laminates=(families[-1],)))
     assert one.words.endswith(families[-1])
+
+
+def test_a_via_of_almost_no_drill_is_not_one_of_none(tmp_path: Path) -> None:
+    """0.00001 mm stood in the fab's table as 0; 0.2004 mm is 0.2 there."""
+    made = context(tmp_path, vias=[via(10, drill_mm=1e-5), via(12, drill_mm=0.2004), via(14, drill_mm=0.2)])
+    found = {row[4]: row[7] for row in holes_table(made).rows}
+
+    assert found == {"1e-05": "1", "0.2": "2"}

@@ -170,6 +170,15 @@ def test_a_dk_counts_as_declared_only_with_its_frequency(tmp_path: Path) -> None
     assert Cause.DK not in causes(found_on(OUTER, MASKED, tmp_path, f"{table}at_ghz = 2\n"))
 
 
+def test_a_dk_next_to_a_declared_df_has_a_frequency_of_its_own(tmp_path: Path) -> None:
+    """`at_ghz` is taken by the Df: it may not move with the Dk."""
+    table = '[declared.dielectric."dielectric 1"]\ndf = 0.02\nat_ghz = 10\n'
+
+    assert 'dk_at_ghz = "?"' in found_on(OUTER, MASKED, tmp_path, table).lines
+    assert 'dk_at_ghz = "?"' not in found_on(OUTER, MASKED, tmp_path).lines
+    assert Cause.DK not in causes(found_on(OUTER, MASKED, tmp_path, f"{table}dk = 4.0\ndk_at_ghz = 2\n"))
+
+
 def test_with_all_declared_nothing_is_left_but_the_masks_outline(tmp_path: Path) -> None:
     """0.3 % and the solver's own error, and no line to paste."""
     found = found_on(OUTER, MASKED, tmp_path, ALL_OUTER)

@@ -522,6 +522,18 @@ def test_whatever_way_a_table_is_written_its_keys_are_not_pasted_beside_it(setti
     assert parse_config("\n".join((settings, *lines))).model_dump() == parse_config(settings).model_dump()
 
 
+def test_a_key_that_the_settings_have_is_to_be_replaced() -> None:
+    """TOML takes no key twice: the line says what the new ones stand for."""
+    settings = '[declared.dielectric."dielectric 5"]\nmaterial = "370HR"\ndf = 0.018\nat_ghz = 10\n'
+    hint = '[declared.dielectric."dielectric 5"]\ndf = "?"\nat_ghz = 53.1'
+
+    first, *rest = paste_lines([hint], settings)
+
+    where = '# add to [declared.dielectric."dielectric 5"] in stackwright.toml'
+    assert (first, rest) == (f"{where}, in place of its df and at_ghz:", ['# df = "?"', "# at_ghz = 53.1"])
+    assert paste_lines([hint.replace("dielectric", "copper")], settings)[0].startswith("[declared.copper")
+
+
 def test_what_to_do_is_never_pasted_as_a_setting() -> None:
     """A single word, or an equals sign in a sentence, is no key with its value: it becomes a comment."""
     hints = ["refill", "press B = refill", 'form = "?"']

@@ -44,8 +44,8 @@ def test_the_class_of_a_ply_is_its_laminates(tmp_path: Path) -> None:
     assert unknown.value is None and 'material = "?"' in unknown.how_to_give
 
 
-@pytest.mark.parametrize("at_ghz,ghz,counts", [(8, 8, True), (8, 10, True), (8, 10.1, False), (8, 2, True)])
-def test_a_declared_df_counts_from_four_fifths_of_the_frequency(
+@pytest.mark.parametrize("at_ghz,ghz,counts", [(8, 8, True), (8, 10, True), (8, 10.1, False), (8, 6.4, True)])
+def test_a_declared_df_counts_up_to_four_fifths_of_either_frequency(
     at_ghz: float, ghz: float, counts: bool, tmp_path: Path
 ) -> None:
     """0.016 at 8 GHz is less than 370HR typically has: taken up to 10 GHz, above that the data sheet's."""
@@ -73,6 +73,22 @@ def test_a_df_declared_at_a_lower_frequency_is_the_least_it_can_be(tmp_path: Pat
     assert (bare.value, bare.origin) == (plain.value, plain.origin)
 
 
+def test_a_df_declared_at_a_higher_frequency_is_the_most_it_can_be(tmp_path: Path) -> None:
+    """370HR has 0.0220 at 2 GHz: 0.024 at 10 leaves that, 0.019 counts itself. Of an unknown one the least is open."""
+    for name in ("worse", "better", "unknown"):
+        (tmp_path / name).mkdir()
+    plain = core(tmp_path).df_at(2)
+    worse = core(tmp_path / "worse", "df = 0.024\nat_ghz = 10\n")
+    better = core(tmp_path / "better", "df = 0.019\nat_ghz = 10\n")
+    unknown = core(tmp_path / "unknown", "df = 0.01\nat_ghz = 10\n", material="Unobtainium")
+
+    assert (worse.df_at(2).value, worse.df_bound_at(2)) == (plain.value, "")
+    assert (better.df_at(2).value, better.df_bound_at(2), better.df_at_most(2).value) == (0.019, "most", 0.019)
+    assert better.df_bound_at(10) == ""
+    assert unknown.df_spread_at(2) == (0.0002, 0.01)
+    assert (unknown.df_at(20).known, unknown.df_at_least(20).value, unknown.df_bound_at(20)) == (False, 0.01, "least")
+
+
 def test_above_the_last_frequency_of_its_sheet_a_df_is_a_range(tmp_path: Path) -> None:
     """370HR 1080: 0.026 at 2 GHz and 0.030 at 10. A declared Df is itself, and at 10 GHz the rows are all there is."""
     for name in ("style", "declared"):
@@ -91,16 +107,32 @@ def test_above_the_last_frequency_of_its_sheet_a_df_is_a_range(tmp_path: Path) -
 
 def test_a_declared_dk_is_carried_from_its_frequency(tmp_path: Path) -> None:
     """4.14 at 10 GHz with a Df of 0.021 is 4.27 at 1 GHz: by 2/pi Df per e-fold, 3.1 %; without a frequency 4.14."""
-    for name in ("bare", "dk only", "impossible"):
+    for name in ("bare", "dk only", "impossible", "own"):
         (tmp_path / name).mkdir()
     dated = core(tmp_path, "dk = 4.14\ndf = 0.021\nat_ghz = 10\n", material="FR4").dk_at(1)
     there = core(tmp_path / "bare", "dk = 4.14\ndf = 0.021\n", material="FR4").dk_at(1)
     alone = core(tmp_path / "dk only", "dk = 4.14\nat_ghz = 10\n", material="FR4").dk_at(1)
     odd = core(tmp_path / "impossible", "dk = 1.9\ndf = 0.19\nat_ghz = 10\n", material="Unobtainium").dk_at(1)
 
+    own = core(tmp_path / "own", "dk = 4.14\ndf = 0.021\nat_ghz = 10\ndk_at_ghz = 1\n", material="FR4")
+
+    assert (own.dk_at(1).value, own.df_at(10).value) == (4.14, 0.021)
     assert dated.value == pytest.approx(4.14 * (1 + 2 / math.pi * 0.021 * math.log(10)), abs=0.005)
     assert there.value == alone.value == 4.14
     assert odd.value is None
+
+
+def test_a_df_at_another_frequency_leaves_the_dk_at_its_own(tmp_path: Path) -> None:
+    """One `at_ghz` holds for both until the Df is to be declared elsewhere."""
+    for name in ("df", "apart"):
+        (tmp_path / name).mkdir()
+    both = core(tmp_path, "dk = 4.14\ndf = 0.021\nat_ghz = 10\n")
+    only_df = core(tmp_path / "df", "df = 0.021\nat_ghz = 10\n")
+    apart = core(tmp_path / "apart", "dk = 4.14\ndf = 0.021\nat_ghz = 10\ndk_at_ghz = 1\n")
+
+    assert both.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16\ndk_at_ghz = 10')
+    assert only_df.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16')
+    assert apart.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16')
 
 
 def test_a_ply_of_an_unknown_laminate_has_no_df_until_one_is_declared_at_its_frequency(tmp_path: Path) -> None:

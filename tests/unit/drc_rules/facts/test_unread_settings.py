@@ -11,7 +11,7 @@ from drc_rules.engine.check import prepare
 from drc_rules.fab_exchange.fab_notes import fab_notes
 from drc_rules.facts.declared import TEXT_VARIABLES, Overrides
 from drc_rules.facts.unread_settings import unread_notes
-from drc_rules.settings.config import Config
+from drc_rules.settings.config import Config, parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.kicad import read_board
 from tests.support.mini import mini_context, mini_file
@@ -81,6 +81,14 @@ def test_a_backdrill_enters_at_an_outer_layer(tmp_path: Path) -> None:
         mini_context(tmp_path, BOARD, text.format("In2.Cu"))
     for name in ("F.Cu", "B.Cu"):
         assert mini_context(tmp_path, BOARD, text.format(name)).declarations.backdrills
+
+
+def test_a_slash_sheet_has_the_number_of_a_sheet() -> None:
+    """Whatever stood there went to the fab."""
+    for sheet in ("IPC-4101/126", "IPC-4101E /98", "/99"):
+        assert parse_config(f'[order]\nslash_sheets = {{ "370HR" = "{sheet}" }}').order.slash_sheets == {"370HR": sheet}
+    with pytest.raises(ConfigError, match='"banana" of 370HR is no slash sheet, such as "IPC-4101/126"'):
+        parse_config('[order]\nslash_sheets = { "370HR" = "banana" }')
 
 
 def test_order_notes_name_sheets_of_the_boards_own_laminates(tmp_path: Path) -> None:

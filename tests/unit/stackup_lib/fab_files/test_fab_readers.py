@@ -274,7 +274,10 @@ def test_a_corrected_file_says_what_the_board_does(tmp_path: Path) -> None:
         4.2,
         0.012,
     )
-    assert [z.value for z in file.impedances] == [50.0]
+    (line,) = file.impedances
+    assert line.plus_pct and line.minus_pct and line.width_mm and line.gap_mm is None
+    assert (line.ohm.value, line.plus_pct.value, line.minus_pct.value, line.width_mm.value) == (50.0, 10.0, 10.0, 0.38)
+    assert (line.layers, line.planes) == ((0,), (1,))
     (drill,) = file.backdrills
     assert drill.diameter_mm and (drill.must_cut, drill.diameter_mm.value) == (1, 0.45)
     step = IPC.index("<Step")

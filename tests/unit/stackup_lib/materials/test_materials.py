@@ -378,7 +378,7 @@ def test_a_construction_that_is_not_tabulated_falls_back_to_the_typical_value_wi
 
         assert special.value == plain.value
         assert special.confidence.rank < plain.confidence.rank
-        assert "not tabulated" in special.source
+        assert "no Df of this construction is tabulated" in special.source
 
 
 def test_the_spread_over_constructions_is_available_and_contains_the_typical_value() -> None:
@@ -894,7 +894,7 @@ def test_the_construction_that_the_headline_was_measured_on_counts_as_tabulated(
         ("R-5785(N) 3313 RC55%", 14.0, 0.0023, Confidence.MEDIUM, "1 x 3313 core, 0.1 mm"),
         ("R-5785(N) 3313 RC59%", 14.0, 0.0022, Confidence.MEDIUM, "prepreg 3313 RC 59 %"),
         ("R-5785(GE) 2116", 13.0, 0.0034, Confidence.MEDIUM, "1 x 2116 core"),
-        ("R-5785(N) 7628 RC43%", 14.0, 0.0023, Confidence.LOW, "this construction is not tabulated"),
+        ("R-5785(N) 7628 RC43%", 14.0, 0.0023, Confidence.LOW, "no Df of this construction is tabulated"),
     ):
         found = catalogue().find(text).df_at(at_ghz)
         assert found.value == pytest.approx(df), text
