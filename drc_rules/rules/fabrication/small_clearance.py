@@ -23,7 +23,7 @@ that etches it.
 What it cannot see
 ------------------
 Text is not read. Fills are believed as stored. Within 1 mm of a net tie, a short, or copper without a net that joins
-two nets, as in a closed jumper, these are not separated; to other graphics without a net no clearance is measured.
+two nets, these are not separated. To other graphics without a net no clearance is measured.
 
 Sources
 -------
