@@ -38,7 +38,7 @@ def layer_crossings(ctx: Context, group: HighSpeedGroup) -> tuple[Crossing, ...]
 
 
 def breakout_runs_mm(ctx: Context, group: HighSpeedGroup) -> tuple[float, ...]:
-    """Return, by via of a group between layers one of which has no more than a lumped length of its net, that length."""
+    """Return, by via of a group, its net's length on the one of two layers that has no more than a lumped length."""
     runs = _longest_runs_mm(ctx, group)
     holes = plated_holes(ctx.board, np.array(group.nets, dtype=np.int64))
     shorter = (

@@ -23,7 +23,7 @@ that etches it.
 What it cannot see
 ------------------
 Text is not read. Fills are believed as stored. Within 1 mm of a net tie, a short, or copper without a net that joins
-two nets, these are not separated. To other graphics without a net no clearance is measured.
+two nets, these are not separated. Other graphics without a net are not measured.
 
 Sources
 -------

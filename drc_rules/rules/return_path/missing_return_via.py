@@ -93,7 +93,9 @@ def missing_return_via(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> 
     breakouts = breakout_runs_mm(ctx, group)
     if breakouts:
         vias = count(len(breakouts), "via")
-        ctx.shows(f"{group.title}, {vias} to breakouts: no return via is required", l=max(breakouts), d_max=reach_mm(group))
+        ctx.shows(
+            f"{group.title}, {vias} to breakouts: no return via is required", l=max(breakouts), d_max=reach_mm(group)
+        )
     yield from (_far(ctx, group, changes) for changes in far.values())
     yield from (_apart(ctx, group, changes) for changes in apart.values())
 

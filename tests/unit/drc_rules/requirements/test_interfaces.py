@@ -722,7 +722,7 @@ def test_a_declared_class_leaves_its_sidebands_out(board_with: MakeBoard) -> Non
 
 
 def test_a_wildcard_of_pairs_leaves_out_what_is_half_of_none(board_with: MakeBoard) -> None:
-    """Control nets and rails of a module stand among its lanes; where no net is half of a pair, all of them are meant."""
+    """Control nets and rails of a module stand among its lanes; where no net is half of a pair, all are meant."""
     slow = ["/SFP0_TXDIS", "/SFP0_RSSI", "/SFP0/SFP_VCCR", "/SFP0_SPARE", "/SFP0_ID", "/SFP0_X", "/SFP0_Y"]
     board, settings = board_with(*pair("/SFP0_TX"), *slow), '[[interface]]\nis = "eth25g"\nnets = ["/SFP0*"]'
 
