@@ -115,6 +115,12 @@ def half_pair_notes(board: Board, pairs: Pairs, declared: Container[int]) -> Ite
         yield f"[[interface]] takes {taken}, and not {left} of the same pair{more}"
 
 
+def lone_note(where: str, names: Sequence[str]) -> str:
+    """Return a note of the nets that a table of pairs takes by class or wildcard, and that are half of no pair."""
+    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    return f"{where} leaves out {', '.join(names[:MOST_TOLD])}{more}: of no pair; name what is meant one by one"
+
+
 def unmatched_notes(board: Board, where: str, row: NetChoice) -> Iterator[str]:
     """Yield a note where a table matches no net, or one of its net classes and wildcards does not."""
     classes, patterns = unmatched_in(board, row.net_classes, row.nets)

@@ -8,7 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from drc_rules.facts.declared_nets import backdrill_notes, half_pair_notes, impedance_notes, rail_notes, unmatched_notes
+from drc_rules.facts.declared_nets import (
+    backdrill_notes,
+    half_pair_notes,
+    impedance_notes,
+    lone_note,
+    rail_notes,
+    unmatched_notes,
+)
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.facts.pin_pairs import links_without_fills
 from drc_rules.report.model import TakenAs
@@ -36,7 +43,6 @@ from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.core.record import record
 from stackup_lib.core.words import count as counted
-from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.nets.links import Links
 
 
@@ -164,7 +170,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     roles: list[NetRole | None] = [None] * len(board.nets)
     notes: list[str] = []
     links = links if links is not None else links_without_fills(board)
-    declared = _declared(board, config, links.pairs, notes)
+    declared = _declared(board, config, links, notes)
     names = {normalise(net) for net in board.nets}
     told = _generations(board, names, expected)
     for index, net in enumerate(board.nets):
@@ -192,7 +198,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     return Assignment(named_roles, links, tuple(notes), _idle(board) - declared.keys())
 
 
-def _declared(board: Board, config: Config, pairs: Pairs, notes: list[str]) -> dict[int, NetRole]:
+def _declared(board: Board, config: Config, links: Links, notes: list[str]) -> dict[int, NetRole]:
     roles: dict[int, NetRole] = {}
     for number, row in enumerate(config.interface, start=1):
         of, interface_id = _meaning(row.is_, f"{config.path or FILE_NAME}, [[interface]] {number}")
@@ -205,6 +211,11 @@ def _declared(board: Board, config: Config, pairs: Pairs, notes: list[str]) -> d
             notes.append(f"{where} matches only {other}; name them one by one if they are meant")
         left_out = len(chosen) - len(taken)
         why = "declared" + (f"; {left_out} control or clock nets left out" if left_out else "")
+        lone = [n for n in sorted(taken) if board.nets[n] not in row.nets and not _is_half(links, n)]
+        if _is_of_pairs(of) and any(_is_half(links, n) for n in taken) and lone:
+            taken.difference_update(lone)
+            why += f"; {counted(len(lone), 'net')} of no pair left out"
+            notes.append(lone_note(where, [board.nets[n] for n in lone]))
         group = ", ".join([*(f"net class {name}" for name in row.net_classes), *row.nets])
         role = NetRole(of.id, interface_id, Origin.DECLARED, Confidence.HIGH, why, group)
         twice = sum(1 for n in taken if n in roles and roles[n].interface != interface_id)
@@ -214,7 +225,7 @@ def _declared(board: Board, config: Config, pairs: Pairs, notes: list[str]) -> d
             )
         roles.update(dict.fromkeys(taken, role))
     if roles:
-        notes += half_pair_notes(board, pairs, roles)
+        notes += half_pair_notes(board, links.pairs, roles)
     return roles
 
 
@@ -292,8 +303,18 @@ def _is_lone(board: Board, links: Links, net: int, role: NetRole) -> bool:
     """True for a net without a name of its own that a class of pairs lists, and that is half of no pair."""
     if role.origin is Origin.DECLARED or family(role.family).single_ended or not is_generated(board.nets[net]):
         return False
+    return not _is_half(links, net)
+
+
+def _is_half(links: Links, net: int) -> bool:
+    """True for a net that is half of a pair, by its name or as part of a link that has a complement."""
     rows = links.rows_of_net.get(net, ())
-    return links.pairs.complement_of(net) is None and all(links.complement_row(row) is None for row in rows)
+    return links.pairs.complement_of(net) is not None or any(links.complement_row(row) is not None for row in rows)
+
+
+def _is_of_pairs(of: Family) -> bool:
+    """True for a family of which every lane is a pair."""
+    return of.id not in ASIDE and not of.single_ended
 
 
 def _idle(board: Board) -> frozenset[int]:

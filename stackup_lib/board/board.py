@@ -300,6 +300,30 @@ class Drawings:
 
 
 @record
+class CopperTexts:
+    """Text and dimensions on copper layers: no outlines, which are KiCad's, but what they lie within.
+
+    Attributes:
+        layers: bit mask.
+        x_mm, y_mm: where it is anchored.
+        corner_x_mm, corner_y_mm: of a rectangle around it, shape (texts, 4); it is no smaller than the text.
+        words: what it says, as written.
+        offset: in the file.
+    """
+
+    layers: NDArray[np.uint64]
+    x_mm: Floats
+    y_mm: Floats
+    corner_x_mm: Floats
+    corner_y_mm: Floats
+    words: Text
+    offset: Ints
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+
+@record
 class Board:
     """One board as its files state it.
 
@@ -326,6 +350,7 @@ class Board:
     zones: Zones
     outline: Outline
     drawings: Drawings
+    texts: CopperTexts
     project: Project
     ipc4761: Mapping[str, bool] = field(default_factory=dict)
     unknown_tokens: Mapping[str, int] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """The spaces between copper of different nets on one layer, where they are narrower than a given limit.
 
 Tracks, arcs, vias, pads, graphics with a net and stored fills are measured from edge to edge. Two pieces that overlap
-are no space: a net tie, a short, or a fill that is out of date. Between pieces of one net, between two that have none,
+are no space: a net tie, a short, or a fill that is out of date. Nor are two that copper without a net joins, as in an
+old net tie or a closed jumper. Between pieces of one net, between two that have none,
 and between pads of one part with one number there is none either.
 """
 
@@ -19,7 +20,7 @@ from stackup_lib.board.columns import first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances
-from stackup_lib.copper.drawn_shorts import DrawnShort, drawn_shorts
+from stackup_lib.copper.drawn_shorts import DrawnShort, drawn_shorts, netless_bridges
 from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.copper.fill_to_fill import facing_edges
 from stackup_lib.copper.hole_to_fill import PostFills
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from shapely import STRtree
 
 TIE_MM = 1.0
-"""Around a net tie, or a place where two nets overlap, their copper is not distinguished: it belongs to the tie."""
+"""Around a net tie, or other copper that joins two nets, their copper is not distinguished: it belongs to the tie."""
 
 Pairs = tuple[Ints, Ints]
 
@@ -342,15 +343,19 @@ class SpaceFinder:
         netless = all_of.where(overlap & ~is_named & ~at_fill)
         apart = ~overlap & ~touching & ~same_pin(self.copper.board, all_of.one, all_of.other)
         stale = _crossed(self.copper, layer, crossed)
-        clear = self._untied(layer, all_of.where(apart & ~at_fill if stale else apart), all_of.where(touching))
+        clear = self._untied(layer, all_of.where(apart & ~at_fill if stale else apart), all_of.where(touching), pieces)
         spaces = Spaces(layer, np.maximum(clear.gap_mm, 0.0), clear.one, clear.other, stale)
         return _Measured(spaces, shorts, netless, crossed, pieces.where(pieces.kind != CopperShape.DRAWN))
 
-    def _untied(self, layer: int, spaces: Spaces, touching: Spaces) -> Spaces:
-        """The spaces away from net ties, and from places where their nets overlap; the narrowest first."""
+    def _untied(self, layer: int, spaces: Spaces, touching: Spaces, pieces: CopperShapes) -> Spaces:
+        """The spaces away from what joins their nets: ties, overlaps, copper without a net; the narrowest first."""
         board, one, other = self.copper.board, touching.one, touching.other
+        if not len(spaces):
+            return spaces
         wanted = np.isin(net_pairs(one, other), net_pairs(spaces.one, spaces.other))
         joined = joined_areas(board, self._ties, layer, one.where(wanted), other.where(wanted))
+        for pair, areas in netless_bridges(board, layer, pieces).items():
+            joined.setdefault(pair, []).extend(areas)
         gap = gaps_beyond(board, joined, spaces.gap_mm, spaces.one, spaces.other, TIE_MM)
         if np.array_equal(gap, spaces.gap_mm):
             return spaces

@@ -5,6 +5,7 @@ Shapes without a net that touch are one piece of copper. What a footprint draws 
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from stackup_lib.board.board import Board, Ints
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.distances import drawn_core
 from stackup_lib.copper.shapes import CopperShapes, pad_rows
-from stackup_lib.copper.shorts import QUARTER, narrow_side_mm, piece_areas
+from stackup_lib.copper.shorts import QUARTER, JoinedAreas, narrow_side_mm, piece_areas
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
@@ -87,6 +88,32 @@ def drawn_shorts(board: Board, layer: int, pieces: CopperShapes) -> tuple[DrawnS
         if key not in best or short.overlap_mm > best[key].overlap_mm:
             best[key] = short
     return tuple(best[key] for key in sorted(best))
+
+
+def netless_bridges(board: Board, layer: int, pieces: CopperShapes) -> JoinedAreas:
+    """Return where copper without a net joins two nets on a layer: graphics, tracks, vias and pads.
+
+    Args:
+        board: the board.
+        layer: the copper layer.
+        pieces: its tracks, vias, pads and shapes with a net.
+    """
+    import shapely  # noqa: PLC0415
+
+    drawn = np.flatnonzero(holds_layer(board.drawings.layers, layer) & (board.drawings.net == 0))
+    loose, named, found = pieces.where(pieces.net == 0), pieces.where(pieces.net > 0), JoinedAreas()
+    shapes = np.array([drawn_area(board, row) for row in drawn.tolist()], dtype=np.object_)
+    areas = np.concatenate([piece_areas(board, loose), shapes])
+    if not len(areas):
+        return found
+    near, _ = shapely.STRtree(areas).query(_boxes(named))
+    named = named.where(distinct(near))
+    tree = shapely.STRtree(piece_areas(board, named))
+    for area, _ in _joined(areas, np.arange(len(areas))):
+        touched = tree.query(shapely.buffer(area, -TOUCH_MM), predicate="intersects")
+        for low, high in combinations(distinct(named.net[touched]).tolist(), 2):
+            found.setdefault(low << 32 | high, []).append(area)
+    return found
 
 
 def _of_group(  # noqa: PLR0917 - the parts of one layer

@@ -95,6 +95,21 @@ def test_a_width_next_to_ground_gives_its_target_when_it_is_asked_back(capsys: p
     assert rows[0]["width_mm"] < plain[0]["width_mm"]
 
 
+def test_a_gap_finer_than_fabs_etch_is_kept_or_told_to_be_out_of_reach(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At 0.04 mm no width that a fab etches in 1 oz has 95 ohm over 0.1 mm; at 0.08 mm one has."""
+    stackup = 'F.Cu 0.035\nprepreg 0.1 "FR4" dk=4.2\nB.Cu 0.035'
+    board = [str(mini_file(tmp_path, {"stackup": stackup, "planes": {"B.Cu": "GND"}})), "--layer", "F.Cu"]
+
+    code, out, _ = spoken([*board, "--target-diff", "95", "--gap", "0.04"], capsys)
+    assert code == 1
+    assert "needs a trace narrower than 0.089 mm at a gap of 0.04 mm; there it is" in " ".join(out.split())
+    rows = document([*board, "--target-diff", "95", "--gap", "0.08"], capsys)["rows"]
+    assert isinstance(rows, list)
+    assert rows[0]["gap_mm"] == 0.08
+
+
 def test_a_line_whose_production_cannot_be_told_still_has_its_impedance(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

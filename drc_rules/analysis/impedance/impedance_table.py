@@ -259,8 +259,9 @@ def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> 
 
 def _pair(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> Solved:
     rules: list[PairRule] = [GapPerWidth(ratio=ratio) for ratio in GAPS_PER_WIDTH]
-    if target.gap_mm is not None:
-        rules = [KeepGap(gap_mm=max(target.gap_mm, limits.min_gap_mm))]
+    if target.gap_mm is not None:  # as stated: what a fab etches bounds the width alone
+        rules = [KeepGap(gap_mm=target.gap_mm)]
+        limits = limits.model_copy(update={"min_gap_mm": min(target.gap_mm, limits.min_gap_mm)})
     ground = target.coplanar_mm
     for how in rules[:-1]:
         with suppress(Unreachable):

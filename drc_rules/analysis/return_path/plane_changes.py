@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -35,6 +35,18 @@ def layer_crossings(ctx: Context, group: HighSpeedGroup) -> tuple[Crossing, ...]
     is_fast = family(group.family).fast
     holes = ctx.get(fast_holes) if is_fast else plated_holes(ctx.board, np.array(group.nets, dtype=np.int64))
     return tuple(_crossings(ctx, routed, holes))
+
+
+def breakout_runs_mm(ctx: Context, group: HighSpeedGroup) -> tuple[float, ...]:
+    """Return, by via of a group, its net's length on the one of two layers that has no more than a lumped length."""
+    runs = _longest_runs_mm(ctx, group)
+    holes = plated_holes(ctx.board, np.array(group.nets, dtype=np.int64))
+    shorter = (
+        min(runs[net][one.entry_layer], runs[net][one.exit_layer])
+        for one in _crossings(ctx, runs, holes)
+        for net in (int(ctx.board.vias.net[one.via]),)
+    )
+    return tuple(length for length in shorter if length <= group.lumped_mm[-1])
 
 
 def plane_changes(ctx: Context, group: HighSpeedGroup) -> tuple[LayerChange, ...]:
@@ -108,16 +120,23 @@ def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], _Share
 
 
 def _routed_layers(ctx: Context, group: HighSpeedGroup) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
+    runs, least = _longest_runs_mm(ctx, group), group.lumped_mm[-1]
+    long = {net: {layer for layer, length in on.items() if length > least} for net, on in runs.items()}
+    return {net: layers for net, layers in long.items() if layers}
+
+
+def _longest_runs_mm(ctx: Context, group: HighSpeedGroup) -> dict[int, dict[int, float]]:
+    """Return, by net and layer, the most length that has the same planes."""
+    found: dict[int, dict[int, float]] = {}
     for part in ReturnPaths(ctx).referenced_with_memories:
         if part.group == group:
             for net, length in ReturnPaths(ctx).lengths_of(part).items():
-                if length > group.lumped_mm[-1]:
-                    found.setdefault(net, set()).add(part.layer)
+                on = found.setdefault(net, {})
+                on[part.layer] = max(length, on.get(part.layer, 0.0))
     return found
 
 
-def _crossings(ctx: Context, routed: Mapping[int, set[int]], holes: Iterable[PlatedHole]) -> Iterator[Crossing]:
+def _crossings(ctx: Context, routed: Mapping[int, Collection[int]], holes: Iterable[PlatedHole]) -> Iterator[Crossing]:
     vias = ctx.board.vias
     rows = np.flatnonzero(np.isin(vias.net, sorted(routed)))
     rows = rows[np.argsort(vias.size_mm[rows], kind="stable")]  # of a stack the widest stands for it
@@ -128,7 +147,7 @@ def _crossings(ctx: Context, routed: Mapping[int, set[int]], holes: Iterable[Pla
             yield Crossing(via=row_at[place], entry_layer=entry, exit_layer=out, at_mm=0.0)
 
 
-def _stacks(every: Iterable[PlatedHole], routed: Mapping[int, set[int]]) -> Iterator[tuple[_Place, list[int]]]:
+def _stacks(every: Iterable[PlatedHole], routed: Mapping[int, Collection[int]]) -> Iterator[tuple[_Place, list[int]]]:
     """Yield net and place of every via of these nets, those that stand on one another as one, and its routed layers."""
     found: dict[_Place, list[PlatedHole]] = {}
     for hole in every:

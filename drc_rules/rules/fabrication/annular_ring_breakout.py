@@ -5,8 +5,9 @@ What it checks
 The ring around the drilled hole, of every via and plated hole of a board with four layers or more, against the
 registration tolerance of the workload's clause, or your own fab's (`[fab]` `registration_mm`), at the precision of the
 clause. IPC-2221 (9.2.2) measures an inner layer's ring from the drilled hole: 0.1 mm wider than the finished hole that
-KiCad stores, or as far as the pad leaves room (0.1 mm wider than the drill). Microvias are exempt: lasers aim at the
-layer that they open. Holes without any copper around them are left to `small-annular-ring`.
+KiCad stores, or as far as the pad leaves room (0.1 mm wider than the drill). In a larger pad, a fill or a wide track of
+the same net the ring is what is around the hole there, as in `small-annular-ring`. Microvias are exempt: lasers aim at
+the layer that they open. Holes without any copper around them are left to `small-annular-ring`.
 
 Why it matters
 --------------
@@ -36,6 +37,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, holes_of
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, your_fab
+from drc_rules.analysis.fabrication.joined_rings import joined_rings
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import at_precision
@@ -74,6 +76,8 @@ def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Itera
     asked = own if own is not None else clause.limit.max or 0.0
     decimals = None if own is not None else clause.limit.decimals
     least = at_precision(asked, decimals) - TOLERANCE_MM
+    small = np.flatnonzero((holes.ring_mm >= NO_RING_MM) & (_rounded(holes.drilled_ring_mm, decimals) < least))
+    holes = ctx.get(joined_rings).of(holes, small) if len(small) else holes
     rings = holes.drilled_ring_mm
     ringed = np.flatnonzero(holes.ring_mm >= NO_RING_MM)
     narrow = ringed[_rounded(rings[ringed], decimals) < least]

@@ -30,7 +30,8 @@ Move or remove one of the two, or give both the intended net. Where the nets are
 
 What it cannot see
 ------------------
-Text and dimensions on copper are not read. Fills are FAB014's, overlaps below 0.001 mm of arcs and corners FAB013's.
+Text and dimensions on copper have KiCad's outlines: where one may join two nets, the rule cannot tell. Text of one net
+alone joins nothing. Fills are FAB014's, overlaps below 0.001 mm of arcs and corners FAB013's.
 
 Sources
 -------
@@ -47,6 +48,7 @@ from collections.abc import Iterator, Set
 import numpy as np
 
 from drc_rules.analysis.fabrication.clearance_places import uuid_in, uuid_of
+from drc_rules.analysis.fabrication.copper_texts import texts_over_nets
 from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
 from drc_rules.analysis.fabrication.netless_shorts import NetContact, NetlessShort, netless_shorts
 from drc_rules.facts.context import Context
@@ -60,6 +62,7 @@ from stackup_lib.copper.shapes import CopperShape, CopperShapes, is_wall
 from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.arrays import distinct
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.two_pin_parts import is_unfitted, letters_of, resistance_ohm
 
 PLACES_SHOWN = 20
@@ -91,6 +94,7 @@ OPEN_WHY = "The finished board joins the pin to the net; the schematic does not.
 OPEN_FIX = "Join them in the schematic too and update the board, or move the copper off the pin"
 FIX_DRAWN = "Move or remove the shape, give it the net of what it touches, or join the nets with a net tie"
 FIX_NETLESS = "Move or remove the copper without a net, give it the net of what it touches, or use a net tie"
+TEXT_AWAY = "in KiCad, move the text off that copper: its outlines are KiCad's, and KiCad's own rule check knows them"
 MEANT = "Nothing if it is meant; a net tie says so to KiCad"
 FIX = "Move or remove one of the two, give both the same net, or join the nets with a net tie"
 
@@ -140,6 +144,9 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         places = [_place(ctx.board, *by_nets[nets][0]) for nets in more[:PLACES_SHOWN]]
         what = f"{_more_pairs(len(more))} overlap"
         yield _the_rest(what, "more shorts", (places, len(more)), fix=FIX, is_harmless=harmless.issuperset(more))
+    texts = tuple(texts_over_nets(ctx.get(space_finder), layers))
+    if texts:
+        raise MissingFact(_and_more(f"the outlines of {texts[0]}", len(texts)), TEXT_AWAY)
 
 
 def _of_open_pins(board: Board, by_pin: list[list[tuple[Spaces, int]]]) -> DraftFinding:

@@ -4,7 +4,9 @@ What it checks
 --------------
 The annular ring as drawn, around the finished hole (pad less hole, halved), of every via, microvia and plated hole,
 against the clause's fab tier or your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad sizes the
-smallest counts, of a hole off the middle of its pad the narrow side. A plated hole without any copper around it is
+smallest counts, of a hole off the middle of its pad the narrow side. On each layer the ring is that in all copper of
+the net: a hole in a larger pad, a fill as stored or a wide track has what is around it there. Inner pads that nothing
+joins do not count where another layer joins the hole. A plated hole that nothing joins and that has no ring is
 information: fabs ask, or leave it unplated. A via whose pads are all as small as its hole has a ring of 0 or less: it
 can join nothing.
 
@@ -19,8 +21,8 @@ Widen the pads, add teardrops, or use smaller holes.
 
 What it cannot see
 ------------------
-Rings are as drawn, around the finished hole; tiers should cover registration and plating. Teardrops do not count. Fabs
-may accept breakout of filled vias.
+Rings are as drawn, around the finished hole; tiers should cover registration and plating. Teardrops do not count, other
+fills do as stored. Fabs may accept breakout of filled vias.
 
 Sources
 -------
@@ -38,6 +40,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, holes_of, vias_without_pad
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
+from drc_rules.analysis.fabrication.joined_rings import joined_rings
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
@@ -70,6 +73,8 @@ r_min: minimum of the fab [mm]
 def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the holes of a kind with too narrow a ring, and one for those without any."""
     holes, least = subject
+    small = np.flatnonzero(holes.ring_mm < max(least.value - TOLERANCE_MM, NO_RING_MM))
+    holes = ctx.get(joined_rings).of(holes, small) if len(small) else holes
     has_ring = (holes.ring_mm >= NO_RING_MM) | vias_without_pad(ctx.board, holes)
     bare = np.flatnonzero((holes.ring_mm < NO_RING_MM) & ~has_ring)
     narrow = np.flatnonzero(has_ring & (holes.ring_mm < least.value - TOLERANCE_MM))

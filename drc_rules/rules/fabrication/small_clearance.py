@@ -22,8 +22,8 @@ that etches it.
 
 What it cannot see
 ------------------
-Copper graphics without a net and text are not read. Fills are believed as stored. Within 1 mm of a net tie or short
-nets are not separated.
+Text is not read. Fills are believed as stored. Within 1 mm of a net tie, a short, or copper without a net that joins
+two nets, these are not separated. Other graphics without a net are not measured.
 
 Sources
 -------
@@ -65,6 +65,7 @@ from stackup_lib.core.facts import MissingFact
 
 PLACES_SHOWN = 20
 
+TOUCHES_FIX = "Move the two apart, give both the same net, or join the nets with a net tie"
 WHY = "A gap too narrow for its copper is not etched clear: the nets stay joined, or nearly so"
 
 
@@ -124,13 +125,14 @@ def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding
     pairs, is_short = narrow.where(one_per_nets(board, narrow)), gap < UNIT_MM
     what = f"short: {clearance_text(gap)}" if is_short else clearance_text(gap)
     copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
+    wider = f"Set a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or use lighter copper there"
     return DraftFinding(
         title=(
             f"{what}, minimum {limit.value:g} mm in {copper} ({limit.who}): "
             f"{name}, {between(board, pairs)}{more_pairs(pairs)}"
         ),
         why="The nets are joined on the finished board" if is_short else WHY,
-        fix=f"Set a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or use lighter copper there",
+        fix=TOUCHES_FIX if is_short else wider,
         ids=(name,),
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=limit.value,

@@ -73,6 +73,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import (
     FORMULA,
+    answer_of_command,
     declared_target,
     judged,
     line_numbers,
@@ -193,7 +194,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
             f"nominal, before any fab tolerance{ONE_MAKERS if is_others else ''}"
         ),
         fix=f"{'Change the width' if line.other_mm is None else 'Give both traces one width'}: "
-        f"{command} gives the width for {near.ohm:g} ohm",
+        f"{command} {answer_of_command(ctx, line.layer, line.gap_mm, near.ohm)}",
         source=source_of(target),
         ids=(*target_ids(target), names[line.layer], *size, *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),

@@ -46,7 +46,7 @@ from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
-from drc_rules.rules.impedance._model import FORMULA, judged, line_numbers, target_ids
+from drc_rules.rules.impedance._model import FORMULA, answer_of_command, judged, line_numbers, target_ids
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -105,7 +105,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     yield DraftFinding(
         title=f"{said}, {near.allowed_words}: {geometry.source}, {size} for {title} on {layer}",
         why=f"KiCad's own data contradict the target ({target.source}). {where}",
-        fix=f"Change it there: {command} gives the width for {near.ohm:g} ohm",
+        fix=f"Change it there: {command} {answer_of_command(ctx, found.index, gap, near.ohm)}",
         source=source_of(target),
         ids=(*names, layer, *target_ids(target)),
         measured=Measured(value=round(ohm, 2), unit="ohm"),

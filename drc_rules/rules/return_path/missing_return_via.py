@@ -5,7 +5,8 @@ What it checks
 Every via by which a net of a high-speed interface, or a data line of DDR5 or LPDDR5, changes from one routed layer to
 another: whether three tenths of the return current stay on planes that both layers share, and if not, the distance to
 the nearest via or plated pad that joins a plane of one with a plane of the other. The maximum is a tenth of a
-wavelength at Nyquist, or 1 mm, whichever is more. Planes of two different nets are joined by capacitors alone: that is
+wavelength at Nyquist, or 1 mm, whichever is more; a via whose net runs no farther than a tenth of a wavelength on one
+of the layers, a breakout, needs none. Planes of two different nets are joined by capacitors alone: that is
 information. The stackup is needed only of a layer between two planes.
 
 Why it matters
@@ -20,8 +21,8 @@ capacitor next to the via, or change to a layer that is referenced to ground.
 
 What it cannot see
 ------------------
-Plated pins, breakouts, very short tracks and vias without a plane within 1.6 mm are skipped. One via of the planes' net
-is enough, however many signals share it. Capacitors are not read: planes of two nets are always reported.
+Plated pins, return vias of breakouts, and vias without a plane within 1.6 mm are skipped. One via of the planes' net is
+enough, however many signals share it. Capacitors are not read: planes of two nets are always reported.
 
 Sources
 -------
@@ -37,6 +38,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.return_path.plane_changes import (
     LEAST_REACH_MM,
     NOWHERE_MM,
+    breakout_runs_mm,
     layer_crossings,
     plane_changes,
     reach_mm,
@@ -47,18 +49,22 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.words import count
 from stackup_lib.return_path.layer_changes import LayerChange
 
 
 def _groups(ctx: Context, _clause: Clause) -> tuple[HighSpeedGroup, ...]:
-    return tuple(group for group in ReturnPaths(ctx).with_memories if layer_crossings(ctx, group))
+    groups = ReturnPaths(ctx).with_memories
+    return tuple(group for group in groups if layer_crossings(ctx, group) or breakout_runs_mm(ctx, group))
 
 
 FORMULA = """
 d ≤ d_max
+l ≤ d_max
 
 d: from the vias that change planes to the next via that joins those planes; infinite where none does [mm]
 d_max: maximum: a tenth of a wavelength at Nyquist, at least 1 mm [mm]
+l: longest run that counts as a breakout, where a via leads to one [mm]
 """
 
 
@@ -69,7 +75,7 @@ def missing_return_via(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> 
     far: dict[tuple[int, int], list[LayerChange]] = {}
     apart: dict[tuple[int, int], list[LayerChange]] = {}
     distances: list[float] = []
-    for change in plane_changes(ctx, group):
+    for change in plane_changes(ctx, group) if layer_crossings(ctx, group) else ():
         if change.keeps_plane or not change.entry_nets or not change.exit_nets:
             continue
         layers = change.entry_layer, change.exit_layer
@@ -83,6 +89,12 @@ def missing_return_via(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> 
             f"{group.title}, {len(distances)} vias that change planes",
             d=max(distances),
             d_max=reach_mm(group),
+        )
+    breakouts = breakout_runs_mm(ctx, group)
+    if breakouts:
+        vias = count(len(breakouts), "via")
+        ctx.shows(
+            f"{group.title}, {vias} to breakouts: no return via is required", l=max(breakouts), d_max=reach_mm(group)
         )
     yield from (_far(ctx, group, changes) for changes in far.values())
     yield from (_apart(ctx, group, changes) for changes in apart.values())

@@ -10,6 +10,7 @@ from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.plain_file import other_encoding, read_board_bytes
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.kicad.read import header, legacy
+from stackup_lib.kicad.read.items.copper_texts import read_copper_texts
 from stackup_lib.kicad.read.items.drawings import read_drawings
 from stackup_lib.kicad.read.items.footprints import read_footprints
 from stackup_lib.kicad.read.items.outline import read_outline
@@ -86,6 +87,7 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
         zones=zones,
         outline=outline,
         drawings=drawings,
+        texts=read_copper_texts(source, footprints),
         project=found_project,
         ipc4761=protection,
         unknown_tokens=dict(sorted(source.unknown.items())),

@@ -57,21 +57,21 @@ class _Rows:
 def read_drawings(source: BoardText, footprints: Footprints, pads: Pads) -> Drawings:
     """Return the shapes with copper in file order: the board's, those of footprints, those of pads.
 
-    Text is left out.
+    Text is left out: `read_copper_texts` says where it is.
     """
     rows = _Rows()
     span = source.blocks.items
-    for offset, node in source.nodes(_on_copper(source, source.items(*_BOARD), span.start, span.end)):
+    for offset, node in source.nodes(on_copper(source, source.items(*_BOARD), span.start, span.end)):
         with source.at(offset):
-            if layers := _layers(source, node):
+            if layers := layers_of_item(source, node):
                 rows.add(node, layers, source.nets.of_item(node), (-1, -1), offset)
     owners = source.items("footprint", "module")
     span = source.blocks.children
-    inside = _on_copper(source, source.children(owners, *_FOOTPRINT), span.start, span.end)
+    inside = on_copper(source, source.children(owners, *_FOOTPRINT), span.start, span.end)
     of = np.searchsorted(owners, source.blocks.parent[inside]).tolist()
     for row, (offset, node) in zip(of, source.nodes(inside, child=True), strict=True):
         with source.at(offset):
-            if layers := _layers(source, node):
+            if layers := layers_of_item(source, node):
                 rows.add(node, layers, 0, (row, -1), offset)
                 rows.moved((footprints.x_mm[row], footprints.y_mm[row]), footprints.rotation_deg[row])
     uncommon = np.flatnonzero(np.isnan(pads.corner_mm))
@@ -97,8 +97,8 @@ def read_drawings(source: BoardText, footprints: Footprints, pads: Pads) -> Draw
     )
 
 
-def _on_copper(source: BoardText, rows: Ints, start: Ints, end: Ints) -> Ints:
-    """Those of some lists that name a copper layer, and perhaps some that do not."""
+def on_copper(source: BoardText, rows: Ints, start: Ints, end: Ints) -> Ints:
+    """Return those of some lists that name a copper layer, and perhaps some that do not."""
     if not len(rows):
         return rows
     first, last = start[rows], end[rows]
@@ -106,7 +106,8 @@ def _on_copper(source: BoardText, rows: Ints, start: Ints, end: Ints) -> Ints:
     return rows[np.searchsorted(at, first) < np.searchsorted(at, last)]
 
 
-def _layers(source: BoardText, node: tree.Node) -> int:
+def layers_of_item(source: BoardText, node: tree.Node) -> int:
+    """Return the copper layers of a graphic or text, as a bit mask."""
     layer = tree.find(node, "layer", "layers")
     return 0 if layer is None else layer_mask(source, tree.words(layer))
 

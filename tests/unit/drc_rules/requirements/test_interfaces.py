@@ -721,6 +721,24 @@ def test_a_declared_class_leaves_its_sidebands_out(board_with: MakeBoard) -> Non
     assert [board.nets[n] for n in named.nets_of("pcie5")] == ["/PCIE_CLKREQ"]
 
 
+def test_a_wildcard_of_pairs_leaves_out_what_is_half_of_none(board_with: MakeBoard) -> None:
+    """Control nets and rails of a module stand among its lanes; where no net is half of a pair, all are meant."""
+    slow = ["/SFP0_TXDIS", "/SFP0_RSSI", "/SFP0/SFP_VCCR", "/SFP0_SPARE", "/SFP0_ID", "/SFP0_X", "/SFP0_Y"]
+    board, settings = board_with(*pair("/SFP0_TX"), *slow), '[[interface]]\nis = "eth25g"\nnets = ["/SFP0*"]'
+
+    found = assigned(board, settings)
+
+    assert [board.nets[n] for n in found.nets_of("eth25g")] == pair("/SFP0_TX")
+    assert found.taken_as()[0].why == "declared; 3 control or clock nets left out; 4 nets of no pair left out"
+    where = '[[interface]] 1 (is = "eth25g")'
+    left_out = "/SFP0_SPARE, /SFP0_ID, /SFP0_X and 1 more"
+    assert found.notes == (f"{where} leaves out {left_out}: of no pair; name what is meant one by one",)
+    named = assigned(board, settings + '\n[[interface]]\nis = "eth25g"\nnets = ["/SFP0_SPARE"]')
+    assert [board.nets[n] for n in named.nets_of("eth25g")] == [*pair("/SFP0_TX"), "/SFP0_SPARE"]
+    alone = board_with("/SFP0_A", "/SFP0_B")
+    assert len(assigned(alone, settings).nets_of("eth25g")) == 2
+
+
 def test_a_wrong_inference_can_be_undone(board_with: MakeBoard) -> None:
     """Nets declared as low speed are fast no more."""
     board = board_with(*pair("/PCIE_TX0"))

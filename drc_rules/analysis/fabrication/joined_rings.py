@@ -1,0 +1,128 @@
+"""Rings of holes in all the copper of their net: a hole in a larger pad, a fill or a wide track has more than its pad.
+
+Around such holes the copper of a layer is one area, whatever it is drawn as. Fabs take away inner pads that nothing
+joins, so these do not count where another layer joins the hole; outer ones stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_holes import FINE_QUARTER, NO_RING_MM, HoleSet
+from drc_rules.facts.context import Context
+from stackup_lib.board.board import Ints
+from stackup_lib.board.layer_masks import holds_layer, layers_of
+from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.distances import cores
+from stackup_lib.copper.shapes import (
+    CopperShapes,
+    copper_pads,
+    drawn_pieces,
+    hole_walls,
+    pad_pieces,
+    pad_rows,
+    track_pieces,
+)
+from stackup_lib.copper.shorts import piece_areas
+from stackup_lib.copper.stale_fills import TOUCH_MM
+from stackup_lib.core.record import workpiece
+
+if TYPE_CHECKING:
+    from shapely import Geometry, STRtree
+
+REACH_MM = 0.5
+"""Copper around the wall of a hole is looked at as far as this: no fab requires a wider ring."""
+
+
+@workpiece
+class JoinedRings:
+    """The rings of holes in all copper of their net; what was found is kept."""
+
+    copper: CopperMap
+    _pieces: dict[int, tuple[CopperShapes, STRtree]] = field(default_factory=dict)
+    _fills: dict[int, list[tuple[int, Geometry]]] = field(default_factory=dict)
+    _found: dict[tuple[bool, int], float] = field(default_factory=dict)
+
+    def of(self, holes: HoleSet, chosen: Ints) -> HoleSet:
+        """Return holes with the rings of some of them (positions) as the copper of their net makes them."""
+        ring, walls = holes.ring_mm.copy(), hole_walls(self.copper.board, holes.vias, holes.pads)
+        for at in chosen[(walls.net[chosen] > 0) & (walls.radius_mm[chosen] > 0)].tolist():
+            is_via = at < len(holes.vias)
+            hole = is_via, int(holes.vias[at] if is_via else holes.pads[at - len(holes.vias)])
+            if hole not in self._found:
+                self._found[hole] = self._ring_mm(hole, walls.where(np.array([at])), float(ring[at]))
+            ring[at] = self._found[hole]
+        return replace(holes, ring_mm=ring)
+
+    def _ring_mm(self, hole: tuple[bool, int], wall: CopperShapes, own_mm: float) -> float:
+        """The least ring over the layers; that of the hole's own pads where no other copper joins it."""
+        own, joined = self._own_rings(hole, own_mm), dict[int, float]()
+        ends, is_bare = {min(own, default=0), max(own, default=0)}, own_mm < NO_RING_MM
+        for layer in sorted(own, key=lambda layer: (layer not in ends, layer)):
+            found = self._joined_mm(layer, hole, wall, own[layer])
+            if found is not None:
+                joined[layer] = max(own[layer], found)
+            if not is_bare and joined.get(layer, own[layer] if layer in ends else np.inf) <= own_mm:
+                return own_mm
+        if not joined:
+            return own_mm
+        least = min(joined.get(layer, own[layer]) for layer in joined.keys() | ends)
+        return round(max(least, NO_RING_MM), 5)
+
+    def _own_rings(self, hole: tuple[bool, int], own_mm: float) -> dict[int, float]:
+        """The ring of the hole's own pad on each layer that has one."""
+        board, (is_via, row) = self.copper.board, hole
+        if not is_via:
+            return dict.fromkeys(layers_of(int(board.pads.layers[row])), own_mm)
+        drill = float(board.vias.drill_mm[row])
+        sizes = enumerate(board.vias.pad_size_mm[row].tolist())
+        return {layer: (size - drill) / 2 for layer, size in sizes if not np.isnan(size)}
+
+    def _joined_mm(self, layer: int, hole: tuple[bool, int], wall: CopperShapes, ring_mm: float) -> float | None:
+        """The ring in the hole's pad and other copper that touches it, 0 where it breaks out; None without that."""
+        import shapely  # noqa: PLC0415 - heavy, and only boards with narrow rings need it
+
+        board, (is_via, row), net = self.copper.board, hole, int(wall.net[0])
+        core, radius = cores(board, wall)[0], float(wall.radius_mm[0])
+        pad_mm = radius + max(ring_mm, 0.0)
+        window = np.concatenate(wall.boxes(REACH_MM)).tolist()
+        pieces, tree = self._near(layer)
+        near = pieces.where(np.sort(tree.query(shapely.box(*window))))
+        near = near.where(near.net == net)
+        is_own = ~np.bool_(is_via) & (pad_rows(board, near) == row)
+        areas = piece_areas(board, near, FINE_QUARTER)
+        fills = [shapely.clip_by_rect(fill, *window) for of, fill in self._filled(layer) if of == net]
+        others = shapely.union_all([*areas[~is_own], *fills])
+        if others.is_empty or others.distance(core) > pad_mm + TOUCH_MM:
+            return None
+        around = shapely.union_all([others, *areas[is_own], core.buffer(pad_mm, quad_segs=FINE_QUARTER)])
+        return float(around.boundary.distance(core)) - radius if around.covers(core) else 0.0
+
+    def _near(self, layer: int) -> tuple[CopperShapes, STRtree]:
+        """The tracks, pads and drawn shapes of a layer; no inner pads that KiCad may take away."""
+        import shapely  # noqa: PLC0415
+
+        if layer not in self._pieces:
+            board = self.copper.board
+            stays = (board.pads.remove_unused == 0) | (layer in (0, board.layer_count - 1))
+            pads = np.flatnonzero(copper_pads(board) & stays & holds_layer(board.pads.layers, layer))
+            parts = [track_pieces(board, layer), pad_pieces(board, pads), drawn_pieces(board, layer)]
+            pieces = CopperShapes.joined(parts)
+            self._pieces[layer] = pieces, shapely.STRtree(shapely.box(*pieces.boxes()))
+        return self._pieces[layer]
+
+    def _filled(self, layer: int) -> list[tuple[int, Geometry]]:
+        """The fills of a layer without their slits."""
+        import shapely  # noqa: PLC0415
+
+        if layer not in self._fills:
+            self._fills[layer] = [(net, shapely.make_valid(fill)) for net, fill in self.copper.fills(layer)]
+        return self._fills[layer]
+
+
+def joined_rings(ctx: Context) -> JoinedRings:
+    """Return what finds the rings of the board's holes in all copper of their net."""
+    return JoinedRings(ctx.copper)
