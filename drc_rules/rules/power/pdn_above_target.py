@@ -49,7 +49,7 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import command
-from drc_rules.rules.power._impedance_over_frequency import need_pass, not_judged, range_words, worst_of
+from drc_rules.rules.power._impedance_over_frequency import need_pass, range_words, worst_of
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
@@ -108,17 +108,14 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
 
 def _over_frequency(ctx: Context, row: RailDeclaration, limit: float, dc: Interval | None) -> Iterator[DraftFinding]:
     """What the board's own network says where nothing is stated of the whole; never a pass on assumed parts."""
-    if (judged := worst_of(ctx, row, limit)) is not None:
-        found, worst = judged
-        ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
-        if worst.against(maximum=limit) is Standing.BEYOND:
-            draft = _draft(row, worst.nominal, limit, f"PDN impedance {range_words(worst)} mOhm of planes and parts")
-            page = command("pdn", ctx.board, "--rail", row.net)
-            yield replace(draft, fix=f"See `{page}`: what makes the peaks, and what helps")
-        else:
-            need_pass(row, found, worst, limit)
-        return
-    raise not_judged(row, dc)
+    found, worst = worst_of(ctx, row, limit, dc)
+    ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
+    if worst.against(maximum=limit) is Standing.BEYOND:
+        draft = _draft(row, worst.nominal, limit, f"PDN impedance {range_words(worst)} mOhm of planes and parts")
+        page = command("pdn", ctx.board, "--rail", row.net)
+        yield replace(draft, fix=f"See `{page}`: what makes the peaks, and what helps")
+    else:
+        need_pass(row, found, worst, limit)
 
 
 def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> DraftFinding:
