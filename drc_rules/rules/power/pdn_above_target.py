@@ -8,8 +8,8 @@ the best copper fails the clause, unless `remote_sense` says that the regulator 
 as stated only is not verifiable, and says what to declare. Low DC resistance proves nothing about higher frequencies.
 There planes, mounted capacitors and regulator are computed as `stackwright pdn` shows them, from 1 kHz (100 kHz with
 remote sense) to where board parts stop to help, and judged only where `[rail.pdn]` declares the regulator and every
-capacitor has data: all of the range above fails; the nominal curve inside, with nothing undeclared that could lift it
-out, passes. Or `impedance_mohm` states what was simulated or measured.
+capacitor has data, on planes that fills and vias join: all of the range above fails; the nominal curve inside, with
+nothing undeclared that could lift it out, passes. Or `impedance_mohm` states what was simulated or measured.
 `ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's; rails other than the
 core's are judged against it in the same way. A board whose accelerator is on a module that makes its own core voltage
 says `core_on_module = true`.

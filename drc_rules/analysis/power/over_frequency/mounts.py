@@ -25,8 +25,8 @@ MOUNTING_RANGE = 0.7, 1.4
 NO_BARREL_MM = 0.3
 """Diameter that stands for a pad which is in the plane itself: no via carries its current."""
 
-WAY_BACK = 4.0
-"""Distance of the way back from a barrel, in its diameters, where no pad of the part says where it is."""
+RETURN_DIAMETERS = 4.0
+"""Distance of the return path from a barrel, in its diameters, where no pad of the part says where it is."""
 
 Pairs = Sequence[FacingLayers]
 
@@ -101,7 +101,7 @@ class Mounts:
         depth = self.depth_mm(pairs, back=back)
         height = self._to_first_mm((landing.x_mm, landing.y_mm), depth, back=back)
         copper = sum(trace_inductance_h(height, *step) for step in landing.steps)
-        pair = via_pair_inductance_h(depth, WAY_BACK * landing.barrel_mm, landing.barrel_mm)
+        pair = via_pair_inductance_h(depth, RETURN_DIAMETERS * landing.barrel_mm, landing.barrel_mm)
         return copper + pair / (2 * landing.vias)
 
     def _to_first_mm(self, at_mm: tuple[float, float], depth_mm: float, *, back: bool) -> float:

@@ -43,7 +43,7 @@ SPACING_RANGE = 0.1
 End = Literal["low", "nominal", "high"]
 
 JOINT_RANGE: dict[End, float] = {"low": 0.5, "nominal": 1.0, "high": 2.0}
-"""What the inductance of vias between floors may be of its value: their way back is the nearest via of ground."""
+"""What the inductance of vias between floors may be of its value: their return path is the nearest via of ground."""
 
 
 class Corner(NamedTuple):

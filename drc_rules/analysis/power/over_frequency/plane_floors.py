@@ -196,7 +196,7 @@ def _cells_met(site: _Site, cells: PlaneCells, floor: int) -> Ints:
 
 
 def _inductances_h(site: _Site, joints: Sequence[_Joint]) -> Floats:
-    """Return the inductance of each joint with its way back, infinite where ground has none.
+    """Return the inductance of each joint with its return path, infinite where ground has none.
 
     That is half of a pair of vias for the barrel and half for the nearest hole of ground, which several may share.
     Through a ground plane that both floors face no hole is needed: the current goes around the edge of the antipad.
