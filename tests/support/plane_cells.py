@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stackup_lib.power.over_frequency.plane_outline import PlaneCells, outline_modes
+from stackup_lib.power.over_frequency.plane_cells import PlaneCells, sheet_cells
+from stackup_lib.power.over_frequency.plane_outline import outline_modes
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
 from stackup_lib.power.over_frequency.rail_planes import POINTS
 from stackup_lib.transmission_lines.materials.conductor_models import Complex, Real
@@ -26,7 +27,7 @@ def cells_of(boxes_mm: Sequence[Box], points: int = POINTS) -> PlaneCells:
     rows = round((bottom - top) / step)
     x, y = np.meshgrid(left + step * (np.arange(columns) + 0.5), top + step * (np.arange(rows) + 0.5))
     copper = np.any([(x >= a) & (x < c) & (y >= b) & (y < d) for a, b, c, d in boxes], axis=0).astype(float)
-    return PlaneCells(float(left), float(top), step, copper, copper)
+    return sheet_cells(float(left), float(top), step, copper, copper)
 
 
 def _misfit(columns: int, wide_mm: float, high_mm: float) -> float:

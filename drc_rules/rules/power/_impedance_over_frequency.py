@@ -20,19 +20,24 @@ LEAST_HZ = 10e6
 the load states where its package takes over."""
 
 
-def worst_of(ctx: Context, row: RailDeclaration, limit_mohm: float) -> tuple[PdnRow, Interval] | None:
-    """Return a rail's curve and its largest impedance where board parts count; None where it cannot be judged at all.
+def worst_of(ctx: Context, row: RailDeclaration, limit_mohm: float, dc: Interval | None) -> tuple[PdnRow, Interval]:
+    """Return a rail's curve and its largest impedance where board parts count.
 
     It is judged only where regulator, load and all fitted capacitors are known: an assumed one decides nothing.
+
+    Raises:
+        MissingFact: one of them is not, or what joins them by planes.
     """
     from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of  # noqa: PLC0415 - heavy: only a rail needs it
 
     try:
         found = ctx.get(pdn_of, row.net, (), limit_mohm)
-    except MissingFact:
-        return None
-    is_assumed = any(not one.narrows for one in found.missing)
-    return None if is_assumed or found.worst_mohm is None else (found, found.worst_mohm)
+    except MissingFact as missing:
+        raise _not_judged(row, dc, missing.name) from missing
+    assumed = [one.what for one in found.missing if not one.narrows]
+    if assumed or found.worst_mohm is None:
+        raise _not_judged(row, dc, ", ".join(assumed))
+    return found, found.worst_mohm
 
 
 def need_pass(row: RailDeclaration, found: PdnRow, worst: Interval, limit_mohm: float) -> None:
@@ -57,11 +62,12 @@ def need_pass(row: RailDeclaration, found: PdnRow, worst: Interval, limit_mohm: 
         )
 
 
-def not_judged(row: RailDeclaration, dc: Interval | None) -> MissingFact:
-    """Return what a rail lacks whose network is not known, with what is known at DC and required."""
+def _not_judged(row: RailDeclaration, dc: Interval | None, lacks: str) -> MissingFact:
+    """Return what a rail lacks whose network is not known, with what is known at DC and required, and what is not."""
     own = row.target_ohm
     known = f"; {range_words(dc)} mOhm at DC" if dc else ""
     known += f"; its ripple and step require {figure(own * 1000)} mOhm" if own is not None else ""
+    known += f"; not known: {lacks}" if lacks else ""
     hint = 'impedance_mohm = "?"  # maximum from DC to 100 MHz at the load, simulated or measured'
     what = f"impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}"
     return MissingFact(what, in_table(row.net, hint))

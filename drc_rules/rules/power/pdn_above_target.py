@@ -8,8 +8,8 @@ the best copper fails the clause, unless `remote_sense` says that the regulator 
 as stated only is not verifiable, and says what to declare. Low DC resistance proves nothing about higher frequencies.
 There planes, mounted capacitors and regulator are computed as `stackwright pdn` shows them, from 1 kHz (100 kHz with
 remote sense) to where board parts stop to help, and judged only where `[rail.pdn]` declares the regulator and every
-capacitor has data: all of the range above fails; the nominal curve inside, with nothing undeclared that could lift it
-out, passes. Or `impedance_mohm` states what was simulated or measured.
+capacitor has data, on planes that fills and vias join: all of the range above fails; the nominal curve inside, with
+nothing undeclared that could lift it out, passes. Or `impedance_mohm` states what was simulated or measured.
 `ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's; rails other than the
 core's are judged against it in the same way. A board whose accelerator is on a module that makes its own core voltage
 says `core_on_module = true`.
@@ -49,7 +49,7 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import command
-from drc_rules.rules.power._impedance_over_frequency import need_pass, not_judged, range_words, worst_of
+from drc_rules.rules.power._impedance_over_frequency import need_pass, range_words, worst_of
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
@@ -108,17 +108,14 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
 
 def _over_frequency(ctx: Context, row: RailDeclaration, limit: float, dc: Interval | None) -> Iterator[DraftFinding]:
     """What the board's own network says where nothing is stated of the whole; never a pass on assumed parts."""
-    if (judged := worst_of(ctx, row, limit)) is not None:
-        found, worst = judged
-        ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
-        if worst.against(maximum=limit) is Standing.BEYOND:
-            draft = _draft(row, worst.nominal, limit, f"PDN impedance {range_words(worst)} mOhm of planes and parts")
-            page = command("pdn", ctx.board, "--rail", row.net)
-            yield replace(draft, fix=f"See `{page}`: what makes the peaks, and what helps")
-        else:
-            need_pass(row, found, worst, limit)
-        return
-    raise not_judged(row, dc)
+    found, worst = worst_of(ctx, row, limit, dc)
+    ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
+    if worst.against(maximum=limit) is Standing.BEYOND:
+        draft = _draft(row, worst.nominal, limit, f"PDN impedance {range_words(worst)} mOhm of planes and parts")
+        page = command("pdn", ctx.board, "--rail", row.net)
+        yield replace(draft, fix=f"See `{page}`: what makes the peaks, and what helps")
+    else:
+        need_pass(row, found, worst, limit)
 
 
 def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> DraftFinding:

@@ -75,11 +75,15 @@ class PlanePair:
 
 @record
 class PlanePort:
-    """A square of `size_mm` where current enters one plane and leaves the other, its centre in mm on the board."""
+    """A square of `size_mm` where current enters one plane and leaves the other, its centre in mm on the board.
+
+    `floor` tells on which of several copper layers of the rail.
+    """
 
     x_mm: float
     y_mm: float
     size_mm: float
+    floor: int = 0
 
 
 def series_ohm(pair: PlanePair, frequencies_hz: Real) -> Complex:

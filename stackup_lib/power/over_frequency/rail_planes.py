@@ -9,6 +9,7 @@ import numpy as np
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.core.arrays import distinct
+from stackup_lib.power.over_frequency.fill_pieces import FillPieces
 
 POINTS = 12_000
 """Points over the box of the rail's copper, one per cell: the area with antipads is right to a few per cent."""
@@ -45,6 +46,7 @@ class RailPlanes:
         step_mm: side of a cell.
         rows, columns: of cells.
         where: of each pair, the cells in which it overlaps, counted along rows.
+        rail_piece, ground_piece: of each pair, the pieces of fill in these cells, as `FillPieces` numbers them.
     """
 
     facing: tuple[FacingLayers, ...]
@@ -55,6 +57,8 @@ class RailPlanes:
     rows: int
     columns: int
     where: tuple[Ints, ...]
+    rail_piece: tuple[Ints, ...]
+    ground_piece: tuple[Ints, ...]
 
     @property
     def box_mm(self) -> tuple[float, float, float, float]:
@@ -68,11 +72,12 @@ class RailPlanes:
         )
 
 
-def rail_planes(copper: CopperMap, rail: int, ground: int, points: int = POINTS) -> RailPlanes | None:
+def rail_planes(fills: FillPieces, rail: int, ground: int, points: int = POINTS) -> RailPlanes | None:
     """Return where the fills of a net face those of ground, above and below; None where they nowhere do.
 
     The nearest copper decides at each point: copper of a third net between the two shields them from one another.
     """
+    copper = fills.copper
     box = _box(copper, rail)
     if box is None:
         return None
@@ -104,6 +109,8 @@ def rail_planes(copper: CopperMap, rail: int, ground: int, points: int = POINTS)
         rows=len(down),
         columns=len(across),
         where=tuple(overlaps[key] for key in order),
+        rail_piece=tuple(fills.piece_at(key[0], x[overlaps[key]], y[overlaps[key]]) for key in order),
+        ground_piece=tuple(fills.piece_at(key[1], x[overlaps[key]], y[overlaps[key]]) for key in order),
     )
 
 

@@ -21,6 +21,7 @@ from stackup_lib.power.over_frequency.landings import Landing
 
 NO_VIA = "no copper joins it to vias within 30 mm that reach the planes"
 OFF_PLANES = "its vias are not on the planes of the rail"
+OTHER_PIECE = "neither fills nor vias join its piece of the planes to that of the load"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class RailCapacitor:
         data: of the part.
         mounting_h: pads, copper and vias to the nearer plane.
         x_mm, y_mm: where its vias meet the planes.
+        layer: of the rail, where they first meet one.
     """
 
     reference: str
@@ -41,6 +43,7 @@ class RailCapacitor:
     mounting_h: Interval
     x_mm: float
     y_mm: float
+    layer: int
 
     @property
     def group(self) -> str:
@@ -94,6 +97,7 @@ def decoupling_of(  # noqa: PLR0917 - what is looked for, and what is known of i
                 mounting_h=mounts.inductance_h(on_rail, on_ground, pairs, back=mounts.is_back(one.pads[0])),
                 x_mm=(on_rail.x_mm + on_ground.x_mm) / 2,
                 y_mm=(on_rail.y_mm + on_ground.y_mm) / 2,
+                layer=mounts.nearest(pairs, back=mounts.is_back(one.pads[0])).rail_layer,
                 data=one.data,
             )
         )
@@ -163,7 +167,7 @@ def _data_of(
 ) -> tuple[PartData | None, str]:
     """Return the data of a capacitor; without any, why there is none."""
     if own is not None:
-        return declared_data(own, stated), ""
+        return declared_data(own, stated, volts), ""
     row = models.of(footprint)
     if row is not None:
         try:

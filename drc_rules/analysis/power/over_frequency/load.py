@@ -35,6 +35,7 @@ class LoadPort:
         x_mm, y_mm, size_mm: square in which its vias meet the planes.
         vias_h: inductance of its vias from the pads to the nearer plane, all of them in parallel.
         vias: their number, 0 where its pads lie in the plane.
+        layer: of the rail, where they first meet one.
         inferred: why this part counts as the load, "" where it is stated.
     """
 
@@ -44,6 +45,7 @@ class LoadPort:
     size_mm: float
     vias_h: Interval
     vias: int
+    layer: int
     inferred: str
 
 
@@ -106,8 +108,9 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> LoadPort:
     )
     middle = points.mean(axis=0)
     size = max(SMALLEST_MM, float(np.sqrt(np.prod(np.maximum(np.ptp(points, axis=0), SMALLEST_MM)))))
-    at = LoadPort(name, float(middle[0]), float(middle[1]), size, ZERO, 0, "")
     under = _under(mounts, points)
+    layer = mounts.nearest(under, back=back).rail_layer
+    at = LoadPort(name, float(middle[0]), float(middle[1]), size, ZERO, 0, layer, "")
     depth = mounts.depth_mm(under, back=back)
     if depth <= 0:
         return at

@@ -11,7 +11,12 @@ from drc_rules.analysis.power.over_frequency.heights import LayerHeights
 from stackup_lib.board.board import Board
 from stackup_lib.core.interval import Interval
 from stackup_lib.power.over_frequency.landings import Landing, Landings, apart_mm
-from stackup_lib.power.over_frequency.mounting import MountingLoop, mounting_inductance_h
+from stackup_lib.power.over_frequency.mounting import (
+    MountingLoop,
+    mounting_inductance_h,
+    trace_inductance_h,
+    via_pair_inductance_h,
+)
 from stackup_lib.power.over_frequency.rail_planes import FacingLayers
 
 MOUNTING_RANGE = 0.7, 1.4
@@ -19,6 +24,9 @@ MOUNTING_RANGE = 0.7, 1.4
 
 NO_BARREL_MM = 0.3
 """Diameter that stands for a pad which is in the plane itself: no via carries its current."""
+
+RETURN_DIAMETERS = 4.0
+"""Distance of the return path from a barrel, in its diameters, where no pad of the part says where it is."""
 
 Pairs = Sequence[FacingLayers]
 
@@ -64,6 +72,11 @@ class Mounts:
     def _planes_of(self, net: int) -> frozenset[int]:
         return frozenset(pair.rail_layer if net == self.rail else pair.ground_layer for pair in self.facing)
 
+    def nearest(self, pairs: Pairs, *, back: bool) -> FacingLayers:
+        """Return the pair that is nearest under the outer layer of a side."""
+        outer = self._outer(back=back)
+        return min(pairs, key=lambda pair: min(self.heights.between_mm(outer, layer) for layer in pair.layers))
+
     def depth_mm(self, pairs: Pairs, *, back: bool) -> float:
         """Return how deep the nearest of some pairs is under the outer layer of a side."""
         outer = self._outer(back=back)
@@ -82,6 +95,14 @@ class Mounts:
             vias=(first.vias, second.vias),
         )
         return with_range(mounting_inductance_h(loop))
+
+    def way_h(self, landing: Landing, pairs: Pairs, *, back: bool) -> float:
+        """Return the inductance of the copper and the vias from one pad to the nearest of some pairs, one way."""
+        depth = self.depth_mm(pairs, back=back)
+        height = self._to_first_mm((landing.x_mm, landing.y_mm), depth, back=back)
+        copper = sum(trace_inductance_h(height, *step) for step in landing.steps)
+        pair = via_pair_inductance_h(depth, RETURN_DIAMETERS * landing.barrel_mm, landing.barrel_mm)
+        return copper + pair / (2 * landing.vias)
 
     def _to_first_mm(self, at_mm: tuple[float, float], depth_mm: float, *, back: bool) -> float:
         """Return how deep the first filled copper is under a point of an outer layer; without any, as the planes."""

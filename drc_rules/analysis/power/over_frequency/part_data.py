@@ -22,6 +22,10 @@ LEAST_OF_NOMINAL, MOST_OF_NOMINAL = 0.3, 1.3
 """Share of the nominal capacitance that a part has: 0.49 to 0.91 of those measured; beyond, it is another part."""
 
 
+LEAST_BIASED = 0.1
+"""Share of the nominal capacitance that DC bias leaves at least."""
+
+
 @dataclass(frozen=True)
 class PartData:
     """What a capacitor is without its mounting.
@@ -34,6 +38,7 @@ class PartData:
         is_sure: capacitance, ESR and ESL are declared.
         table: the impedance that a file states, None for none; it takes the place of ESR and ESL.
         doubt: how the file contradicts the value of the part, "" where it does not.
+        contradicts: how declared data, or the rail's voltage, contradict what the part states, "" where they do not.
     """
 
     capacitance_f: Interval
@@ -45,6 +50,7 @@ class PartData:
     is_sure: bool
     table: CapacitorCurve | None = None
     doubt: str = ""
+    contradicts: str = ""
 
     def branch(
         self,
@@ -96,10 +102,11 @@ def typical_data(stated: CapacitorText, volts: float | None) -> PartData | None:
         source="measured" if typical.source.grade == "measured" else "band",
         bias=bias,
         is_sure=False,
+        contradicts=_above_rating(stated, volts),
     )
 
 
-def declared_data(own: CapacitorDeclaration, stated: CapacitorText) -> PartData:
+def declared_data(own: CapacitorDeclaration, stated: CapacitorText, volts: float | None = None) -> PartData:
     """Return what is declared; R and L change with frequency as those of ceramic parts of the size, if it is known."""
     slack = own.tolerance_pct / 100
     farad = own.uf * 1e-6
@@ -112,7 +119,21 @@ def declared_data(own: CapacitorDeclaration, stated: CapacitorText) -> PartData:
         source=own.source or DECLARED,
         bias=DECLARED,
         is_sure=True,
+        contradicts=_other_value(farad, stated.capacitance_f) or _above_rating(stated, volts),
     )
+
+
+def _other_value(farad: float, stated_f: float | None) -> str:
+    """Declared is what DC bias leaves, a tenth at least."""
+    if stated_f is None or LEAST_BIASED <= farad / stated_f <= MOST_OF_NOMINAL:
+        return ""
+    return f"{farad * 1e6:.3g} uF is declared, the parts state {stated_f * 1e6:.3g} uF"
+
+
+def _above_rating(stated: CapacitorText, volts: float | None) -> str:
+    if volts is None or stated.rated_v is None or volts <= stated.rated_v:
+        return ""
+    return f"the rail has {volts:g} V, the parts state {stated.rated_v:g} V"
 
 
 def file_data(models: PartModels, row: PartModelDeclaration, stated: CapacitorText, volts: float | None) -> PartData:
@@ -138,6 +159,7 @@ def file_data(models: PartModels, row: PartModelDeclaration, stated: CapacitorTe
         is_sure=is_sure,
         table=table,
         doubt=_doubt(row.file, farad, stated.capacitance_f),
+        contradicts=_above_rating(stated, volts),
     )
 
 

@@ -58,9 +58,15 @@ class Curve:
     def worst_ohm(self, from_hz: float, to_hz: float) -> Interval:
         """Return the largest |Z| between two frequencies: nominal, and in the best and worst corner."""
         here = (self.hz >= from_hz) & (self.hz <= to_hz)
-        nominal, most = float(self.ohm[here].max()), self.corners[:, here].max(axis=1)
+        at_ends = np.stack([self._at(one, (from_hz, to_hz)) for one in self.corners])
+        most = np.maximum(self.corners[:, here].max(axis=1, initial=0.0), at_ends.max(axis=1))
+        nominal = float(most[0])
         low, high = MODEL_RANGE[0] * float(most.min()), MODEL_RANGE[1] * float(most.max())
         return Interval(low=min(low, nominal), nominal=nominal, high=max(high, nominal))
+
+    def _at(self, ohm: Real, hz: tuple[float, float]) -> Real:
+        """Return |Z| at frequencies between those of the curve."""
+        return np.exp(np.interp(np.log(hz), np.log(self.hz), np.log(ohm)))
 
 
 def curve_of(network: RailNetwork) -> Curve:
@@ -140,22 +146,35 @@ def _mounting_share(network: RailNetwork, group: str | None) -> float | None:
 
 def excesses(curve: Curve, target: PdnTarget) -> Iterator[PdnExcess]:
     """Yield each range below the end of the target's in which the nominal curve exceeds it, with what would help."""
-    above = (curve.hz >= target.from_hz) & (curve.hz <= target.up_to_hz) & (curve.ohm * 1e3 > target.mohm)
+    inside = np.flatnonzero((curve.hz >= target.from_hz) & (curve.hz <= target.up_to_hz))
+    hz, size = curve.hz[inside], curve.ohm[inside]
+    above = size * 1e3 > target.mohm
     edges = np.flatnonzero(np.diff(np.concatenate([[0], above.astype(int), [0]])))
     for start, end in edges.reshape(-1, 2).tolist():
-        band = curve.hz[start:end]
-        note = _resistance(curve, start, target) or spent_words(curve.network, float(band[-1]), target)
-        found = None if note else remedy_of(curve.network, band, target)
+        note = _resistance(curve, int(inside[start]), target) or spent_words(curve.network, float(hz[end - 1]), target)
+        found = None if note else remedy_of(curve.network, hz, size, slice(start, end), target)
         if found is None and not note and curve.network.capacitors:
             note = NO_REMEDY
+        first, last = int(inside[start]), int(inside[end - 1])
         yield PdnExcess(
-            from_hz=float(curve.hz[start]),
-            to_hz=float(curve.hz[end - 1]),
-            worst_mohm=float(curve.ohm[start:end].max()) * 1e3,
+            from_hz=max(_crossing_hz(curve, first - 1, target), target.from_hz) if first else float(hz[start]),
+            to_hz=min(_crossing_hz(curve, last, target), target.up_to_hz),
+            worst_mohm=float(size[start:end].max()) * 1e3,
             remedy=found[1] if found else "",
             count=found[0] if found else 0,
             note=note,
         )
+
+
+def _crossing_hz(curve: Curve, before: int, target: PdnTarget) -> float:
+    """Return where |Z| crosses the target between one frequency and the next; the next where it does not."""
+    if before + 1 >= len(curve.hz):
+        return float(curve.hz[before])
+    log_hz, log_ohm = np.log(curve.hz[before : before + 2]), np.log(curve.ohm[before : before + 2] * 1e3 / target.mohm)
+    if log_ohm[0] * log_ohm[1] >= 0:
+        return float(curve.hz[before + 1])
+    share = log_ohm[0] / (log_ohm[0] - log_ohm[1])
+    return float(np.exp(log_hz[0] + share * (log_hz[1] - log_hz[0])))
 
 
 def _resistance(curve: Curve, start: int, target: PdnTarget) -> str:

@@ -14,10 +14,11 @@ import numpy as np
 from drc_rules.analysis.power.over_frequency.decoupling import RailCapacitor
 from drc_rules.analysis.power.over_frequency.load import LoadPort
 from drc_rules.analysis.power.over_frequency.plane_copper import PlaneCopper
+from drc_rules.analysis.power.over_frequency.plane_floors import PlaneFloors
 from drc_rules.analysis.power.over_frequency.supply import Supply
 from drc_rules.settings.config_pdn import PdnDeclaration
 from stackup_lib.power.over_frequency.circuit import GROUND, PlaneNodes, SeriesBranch, SolvedNetwork, solve
-from stackup_lib.power.over_frequency.plane_outline import OutlineModes, PlaneCells, outline_modes
+from stackup_lib.power.over_frequency.plane_outline import OutlineModes, outline_modes
 from stackup_lib.power.over_frequency.plane_pair import OtherCopper, PlanePair, PlanePort
 from stackup_lib.transmission_lines.materials.conductor_models import Real
 
@@ -40,6 +41,9 @@ SPACING_RANGE = 0.1
 """What pressed dielectrics may differ from the stackup: a tenth."""
 
 End = Literal["low", "nominal", "high"]
+
+JOINT_RANGE: dict[End, float] = {"low": 0.5, "nominal": 1.0, "high": 2.0}
+"""What the inductance of vias between floors may be of its value: their return path is the nearest via of ground."""
 
 
 class Corner(NamedTuple):
@@ -68,6 +72,7 @@ class CapacitorPlace:
     node: str
     x_mm: float
     y_mm: float
+    layer: int
     capacitors: tuple[RailCapacitor, ...]
 
 
@@ -77,14 +82,14 @@ class RailNetwork:
 
     Attributes:
         pair: what is between the planes, as stated.
-        cells: their outline.
+        floors: their outline, one piece.
         copper: of the planes and, at DC, of all that joins regulator and load.
         capacitors: with their places on the board.
         package: as declared.
     """
 
     pair: PlanePair
-    cells: PlaneCells
+    floors: PlaneFloors
     copper: PlaneCopper
     capacitors: tuple[RailCapacitor, ...]
     supply: Supply
@@ -107,20 +112,28 @@ class RailNetwork:
         return AT_LOAD if self.load.vias_h.high == 0 else LOAD
 
     @cached_property
-    def _modes(self) -> OutlineModes:
-        """The planes with a port per place, the load's and the regulator's."""
-        load = PlanePort(self.load.x_mm, self.load.y_mm, self.load.size_mm)
-        feed = PlanePort(*(self.supply.at_mm or self.cells.middle_mm), self.supply.size_mm)
-        places = [PlanePort(place.x_mm, place.y_mm, PORT_MM) for place in self.places]
-        return outline_modes(self.cells, _apart([load, feed, *places]))
+    def _modes(self) -> dict[End, OutlineModes]:
+        """The planes with a port per place, the load's and the regulator's, at each end of what joins their floors."""
+        if not len(self.floors.cells.joints):
+            return dict.fromkeys(JOINT_RANGE, self._modes_at("nominal"))
+        return {end: self._modes_at(end) for end in JOINT_RANGE}
+
+    def _modes_at(self, end: End) -> OutlineModes:
+        floors, supply = self.floors, self.supply
+        load = floors.port((self.load.x_mm, self.load.y_mm), self.load.size_mm, self.load.layer)
+        layer = floors.layers[floors.cells.main_floor] if supply.layer is None else supply.layer
+        feed = floors.port(supply.at_mm or floors.cells.middle_mm, supply.size_mm, layer)
+        places = [floors.port((place.x_mm, place.y_mm), PORT_MM, place.layer) for place in self.places]
+        cells = replace(floors.cells, joint_sheet=floors.cells.joint_sheet / JOINT_RANGE[end])
+        return outline_modes(cells, _apart([load, feed, *places]))
 
     def planes(self, frequencies_hz: Real, corner: Corner) -> PlaneNodes:
         """Return the planes of a corner with their ports as nodes."""
-        return self._nodes(self._pair(corner), frequencies_hz)
+        return self._nodes(self._pair(corner), corner.inductance, frequencies_hz)
 
-    def _nodes(self, pair: PlanePair, frequencies_hz: Real) -> PlaneNodes:
+    def _nodes(self, pair: PlanePair, end: End, frequencies_hz: Real) -> PlaneNodes:
         nodes = (AT_LOAD, REGULATOR, *(place.node for place in self.places))
-        return PlaneNodes(nodes, self._modes.impedance_ohm(pair, frequencies_hz))
+        return PlaneNodes(nodes, self._modes[end].impedance_ohm(pair, frequencies_hz))
 
     def _pair(self, corner: Corner) -> PlanePair:
         """Return what is between the planes at a corner, with as much other copper as the DC solver finds.
@@ -149,7 +162,9 @@ class RailNetwork:
         """How many squares in series the planes are from the load to the regulator and back, at DC."""
         pair, hz = self._bare(Corner()), np.array([1e3])
         short = SeriesBranch(REGULATOR, REGULATOR, GROUND, 1e-12)
-        return float(solve([short], AT_LOAD, hz, self._nodes(pair, hz)).impedance_ohm[0].real) / pair.sheet_ohm
+        return (
+            float(solve([short], AT_LOAD, hz, self._nodes(pair, "nominal", hz)).impedance_ohm[0].real) / pair.sheet_ohm
+        )
 
     def _dc_ohm(self, corner: Corner) -> float:
         """Return the resistance from regulator to load and back at a corner; that of the planes where none is known."""
@@ -194,7 +209,7 @@ class RailNetwork:
         for corner in corners:
             pair = self._pair(corner)
             if pair not in planes:
-                planes[pair] = self._nodes(pair, frequencies_hz)
+                planes[pair] = self._nodes(pair, corner.inductance, frequencies_hz)
             yield solve(self.branches(corner), self.seen_at, frequencies_hz, planes[pair])
 
     def spreading_h(self) -> float:
@@ -215,7 +230,7 @@ def _apart(ports: Sequence[PlanePort]) -> list[PlanePort]:
             for x, y in _around(port)
             if all(math.hypot(one.x_mm - x, one.y_mm - y) >= APART_MM / 2 for one in found)
         )
-        found.append(PlanePort(*next(free), port.size_mm))
+        found.append(PlanePort(*next(free), port.size_mm, port.floor))
     return found
 
 
@@ -257,7 +272,8 @@ def _gathered(capacitors: Sequence[RailCapacitor], load: LoadPort, share: float)
         near = (
             place
             for place in places
-            if math.hypot(place[0].x_mm - one.x_mm, place[0].y_mm - one.y_mm) <= max(share * way, PORT_MM)
+            if place[0].layer == one.layer
+            and math.hypot(place[0].x_mm - one.x_mm, place[0].y_mm - one.y_mm) <= max(share * way, PORT_MM)
         )
         place = next(near, None)
         if place is None:
@@ -269,6 +285,7 @@ def _gathered(capacitors: Sequence[RailCapacitor], load: LoadPort, share: float)
             f"place {number}",
             float(np.mean([one.x_mm for one in place])),
             float(np.mean([one.y_mm for one in place])),
+            place[0].layer,
             tuple(place),
         )
         for number, place in enumerate(places)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from drc_rules.analysis.power.over_frequency.decoupling import (
     NO_VIA,
     OFF_PLANES,
+    OTHER_PIECE,
     Decoupling,
     RailCapacitor,
     decoupling_of,
 )
 from drc_rules.analysis.power.over_frequency.heights import LayerHeights, layer_heights
+from drc_rules.analysis.power.over_frequency.joined_planes import joined_planes, need_whole
 from drc_rules.analysis.power.over_frequency.load import load_of
 from drc_rules.analysis.power.over_frequency.mounts import Mounts
 from drc_rules.analysis.power.over_frequency.pdn_curve import LOWEST_HZ, Curve, curve_of, excesses, peaks_of
 from drc_rules.analysis.power.over_frequency.pdn_network import RailNetwork
 from drc_rules.analysis.power.over_frequency.plane_copper import plane_copper
+from drc_rules.analysis.power.over_frequency.plane_floors import plane_floors
 from drc_rules.analysis.power.over_frequency.rail_named import NamedRail, rail_named, target_of, up_to_hz
 from drc_rules.analysis.power.over_frequency.supply import supply_of
 from drc_rules.analysis.power.rail_inputs import parts_on
@@ -32,8 +36,8 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.words import count, some
 from stackup_lib.nets.two_pin_parts import NOT_FITTED, TwoTerminalParts, find_two_pads
+from stackup_lib.power.over_frequency.fill_pieces import FillPieces
 from stackup_lib.power.over_frequency.landings import Landings
-from stackup_lib.power.over_frequency.plane_outline import PlaneCells
 from stackup_lib.power.over_frequency.plane_pair import EPSILON0_F_PER_M, PlanePair
 from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, FacingLayers, RailPlanes, rail_planes
 
@@ -42,6 +46,8 @@ MOST_IN_LINE = 4
 
 SENSED_HZ = 100e3
 """Below, a regulator that senses at the load makes up for the copper; board capacitors work from here (AMD UG584)."""
+
+LOOSE = NO_VIA, OFF_PLANES, OTHER_PIECE
 
 MAIN_SHARE = 0.1
 """Of the largest overlap: smaller ones are pours."""
@@ -64,7 +70,9 @@ def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: floa
     heights = ctx.get(layer_heights)
     ctx.filled_uses()
     ctx.need_true_fills()
-    planes = rail_planes(ctx.copper, rail.net, rail.ground)
+    need_whole(ctx, rail.row)
+    fills = ctx.get(_fills)
+    planes = rail_planes(fills, rail.net, rail.ground)
     if planes is None:
         ground = ctx.board.nets[rail.ground]
         what = f"planes of {net} (fills of it and of {ground} overlap by less than {LEAST_MM2:g} mm2)"
@@ -79,10 +87,11 @@ def pdn_of(ctx: Context, net: str, load: tuple[str, ...] = (), target_mohm: floa
     declared = tuple(rail.row.to) if rail.row else ()
     at = load_of(mounts, (rail.net, rail.ground), load or declared, sources)
     pair, pairs = _plane_pair(ctx, planes, heights)
-    cells = _cells(planes, pair, heights)
+    floors = plane_floors(fills, (rail.net, rail.ground), planes, pair, heights, at)
+    joined = joined_planes(net, floors, replace(mounts, facing=planes.facing), at, supply, decoupling)
     copper = plane_copper(ctx, rail.row, at.name, planes, heights)
-    network = RailNetwork(pair, cells, copper, decoupling.capacitors, supply, at, stated)
-    return _row(ctx, rail, network, decoupling, pairs, target_mohm)
+    network = RailNetwork(pair, joined.floors, copper, joined.decoupling.capacitors, joined.supply, at, stated)
+    return _row(ctx, rail, network, joined.decoupling, pairs, target_mohm)
 
 
 def _parts(ctx: Context) -> TwoTerminalParts:
@@ -91,6 +100,10 @@ def _parts(ctx: Context) -> TwoTerminalParts:
 
 def _landings(ctx: Context) -> Landings:
     return Landings(ctx.copper)
+
+
+def _fills(ctx: Context) -> FillPieces:
+    return FillPieces(ctx.copper)
 
 
 def _main(facing: Sequence[FacingLayers]) -> tuple[FacingLayers, ...]:
@@ -127,17 +140,6 @@ def _plane_pair(ctx: Context, planes: RailPlanes, heights: LayerHeights) -> tupl
         df=max(dfs)[1],
     )
     return pair, tuple(pairs)
-
-
-def _cells(planes: RailPlanes, pair: PlanePair, heights: LayerHeights) -> PlaneCells:
-    """Return the outline with what each cell has of the pair's: pairs of layers that overlap there are in parallel."""
-    sheet, plate = np.zeros(planes.rows * planes.columns), np.zeros(planes.rows * planes.columns)
-    for one, where in zip(planes.facing, planes.where, strict=True):
-        share = pair.spacing_mm / heights.between_mm(*one.layers)
-        sheet[where] += share
-        plate[where] += share * heights.dk_between(*one.layers) / pair.dk
-    shape = planes.rows, planes.columns
-    return PlaneCells(planes.left_mm, planes.top_mm, planes.step_mm, sheet.reshape(shape), plate.reshape(shape))
 
 
 def _row(  # noqa: PLR0917 - the parts of a network, each once
@@ -252,7 +254,7 @@ def _assumed(rail: NamedRail, network: RailNetwork) -> Iterator[str]:
     if network.supply.at_mm is None:
         yield "the regulator feeds the middle of the planes"
     yield from dict.fromkeys(one.data.doubt for one in network.capacitors if one.data.doubt)
-    yield "all pairs of planes are in parallel where they overlap"
+    yield "ground on all layers that face the rail is one where vias join it"
     if network.copper.dc_ohm is None:
         yield "copper that does not face ground may carry all of the current at low frequencies: lowest without its R"
 
@@ -277,12 +279,15 @@ def _missing(rail: NamedRail, board: Board, network: RailNetwork, decoupling: De
     if load.inferred:
         yield PdnMissing(what="the load", lines=(f"to = {toml_value([load.name])}",))
     reasons = decoupling.left_out
-    loose = sorted(name for name, reason in reasons.items() if reason in (NO_VIA, OFF_PLANES))
+    loose = sorted(name for name, reason in reasons.items() if reason in LOOSE)
     if loose:
         yield PdnMissing(what=f"how {some(loose)} reach the planes", lines=())
-    unknown = sorted(name for name, reason in reasons.items() if reason not in (NO_VIA, OFF_PLANES, NOT_FITTED))
+    unknown = sorted(name for name, reason in reasons.items() if reason not in (*LOOSE, NOT_FITTED))
     if unknown:
         yield PdnMissing(what=f"capacitance, ESR and ESL of {some(unknown)}", lines=_capacitor_lines(unknown))
+    for said in dict.fromkeys(one.data.contradicts for one in decoupling.capacitors if one.data.contradicts):
+        names = [one.reference for one in decoupling.capacitors if one.data.contradicts == said]
+        yield PdnMissing(what=f"which data hold for {some(names)}: {said}")
     by_file = [one.reference for one in decoupling.capacitors if not one.data.is_sure and one.data.table]
     if by_file:
         yield PdnMissing(what=f"files of {some(by_file)} at the voltage of the rail (bias_v)", narrows=True)

@@ -88,6 +88,8 @@ def _standing(row: PdnRow) -> str:
     worst, target = row.worst_mohm, row.target
     if worst is None or target is None:
         return ""
+    if worst.nominal <= target.mohm and any(not one.narrows for one in row.missing):
+        return "inside, on assumed values"
     if worst.nominal <= target.mohm:
         return "inside" if worst.high <= target.mohm else "inside, with the range reaching above"
     if worst.low > target.mohm and row.lacks_parts:

@@ -10,6 +10,7 @@ import pytest
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.kicad import read_board
+from stackup_lib.power.over_frequency.fill_pieces import FillPieces
 from stackup_lib.power.over_frequency.rail_planes import RailPlanes, rail_planes
 
 STACKUP = """
@@ -26,7 +27,7 @@ B.Cu 0.035
 def planes(folder: Path, zones: list[dict[str, Any]]) -> RailPlanes | None:
     mini = {"size_mm": [50, 40], "stackup": STACKUP, "zones": zones}
     board = read_board(write(MiniBoard.model_validate(mini), folder, "board"))
-    return rail_planes(CopperMap(board), board.net_index["VDD"], board.net_index["GND"])
+    return rail_planes(FillPieces(CopperMap(board)), board.net_index["VDD"], board.net_index["GND"])
 
 
 def zone(net: str, layer: str, rect: list[float]) -> dict[str, Any]:
