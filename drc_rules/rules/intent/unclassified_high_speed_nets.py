@@ -42,13 +42,13 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.nets.design_widths import configured_geometry
 
 SHOWN = 5
 
 
-@record
+@entity
 class HighSpeedNets:
     """The nets of a high-speed family that lead somewhere."""
 

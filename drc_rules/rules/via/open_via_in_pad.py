@@ -37,7 +37,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind
 from stackup_lib.core.facts import Confidence, Fact, Origin, unknown
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.vias.build_ups import Bga, bgas, microvias
 
 PLACES_SHOWN = 10
@@ -50,7 +50,7 @@ m: vias in ball pads
 """
 
 
-@record
+@entity
 class BgaWithVias:
     """A BGA and the rows of the vias in its ball pads."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.power.ground_return.leaf_parts import leaf_nodes, with_parts
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
@@ -119,7 +119,7 @@ class ReturnDrops(Frozen):
     grid_mm: float
 
 
-@record
+@entity
 class _Solved:
     """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor.
 
