@@ -102,6 +102,6 @@ def _has_rule(ctx: Context, name: str, rules: DesignRules | None) -> bool:
     """Tell whether a design rule prefers a width for a net, or may: what is not certain is no reason to complain."""
     if rules is None:
         return False
-    in_pair = ctx.pairs.complement_of(ctx.board.nets.index(name)) is not None
+    in_pair = ctx.pairs.complement_of(ctx.board.net_index[name]) is not None
     said = configured_geometry(ctx.board, name, rules, in_pair=in_pair)
     return any(layer.doubts or (layer.width is not None and layer.width.is_meant) for layer in said)
