@@ -73,7 +73,7 @@ m: nets of the family that connect pads
 
 
 @rule("NET006", aliases=("unclassified-fast-nets",), kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
-def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: HighSpeedNets) -> Iterator[DraftFinding]:
+def unclassified_high_speed_nets(ctx: Context, _clause: Clause, found: HighSpeedNets) -> Iterator[DraftFinding]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
     if lacks_project(ctx.board) and not ctx.board.project.net_classes_of:
         raise MissingFact("the net classes", "put the .kicad_pro next to the board")

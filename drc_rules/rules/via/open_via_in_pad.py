@@ -84,7 +84,7 @@ def _is_in_a_ball(ctx: Context, via: int, balls: Ints) -> bool:
 
 
 @rule("VIA016", kinds=("bga_via_in_pad_fill",), over=_with_vias_in_pads, since="0.1", formula=FORMULA)
-def open_via_in_pad(ctx: Context, clause: Clause, part: BgaWithVias) -> Iterator[DraftFinding]:
+def open_via_in_pad(ctx: Context, _clause: Clause, part: BgaWithVias) -> Iterator[DraftFinding]:
     """Yield one finding per BGA with vias in its ball pads that are not filled and capped."""
     vias = ctx.board.vias
     wrong = [
