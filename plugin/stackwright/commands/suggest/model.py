@@ -20,6 +20,7 @@ from drc_rules.stackup_design.goals import (
     project_of,
     selection_for,
 )
+from drc_rules.stackup_design.new_plan import classes_of_goals
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.routed_fit import UnsoughtSize, unsought_sizes
 from stackup_lib.board.board import Board
@@ -28,7 +29,6 @@ from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.read.reader import OLDEST_WRITTEN_VERSION
 from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange
-from stackwright.commands.apply.new_plan import classes_of_goals
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.least import PartialChange, least_changes
 from stackwright.results.stackup_choices import Count

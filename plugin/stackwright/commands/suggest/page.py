@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from drc_rules.stackup_design.cam_report import cam_report
+from drc_rules.cam.report import cam_report
 from drc_rules.stackup_design.goals import From
 from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from drc_rules.stackup_design.routed_fit import unsought_words
