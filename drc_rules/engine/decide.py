@@ -357,10 +357,9 @@ def _impact(finding: Finding) -> tuple[int, int, str, str, float, bool, str]:
 
 
 def _excess(finding: Finding) -> float:
-    """How far a number is past its limit, as a ratio of at least 1; 0 where either is no number."""
-    measured = finding.measured.value if finding.measured else None
-    limit = finding.limit.value if finding.limit else None
-    if not isinstance(measured, float | int) or not isinstance(limit, float | int) or not measured or not limit:
+    """How far a number is past its limit, as a ratio of at least 1; 0 where either is 0 or no number."""
+    measured, limit = finding.numbers or (0.0, 0.0)
+    if not measured or not limit:
         return 0.0
     ratio = abs(measured / limit)
     return round(max(ratio, 1 / ratio), 6)

@@ -113,25 +113,21 @@ def via_types(board: Board) -> list[str]:
     }
     many = {what: (front == 1).astype(int) + (back == 1).astype(int) for what, (front, back) in sides.items()}
     unsaid = (sides["tented"][0] == -1) | (sides["tented"][1] == -1)
-    found = []
-    for k in range(len(vias)):
-        tented, covered, plugged = (int(many[what][k]) for what in ("tented", "covered", "plugged"))
-        if filled[k] == 1 and capped[k] == 1:
-            found.append("VII")
-        elif filled[k] == 1:
-            found.append(_sided("VI", covered) if covered else "V")
-        elif capped[k] == 1:
-            found.append("capped, not filled: no type")
-        elif plugged:
-            found.append(_sided("IV" if covered else "III", plugged))
-        elif covered:
-            found.append(_sided("II", covered))
-        elif tented:
-            found.append(_sided("I", tented))
-        elif not (is_outside[0][k] or is_outside[1][k]):
-            found.append(BURIED)
-        else:
-            found.append(NOT_STATED if unsaid[k] else "open")
+    tented, covered, plugged = many["tented"], many["covered"], many["plugged"]
+    first_that_holds = (
+        ((filled == 1) & (capped == 1), "VII"),
+        ((filled == 1) & (covered > 0), _sided("VI", covered)),
+        (filled == 1, "V"),
+        (capped == 1, "capped, not filled: no type"),
+        ((plugged > 0) & (covered > 0), _sided("IV", plugged)),
+        (plugged > 0, _sided("III", plugged)),
+        (covered > 0, _sided("II", covered)),
+        (tented > 0, _sided("I", tented)),
+        (~(is_outside[0] | is_outside[1]), BURIED),
+        (unsaid, NOT_STATED),
+    )
+    conditions, types = zip(*first_that_holds, strict=True)
+    found: list[str] = np.select(conditions, [np.asarray(one) for one in types], default=np.asarray("open")).tolist()
     return found
 
 
@@ -141,5 +137,5 @@ def _of(board: Board, column: Flags, setting: str) -> Flags:
     return column if default is None else np.where(column == -1, np.int8(default), column).astype(np.int8)
 
 
-def _sided(kind: str, sides: int) -> str:
-    return f"{kind}-{'b' if sides == 2 else 'a'}"
+def _sided(kind: str, sides: NDArray[np.int_]) -> NDArray[np.str_]:
+    return np.where(sides == 2, f"{kind}-b", f"{kind}-a")

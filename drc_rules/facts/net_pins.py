@@ -13,7 +13,7 @@ from drc_rules.requirements.interfaces.load import families, family
 from drc_rules.requirements.interfaces.names import ASIDE, LONGEST, family_by_name, is_sideband
 from drc_rules.requirements.parts import KnownPart, known_part, part_by_ties
 from stackup_lib.board.board import Board
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.nets.chokes import across_chokes
 from stackup_lib.nets.flow_through import across_protection
 from stackup_lib.nets.links import Links, PadRole
@@ -60,7 +60,7 @@ class PinReading:
 Votes = Mapping[str, float]
 
 
-@record
+@entity
 class PinEvidence:
     """Readings of the pins of a board, and what follows for each net together with its series parts.
 

@@ -36,7 +36,7 @@ def _impedances(ctx: Context, side: BoardSide) -> Iterator[ImpedanceSpec]:
         lengths: dict[int, dict[tuple[float, float | None], float]] = {}
         lines: dict[tuple[int, float, float | None], RoutedLine] = {}
         for line in target.routed:
-            if target.target.kind == "differential" and line.gap_mm is None:
+            if target.traces(line.gap_mm) > 1:
                 continue  # a trace of a pair that runs alone has no impedance of the pair
             by_layer = lengths.setdefault(line.layer, {})
             key = line.width_mm, line.gap_mm

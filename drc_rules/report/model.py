@@ -111,6 +111,14 @@ class Finding(Frozen):
     counted: SkipJsonSchema[int] = Field(default=0, exclude=True, repr=False)
 
     @property
+    def numbers(self) -> tuple[float, float] | None:
+        """The measured value and its limit; None where either is no number."""
+        measured, limit = self.measured and self.measured.value, self.limit and self.limit.value
+        if not isinstance(measured, float | int) or not isinstance(limit, float | int):
+            return None
+        return measured, limit
+
+    @property
     def members(self) -> int:
         """How many pairs of nets, pins, holes or nets it is about; 0 where its places are the first of many.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
@@ -24,61 +25,22 @@ MOST_WORD = 100
 ALIKE = 0.75
 """From this likeness on a key is a misspelt one rather than another word for it."""
 
-OTHER_NAMES: dict[str, tuple[str, ...]] = {
-    "name": ("is", "net", "refs", "material", "key"),
-    "interface": ("is",),
-    "type": ("is", "kind"),
-    "standard": ("is",),
-    "generation": ("is",),
-    "pattern": ("nets",),
-    "patterns": ("nets",),
-    "net": ("nets",),
-    "class": ("net_classes",),
-    "classes": ("net_classes",),
-    "impedance": ("ohm",),
-    "z": ("ohm",),
-    "z0": ("ohm",),
-    "zdiff": ("ohm",),
-    "target": ("ohm",),
-    "tolerance": ("tolerance_pct", "impedance_tolerance_pct"),
-    "laminate": ("material",),
-    "epsilon_r": ("dk",),
-    "er": ("dk",),
-    "loss_tangent": ("df",),
-    "tan_delta": ("df",),
-    "roughness": ("foil",),
-    "start": ("from",),
-    "end": ("must_cut",),
-    "depth": ("must_cut",),
-    "drill": ("size_mm",),
-    "diameter": ("size_mm",),
-    "rule": ("code",),
-    "id": ("code", "is"),
-    "why": ("reason",),
-    "until": ("expires",),
-    "voltage": ("voltage_v",),
-    "current": ("current_a",),
-    "tdp": ("tdp_w",),
-    "part": ("refs", "to"),
-    "ref": ("refs",),
-    "power": ("power_w",),
-    "fab": ("preset",),
-    "etch_taper_um": ("inner_etch_taper_um",),
-    "taper_um": ("inner_etch_taper_um",),
-    "finished_copper_um": ("outer_copper_um",),
-    "copper_um": ("outer_copper_um",),
-    "mask_um": ("mask_over_copper_um",),
-}
-"""What people call keys -> the keys that may be meant, of which the table's own is taken."""
+KeysMeant = Callable[[str], Iterable[str]]
+"""What people call a key, in lower case -> the keys that may be meant, of which the table's own is taken."""
 
 
-def read_model(path: Path, model: type[Model]) -> Model:
+def no_keys(_word: str) -> tuple[str, ...]:
+    """Return what files mean in which only misspelt keys are expected: nothing."""
+    return ()
+
+
+def read_model(path: Path, model: type[Model], keys_meant: KeysMeant = no_keys) -> Model:
     """Read a TOML file into a model.
 
     Raises:
         ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says where.
     """
-    return parse_model(read_text(path), model, str(path))
+    return parse_model(read_text(path), model, str(path), keys_meant)
 
 
 def read_text(path: Path) -> str:
@@ -91,7 +53,7 @@ def read_text(path: Path) -> str:
         raise ConfigError(str(path), "is not UTF-8 text", "save it as UTF-8") from error
 
 
-def parse_model(text: str, model: type[Model], where: str) -> Model:
+def parse_model(text: str, model: type[Model], where: str, keys_meant: KeysMeant = no_keys) -> Model:
     """Read TOML text into a model; raises `ConfigError` like `read_model`, naming `where`."""
     try:
         data = read_toml(text)
@@ -100,17 +62,17 @@ def parse_model(text: str, model: type[Model], where: str) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise _explain(error, where, model) from error
+        raise _explain(error, where, model, keys_meant) from error
 
 
-def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> ConfigError:
+def _explain(error: ValidationError, where: str, model: type[BaseModel], keys_meant: KeysMeant) -> ConfigError:
     """Turn pydantic's most telling complaint into one line with the key as the user wrote it."""
     complaints = error.errors()
     first = next((one for one in complaints if one["type"] == "extra_forbidden"), complaints[0])
     key = _spell(first["loc"])
     if first["type"] == "extra_forbidden":
         known = _keys_at(model, first["loc"][:-1])
-        fix = _meant(str(first["loc"][-1]), known) if known else "remove it"
+        fix = _meant(str(first["loc"][-1]), known, keys_meant) if known else "remove it"
         return ConfigError(where, f'unknown key "{key}"', fix)
     if first["type"] == "missing":
         return ConfigError(where, f'"{key}" is missing', "add it")
@@ -134,10 +96,10 @@ def _given(value: object) -> str:
         return "tables in tables"
 
 
-def _meant(word: str, known: list[str]) -> str:
+def _meant(word: str, known: list[str], keys_meant: KeysMeant) -> str:
     """Return the key that was meant: one spelt alike, else one that people call so, else the nearest."""
     close = difflib.get_close_matches(word.lower(), [k.lower() for k in known], n=1, cutoff=ALIKE)
-    called = next((key for key in OTHER_NAMES.get(word.lower(), ()) if key in known), None)
+    called = next((key for key in keys_meant(word.lower()) if key in known), None)
     return f'did you mean "{called}"?' if called and not close else did_you_mean(word, known)
 
 

@@ -16,6 +16,7 @@ from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.settings.config_thermal import HotPart
 from drc_rules.settings.declaration import PLACEHOLDER, Declaration, is_open
 from drc_rules.settings.goals_choices import GoalChoices
+from drc_rules.settings.key_synonyms import keys_meant
 from drc_rules.settings.suppression import Suppression
 
 
@@ -298,7 +299,7 @@ def parse_config(text: str, *, where: str = FILE_NAME, path: Path | None = None)
         where: what an error calls it.
         path: the file, from whose folder models of parts are meant; None where the text is of no file.
     """
-    config = parse_model(text, Config, where)
+    config = parse_model(text, Config, where, keys_meant)
     config._text = text
     config._path = path
     return config

@@ -13,28 +13,38 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.files.toml_text import written_out
 from stackup_lib.core.kicad_text import as_kicad_shows
 
+NOTHING = "(?!)"
+"""A regular expression that no text matches."""
+
 
 @lru_cache(maxsize=1024)
-def _wildcard(pattern: str) -> re.Pattern[str]:
+def _any_of(*patterns: str) -> re.Pattern[str]:
     """Wildcards `*` and `?` only: KiCad's net names hold brackets and braces, which stand for themselves here."""
-    return re.compile(translate(pattern.replace("[", "[[]")))
+    each = [translate(pattern.replace("[", "[[]")) for pattern in patterns]
+    return re.compile("|".join(each) or NOTHING)
 
 
 def matches(pattern: str, name: str) -> bool:
     """Tell whether a whole name matches the wildcards `*` and `?`, as the file spells it or as KiCad shows it."""
-    wildcard, shown = _wildcard(pattern), as_kicad_shows(name)
-    return wildcard.match(name) is not None or (shown != name and wildcard.match(shown) is not None)
+    return _is_met(_any_of(pattern), name)
+
+
+def _is_met(wildcards: re.Pattern[str], name: str) -> bool:
+    if wildcards.match(name):
+        return True
+    shown = as_kicad_shows(name)
+    return shown != name and wildcards.match(shown) is not None
 
 
 def chosen_nets(board: Board, net_classes: Iterable[str], patterns: Iterable[str]) -> frozenset[int]:
     """Return the nets in one of the classes or under one of the wildcards; net 0 (no net) is never chosen."""
-    classes, wanted = set(net_classes), tuple(patterns)
+    classes, wanted = set(net_classes), _any_of(*patterns)
     found = set()
     for index, name in enumerate(board.nets):
         if not name:
             continue
         of_class = classes.intersection(board.project.net_classes_of.get(name, ()))
-        if of_class or any(matches(pattern, name) for pattern in wanted):
+        if of_class or _is_met(wanted, name):
             found.add(index)
     return frozenset(found)
 
@@ -44,7 +54,8 @@ def unmatched_in(board: Board, net_classes: Iterable[str], patterns: Iterable[st
     names = [name for name in board.nets if name]
     used = {of_class for name in names for of_class in board.project.net_classes_of.get(name, ())}
     empty = [net_class for net_class in net_classes if net_class not in used]
-    return empty, [pattern for pattern in patterns if not any(matches(pattern, name) for name in names)]
+    shown = {*names, *map(as_kicad_shows, names)}
+    return empty, [pattern for pattern in patterns if not any(map(_any_of(pattern).match, shown))]
 
 
 SHORTEST_START = 3

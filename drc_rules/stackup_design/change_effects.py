@@ -117,11 +117,8 @@ def _worse(before: JudgedStackup, after: JudgedStackup, old: ClauseVerdict, new:
 
 def _miss(finding: Finding) -> float:
     """Return how far a measured number is from its limit, as a share of that; 0 where either is no number."""
-    value = finding.measured.value if finding.measured else None
-    limit = finding.limit.value if finding.limit else None
-    if not isinstance(value, int | float) or not isinstance(limit, int | float) or not limit:
-        return 0.0
-    return abs(value / limit - 1)
+    value, limit = finding.numbers or (0.0, 0.0)
+    return abs(value / limit - 1) if limit else 0.0
 
 
 def lower_yields(before: Context, after: Context) -> tuple[str, ...]:
@@ -150,9 +147,9 @@ def lower_yields(before: Context, after: Context) -> tuple[str, ...]:
 def _moves_away(
     old: Lines, new: Lines, target: LineTarget, line: tuple[int, float, float | None, tuple[int | None, int | None]]
 ) -> bool:
-    factor = 2 if target.target.kind == "differential" and line[2] is None else 1
+    traces = target.traces(line[2])
     try:
-        was, then = (abs(factor * lines.solved(*line).impedance_ohm - target.target.ohm) for lines in (old, new))
+        was, then = (abs(traces * lines.solved(*line).impedance_ohm - target.target.ohm) for lines in (old, new))
     except (MissingFact, StackwrightError):
         return False
     return then > was + SAME_OHM

@@ -135,23 +135,33 @@ def goals_for(
         finish=_finish(project) if project else _new_finish(process),
     )
     _say_materials(work, materials)
-    if selection.assumed:
-        titles = ", ".join(interface(one).title for one in selection.interfaces)
-        how = f"what {selection.assumed}; --interface names others"
-        work.say("links", titles, From.ASSUMPTION, how)
-    for words in lines.reasons:
-        work.say(words.goal, words.value, From(words.origin), words.source)
+    _say_lines(work, lines)
     _say_the_rest(work)
     ids = {line.name: lines.interfaces[line.name] for line in goals.lines}
     kept = kept_goals(work, goals, lines)
     if chosen.layers is not None and chosen.layers < LEAST_LAYERS:
-        if kept is None:
-            what = f"a stackup of fewer than {LEAST_LAYERS} layers is made only for a board that has them"
-            raise ConfigError(f"--layers {chosen.layers}", what, f"give {LEAST_LAYERS} or more")
-        goals = kept
+        goals = _of_few_layers(chosen.layers, kept)
     least = max(required_power_oz(work), goals.ground_copper_oz)
     eased = goals.model_copy(update={"power_copper_oz": least}) if least < goals.power_copper_oz else None
     return GoalsFound(goals, tuple(work.reasons), judge, ids, kept, eased)
+
+
+def _say_lines(work: GoalWork, lines: GoalLines) -> None:
+    """Note the links, where they are assumed, and why the lines are as they are."""
+    if work.selection.assumed:
+        titles = ", ".join(interface(one).title for one in work.selection.interfaces)
+        how = f"what {work.selection.assumed}; --interface names others"
+        work.say("links", titles, From.ASSUMPTION, how)
+    for words in lines.reasons:
+        work.say(words.goal, words.value, From(words.origin), words.source)
+
+
+def _of_few_layers(layers: int, kept: Goals | None) -> Goals:
+    """Return the goals of a board that has fewer layers than a new one gets; raises `ConfigError` where none has."""
+    if kept is None:
+        what = f"a stackup of fewer than {LEAST_LAYERS} layers is made only for a board that has them"
+        raise ConfigError(f"--layers {layers}", what, f"give {LEAST_LAYERS} or more")
+    return kept
 
 
 def answers_for(found: GoalsFound, limit: int, project: BoardProject | None = None) -> tuple[Answers, GoalsFound]:

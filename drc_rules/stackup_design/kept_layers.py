@@ -7,12 +7,12 @@ from drc_rules.requirements.fabs import Tier, track_spaces
 from drc_rules.stackup_design.goal_work import From, GoalWork, Reason
 from drc_rules.stackup_design.goals_build import required_power_oz
 from drc_rules.stackup_design.goals_lines import GoalLines
-from drc_rules.stackup_design.stackup_candidate import LETTERS, uses_of
+from drc_rules.stackup_design.stackup_candidate import uses_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.words import listed
 from stackup_lib.materials import ounce_class
 from stackup_lib.synthesis import Goals, LaidOut
-from stackup_lib.synthesis.candidates import OUTER_COPPER_MM
+from stackup_lib.synthesis.candidates import LETTERS, OUTER_COPPER_MM
 from stackup_lib.synthesis.layer_copper import layer_oz, orders_to_try
 
 PLATED_MORE = 1.25

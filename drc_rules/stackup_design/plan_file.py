@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from drc_rules.requirements.data_files import parse_model
 from drc_rules.requirements.fabs.presets import known_preset
 from drc_rules.settings.config import Config
+from drc_rules.settings.key_synonyms import keys_meant
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board, LayerKind
 from stackup_lib.board.planned import (
@@ -157,7 +158,7 @@ def read_plan(path: Path) -> Plan:
 
 def parse_plan(text: str, where: str) -> Plan:
     """Read the text of a plan; raises `ConfigError` like `read_plan`."""
-    plan = _from_json(text, where) if text.lstrip().startswith("{") else parse_model(text, Plan, where)
+    plan = _from_json(text, where) if text.lstrip().startswith("{") else parse_model(text, Plan, where, keys_meant)
     for number, row in enumerate(plan.rows, start=1):
         label = f"{where}, row {number} ({row.name or row.kind})"
         for ply in row.sheets:

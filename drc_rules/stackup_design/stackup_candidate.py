@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.board_process import declared_finish
@@ -14,13 +14,11 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import ounce_class
 from stackup_lib.synthesis import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.arrange import Order
-from stackup_lib.synthesis.candidates import Use
+from stackup_lib.synthesis.candidates import LETTERS, Use
 from stackup_lib.synthesis.constructions import DF_GHZ
 from stackup_lib.transmission_lines.finish import LineFinish
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackup_lib.vias.build_ups import build_ups
-
-LETTERS: Mapping[Use, str] = {"outer": "O", "ground": "G", "fast": "F", "signal": "S", "power": "P"}
 
 
 def candidate_of(ctx: Context, *, any_laminate: bool = False) -> CandidateStackup:

@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "plugin")]
 
+from dev.fab_stackup_misfits import misfits_of  # noqa: E402
 from drc_rules.requirements.fabs.stackups.load import ABOUT, SHEETS, STACKUPS, read_edition  # noqa: E402
-from drc_rules.requirements.fabs.stackups.sanity import misfits_of  # noqa: E402
 from stackwright.text.output import show, write_file  # noqa: E402
 
 ORDER = ("template", "copper_layers", "board_thickness_mm", "outer_oz", "inner_oz")

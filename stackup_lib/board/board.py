@@ -78,7 +78,7 @@ class PadKind(IntEnum):
     CONNECTOR = 3
 
 
-@record
+@entity
 class Tracks:
     """Track segments and arcs, one row each; `mid_*` is NaN for a straight segment."""
 
@@ -99,7 +99,7 @@ class Tracks:
         return len(self.net)
 
 
-@record
+@entity
 class Drilling:
     """Secondary machining of plated holes, one row per hole; sizes are NaN and layers `NO_LAYER` where there is none.
 
@@ -123,7 +123,7 @@ class Drilling:
     back_post_angle_deg: Floats
 
 
-@record
+@entity
 class Vias:
     """Vias, one row each; `start_layer` is nearer the top than `end_layer`.
 
@@ -160,7 +160,7 @@ class Vias:
         return len(self.net)
 
 
-@record
+@entity
 class Footprints:
     """Footprints, one row each; `back` is 1 when it sits on B.Cu, `unfitted` 1 when marked "do not populate"."""
 
@@ -179,7 +179,7 @@ class Footprints:
         return len(self.x_mm)
 
 
-@record
+@entity
 class Pads:
     """Pads at their board position, one row each.
 
@@ -225,7 +225,7 @@ class Pads:
         return len(self.net)
 
 
-@record
+@entity
 class Zones:
     """Zones and rule areas, one row each, and their stored fills.
 
@@ -273,7 +273,7 @@ class Outline:
         return float(np.ptp(self.x_mm)), float(np.ptp(self.y_mm))
 
 
-@record
+@entity
 class Drawings:
     """Shapes with copper that are no track or via: graphics, and pads of which size and corners do not tell the shape.
 

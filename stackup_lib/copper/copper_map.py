@@ -109,15 +109,8 @@ class CopperMap:
             self._floating[layer] = [fill for (_, fill), is_alone in zip(fills, alone, strict=True) if is_alone]
         return self._floating[layer]
 
-    def gaps_at(self, layer: int, x_mm: float, y_mm: float, reach_mm: float) -> list[tuple[float, int]]:
-        """Return (distance in mm, net) of every fill of a layer that comes within reach of a point; 0 mm is inside."""
-        import shapely  # noqa: PLC0415 - heavy, and only a board with backdrills needs it here
-
-        point = shapely.Point(x_mm, y_mm)
-        return [(float(shapely.distance(fill, point)), net) for net, fill in self._near(layer, point, reach_mm)]
-
     def nets_at(self, layer: int, x_mm: float, y_mm: float, reach_mm: float) -> frozenset[int]:
-        """Return the nets of the fills of a layer that come within reach of a point; cheaper than their distances."""
+        """Return the nets of the fills of a layer that come within reach of a point."""
         import shapely  # noqa: PLC0415 - heavy, and only a board with fills needs it
 
         return frozenset(net for net, _ in self._near(layer, shapely.Point(x_mm, y_mm), reach_mm))

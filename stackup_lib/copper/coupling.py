@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.columns import Columns
 from stackup_lib.board.flat_pairs import CELLS
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 
 PIECE_MM = 1.0
 """Tracks are looked at in pieces of at most this length: a track may run next to its complement only in part."""
@@ -26,7 +26,7 @@ ALONE = np.nan
 """Gap of a piece without a parallel complement on its layer."""
 
 
-@record
+@entity
 class TrackPieces(Columns):
     """Straight pieces of routed tracks, one row each.
 
@@ -46,7 +46,7 @@ class TrackPieces(Columns):
     length_mm: Floats
 
 
-@record
+@entity
 class PairGeometry:
     """Both traces of a pair, piece by piece; `gap_mm` is `ALONE` (not a number) without a complement next to it."""
 

@@ -10,7 +10,7 @@ from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.coupling import PARALLEL, PIECE_MM, TrackPieces
 from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.core.arrays import distinct
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 
 ALONG = 3 / 4
 """How far apart, along the track, the middles of pieces next to each other are at most: times the longest piece."""
@@ -19,7 +19,7 @@ PIECES_AT_ONCE = 4000
 """Each has dozens of others near it: those of all pieces of a layer would take 16 MB."""
 
 
-@record
+@entity
 class ParallelPairs:
     """Two groups of nets, such as the two traces of a pair, that run side by side.
 

@@ -2,7 +2,8 @@
 
 Nothing is copied outside `sharing_cores`: a command that checks one board does, on systems that copy a
 process at once (Linux). What the copy computes comes back pickled through a file without a name. Whatever goes wrong
-there, the work is done here instead, and says itself what is wrong. A copy ends when this process does.
+there, the work is done here instead, and says itself what is wrong; the stopwatch notes that the copy failed. A copy
+ends when this process does.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from contextvars import ContextVar
 from typing import BinaryIO, Generic, NamedTuple, NoReturn, TypeVar
 
 from stackup_lib.core.orphans import end_with_pipe
-from stackup_lib.core.stopwatch import Stopwatch, add_background, measuring
+from stackup_lib.core.stopwatch import Stopwatch, add_background, measuring, note_failure
 from stackup_lib.core.system import IN_BROWSER
 
 T = TypeVar("T")
@@ -82,15 +83,20 @@ class BackgroundTask(Generic[T]):
         with copy.lifeline, copy.file:
             try:
                 _, status = os.waitpid(copy.child, 0)
-                if os.waitstatus_to_exitcode(status) == 0:
-                    copy.file.seek(0)
+                code = os.waitstatus_to_exitcode(status)
+                copy.file.seek(0)
+                if code == 0:
                     answered: tuple[T, dict[str, float]] = pickle.load(copy.file)  # noqa: S301 - by our own copy, in a nameless file
                     add_background(answered[1])
                     return answered[0]
-            except Exception:  # noqa: S110 - whatever it was, the work done here says what is wrong
-                pass
+                note_failure(copy.file.read().decode() if code == FAILED else f"exit code {code}")
+            except Exception as error:  # whatever it was, the work done here says what is wrong
+                note_failure(type(error).__name__)
         return self._work()
 
+
+FAILED = 1
+"""The exit code of a copy that has written the name of its exception."""
 
 MOST_PIECES = 256
 """Numbers that fit into a byte; what is beyond stays untaken."""
@@ -147,7 +153,7 @@ def _copied(work: Callable[[], T]) -> _Copy | None:
 
 def _work_as_copy(work: Callable[[], T], file: BinaryIO, watched: int, end: int) -> NoReturn:
     """Do the work in the copy, which must neither return nor write anything else."""
-    code = 1
+    code = FAILED
     gc.freeze()  # what the copy inherited, such as sockets, is its parent's to close
     try:
         os.close(end)  # the parent's alone
@@ -157,5 +163,10 @@ def _work_as_copy(work: Callable[[], T], file: BinaryIO, watched: int, end: int)
         pickle.dump((answer, watch.seconds), file, protocol=pickle.HIGHEST_PROTOCOL)
         file.flush()
         code = 0
+    except BaseException as error:  # a copy ends here, whatever it was
+        file.seek(0)
+        file.truncate()
+        file.write(type(error).__name__.encode())
+        file.flush()
     finally:
         os._exit(code)

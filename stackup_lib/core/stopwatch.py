@@ -30,6 +30,7 @@ class Stopwatch:
         seconds: by name, in the order of first use.
         calls: how often each was entered.
         background_s: seconds of these that another process worked at the same time.
+        failures: why work of another process or thread failed, so that it was done again; names of exceptions.
         tell: called with the name of each span that begins, for a progress line.
     """
 
@@ -38,6 +39,7 @@ class Stopwatch:
     seconds: dict[str, float] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
     background_s: float = 0.0
+    failures: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._open = [OTHER]
@@ -93,6 +95,13 @@ def add_background(seconds: Mapping[str, float]) -> None:
     watch = _running.get()
     if watch is not None:
         watch.add_background(seconds)
+
+
+def note_failure(why: str) -> None:
+    """Note that another process or thread failed at its work, inside `measuring`."""
+    watch = _running.get()
+    if watch is not None:
+        watch.failures.append(why)
 
 
 @contextmanager

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import field
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from xml.etree.ElementTree import ParseError
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from stackup_lib.board.stackup import LayerKind
+from stackup_lib.core.record import record
 from stackup_lib.fab_files.archive import Member
 from stackup_lib.fab_files.facts import (
     FabFileError,
@@ -125,6 +127,36 @@ class _Impedance:
         self.planes: list[str] = []
 
 
+@record
+class _Layer:
+    """What one `<Layer>` says."""
+
+    function: str
+    polarity: str
+    place: str
+
+
+@record
+class _Row:
+    """What one `<StackupLayer>` says; `specs` are the names of those that it refers to."""
+
+    layer: str
+    thickness: str
+    place: str
+    sequence: str
+    group: int
+    specs: list[str] = field(default_factory=list)
+
+
+class _HoleKey(NamedTuple):
+    """What holes of one kind have in common."""
+
+    layer: str
+    diameter: str
+    is_slot: bool
+    plating: str
+
+
 class _Target:
     """Takes the elements as they come; everything outside the header, the holes and the profile is passed over."""
 
@@ -137,18 +169,18 @@ class _Target:
         self.spec: _Spec | None = None
         self.spec_name = ""
         self.section = ""
-        self.functions: dict[str, tuple[str, str, str]] = {}
+        self.layers: dict[str, _Layer] = {}
         self.spans: dict[str, tuple[str, str]] = {}
         self.layer = ""
-        self.stack: list[tuple[str, str, list[str], str, str, int]] = []
+        self.rows: list[_Row] = []
         self.groups = 0
         self.finish: StatedText | None = None
         self.thickness: StatedNumber | None = None
         self.impedances: list[_Impedance] = []
         self.feature = ""
         self.slot: dict[str, str] | None = None
-        self.holes: Counter[tuple[str, str, bool, str]] = Counter()
-        self.hole_lines: dict[tuple[str, str, bool, str], str] = {}
+        self.holes: Counter[_HoleKey] = Counter()
+        self.hole_lines: dict[_HoleKey, str] = {}
         self.drilled: Counter[str] = Counter()
         self.drill_lines: dict[str, str] = {}
         self.pads: Counter[str] = Counter()
@@ -248,7 +280,7 @@ class _Target:
 
     def _layer(self, a: dict[str, str]) -> None:
         self.layer = a.get("name", "")
-        self.functions.setdefault(self.layer, (a.get("layerFunction", ""), a.get("polarity", ""), self._line()))
+        self.layers.setdefault(self.layer, _Layer(a.get("layerFunction", ""), a.get("polarity", ""), self._line()))
 
     def _span(self, a: dict[str, str]) -> None:
         self.spans[self.layer] = a.get("fromLayer", ""), a.get("toLayer", "")
@@ -261,22 +293,22 @@ class _Target:
 
     def _stackup_layer(self, a: dict[str, str]) -> None:
         name, thickness, number = (a.get(key, "") for key in ("layerOrGroupRef", "thickness", "sequence"))
-        self.stack.append((name, thickness, [], self._line(), number, self.groups))
+        self.rows.append(_Row(name, thickness, self._line(), number, self.groups))
 
     def _spec_ref(self, a: dict[str, str]) -> None:
         name = a.get("id", "")
         if self.feature:
             self.drilled[name] += 1
             self.drill_lines.setdefault(name, self._line())
-        elif self.stack:
-            self.stack[-1][2].append(name)
+        elif self.rows:
+            self.rows[-1].specs.append(name)
 
     def _feature(self, a: dict[str, str]) -> None:
         self.feature = a.get("layerRef", "")
 
     def _hole(self, a: dict[str, str], *, is_slot: bool = False) -> None:
         if self.feature:
-            key = self.feature, a.get("diameter", ""), is_slot, a.get("platingStatus", "")
+            key = _HoleKey(self.feature, a.get("diameter", ""), is_slot, a.get("platingStatus", ""))
             self.holes[key] += 1
             if key not in self.hole_lines:
                 self.hole_lines[key] = self._line()
@@ -308,10 +340,10 @@ class _Target:
 
     def file(self) -> SentFile:
         """Return what was read."""
-        copper = [name for name, *_ in self.stack if self._kind(name) is LayerKind.COPPER]
+        copper = [row.layer for row in self.rows if self._kind(row.layer) is LayerKind.COPPER]
         index = {name: k for k, name in enumerate(copper)}
         layers = tuple(
-            SentLayer(name, k, self.functions[name][1].capitalize(), self.functions[name][2])
+            SentLayer(name, k, self.layers[name].polarity.capitalize(), self.layers[name].place)
             for name, k in index.items()
         )
         return SentFile(
@@ -332,40 +364,50 @@ class _Target:
     def _impedances(self, index: dict[str, int]) -> list[SentImpedance]:
         found = []
         for one in self.impedances:
-            on = tuple(index[name] for name, _, refs, *_ in self.stack if one.spec in refs and name in index)
+            on = tuple(index[row.layer] for row in self.rows if one.spec in row.specs and row.layer in index)
             planes = tuple(sorted(index[name] for name in one.planes if name in index))
             plus, minus = one.tolerances
             found.append(SentImpedance(one.ohm, plus, minus, one.sizes.get("width"), one.sizes.get("gap"), planes, on))
         return found
 
     def _kind(self, name: str) -> LayerKind | None:
-        return KINDS.get(self.functions.get(name, ("", "", ""))[0])
+        return KINDS.get(self.layers[name].function) if name in self.layers else None
 
     def _rows(self) -> list[SentRow]:
         rows = []
-        for name, thickness, refs, place, sequence, group in self.stack:
-            kind = self._kind(name)
+        for row in self.rows:
+            kind = self._kind(row.layer)
             if kind is None:
                 continue
-            specs = [self.specs[ref] for ref in refs if ref in self.specs]
+            specs = [self.specs[name] for name in row.specs if name in self.specs]
             numbers = {key: n for spec in specs for key, n in spec.numbers.items()}
-            material = next((spec.material for spec in specs if spec.material), None)
-            number = stated_number(thickness, place, self.scale)
-            dk, df = numbers.get("DIELECTRIC_CONSTANT"), numbers.get("LOSS_TANGENT")
-            order = int(sequence) if sequence.isascii() and sequence.isdecimal() and len(sequence) < 10 else None
-            rows.append(SentRow(kind, name, place, number, material, dk, df, numbers.get("WEIGHT"), order, group))
+            is_number = row.sequence.isascii() and row.sequence.isdecimal() and len(row.sequence) < 10
+            rows.append(
+                SentRow(
+                    kind,
+                    row.layer,
+                    row.place,
+                    thickness_mm=stated_number(row.thickness, row.place, self.scale),
+                    material=next((spec.material for spec in specs if spec.material), None),
+                    dk=numbers.get("DIELECTRIC_CONSTANT"),
+                    df=numbers.get("LOSS_TANGENT"),
+                    copper_oz=numbers.get("WEIGHT"),
+                    number=int(row.sequence) if is_number else None,
+                    group=row.group,
+                )
+            )
         return rows
 
     def _holes(self, index: dict[str, int]) -> list[SentHoles]:
         found = []
         for key, count in self.holes.items():
-            layer, diameter, is_slot, plating = key
-            size = stated_number(diameter, self.hole_lines[key], self.scale)
+            size = stated_number(key.diameter, self.hole_lines[key], self.scale)
             if size is None:
                 continue
-            ends = sorted(index[name] for name in self.spans.get(layer, ()) if name in index)
+            ends = sorted(index[name] for name in self.spans.get(key.layer, ()) if name in index)
             first, last = (ends[0], ends[-1]) if len(ends) == 2 else (None, None)
-            found.append(SentHoles(first, last, plating != "NONPLATED", size, count, is_slot, size.place))
+            is_plated = key.plating != "NONPLATED"
+            found.append(SentHoles(first, last, is_plated, size, count, key.is_slot, size.place))
         return found
 
     def _backdrills(self, index: dict[str, int]) -> list[SentBackdrill]:
@@ -381,9 +423,9 @@ class _Target:
     def _protections(self) -> list[SentProtection]:
         kinds = {"HOLEFILL": "filled", "COATINGCOND": "capped"}
         return [
-            SentProtection(kinds[function], self.pads[name], place)
-            for name, (function, _, place) in self.functions.items()
-            if function in kinds and name in self.spans
+            SentProtection(kinds[layer.function], self.pads[name], layer.place)
+            for name, layer in self.layers.items()
+            if layer.function in kinds and name in self.spans
         ]
 
     def _size(self) -> tuple[StatedNumber, StatedNumber] | None:

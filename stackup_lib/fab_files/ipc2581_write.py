@@ -69,25 +69,38 @@ class _Places:
         self.header_end = 0
 
     def start(self, tag: str, attrs: dict[str, str]) -> None:
-        name, at = tag.rpartition("}")[2], self.expat.CurrentByteIndex
-        if name == "IPC-2581":
-            self.revision = attrs.get("revision", "")
-        elif name == "Layer":
-            self.functions.setdefault(attrs.get("name", ""), attrs.get("layerFunction", ""))
-        elif name == "Spec":
-            self.inside = self.specs[attrs.get("name", "")] = _Element(name, at, attrs)
-        elif name == "StackupLayer":
-            self.inside = _Element(name, at, attrs)
-            self.rows.append(self.inside)
-        elif self.inside is not None:
-            if name == "SpecRef":
-                self.inside.refs.append(attrs.get("id", ""))
-            elif name == "Backdrill":
-                self.section = attrs.get("type", "")
-            elif name == "Property" and self.section == "START_LAYER":
-                self.inside.start_layer = attrs.get("layerOrGroupRef", "")
-            elif name == "Property" and self.section == "MUST_NOT_CUT_LAYER":
-                self.inside.must_not_cut = attrs.get("layerOrGroupRef", "")
+        handler = _STARTS.get(tag.rpartition("}")[2])
+        if handler:
+            handler(self, attrs)
+
+    def _root(self, a: dict[str, str]) -> None:
+        self.revision = a.get("revision", "")
+
+    def _layer(self, a: dict[str, str]) -> None:
+        self.functions.setdefault(a.get("name", ""), a.get("layerFunction", ""))
+
+    def _spec(self, a: dict[str, str]) -> None:
+        self.inside = self.specs[a.get("name", "")] = _Element("Spec", self.expat.CurrentByteIndex, a)
+
+    def _row(self, a: dict[str, str]) -> None:
+        self.inside = _Element("StackupLayer", self.expat.CurrentByteIndex, a)
+        self.rows.append(self.inside)
+
+    def _spec_ref(self, a: dict[str, str]) -> None:
+        if self.inside is not None:
+            self.inside.refs.append(a.get("id", ""))
+
+    def _backdrill(self, a: dict[str, str]) -> None:
+        if self.inside is not None:
+            self.section = a.get("type", "")
+
+    def _property(self, a: dict[str, str]) -> None:
+        if self.inside is None:
+            return
+        if self.section == "START_LAYER":
+            self.inside.start_layer = a.get("layerOrGroupRef", "")
+        elif self.section == "MUST_NOT_CUT_LAYER":
+            self.inside.must_not_cut = a.get("layerOrGroupRef", "")
 
     def end(self, tag: str) -> None:
         name = tag.rpartition("}")[2]
@@ -101,6 +114,16 @@ class _Places:
     def close(self) -> None:
         """End of the file."""
 
+
+_STARTS: dict[str, Any] = {
+    "IPC-2581": _Places._root,
+    "Layer": _Places._layer,
+    "Spec": _Places._spec,
+    "StackupLayer": _Places._row,
+    "SpecRef": _Places._spec_ref,
+    "Backdrill": _Places._backdrill,
+    "Property": _Places._property,
+}
 
 Edit = tuple[int, int, bytes]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.field_solver.boundary import BoundaryPiece
 from stackup_lib.field_solver.sections import GeometryError
 
@@ -42,7 +42,7 @@ class Resolution:
     growth: float
 
 
-@record
+@entity
 class Mesh:
     """Elements as columns: centre and half vector (complex, mm), and the piece each belongs to."""
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.core.result_cache import cached_result
 from stackup_lib.field_solver.boundary import (
     COPLANAR_LEFT,
@@ -141,7 +141,7 @@ InAir = dict[tuple[float, tuple[tuple[int, ...], ...]], Real]
 """Charges on copper with every permittivity 1, by the sign of the mirror images and the drives."""
 
 
-@record
+@entity
 class System:
     """Everything of one mesh: kernels of the elements and of their mirror images in x = 0, apart."""
 
@@ -268,7 +268,7 @@ def _kernels(
     return _Kernels(mesh, conductor, potential, field, rows, {})
 
 
-@record
+@entity
 class _AirCharges:
     """Charges of the air-filled problem: per drive and signal; and of all signals driven alike, where the flux ends."""
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Ints
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 
 NO_PAIR = -1
 """"None" in a pair or complement column."""
@@ -43,7 +43,7 @@ _Spelled = tuple[str, str, str, str]
 """Path of a strobe or clock, what stands before the word, the word, and what stands behind it but the sign."""
 
 
-@record
+@entity
 class Pairs:
     """The differential pairs of a board, one row each, in the order of their first nets.
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.nets.chokes import with_chokes
 from stackup_lib.nets.diff_pairs import UNCONNECTED, Pairs, find_pairs
@@ -111,7 +111,7 @@ class Link:
 _RouteKey = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
-@record
+@entity
 class Links:
     """The links of a board; every net that is no rail and not unconnected is in one at least.
 

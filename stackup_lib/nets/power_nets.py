@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Board, Flags, Ints
 from stackup_lib.board.layer_roles import is_ground, polygon_areas_mm2
 from stackup_lib.core.kicad_text import as_kicad_shows
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.nets.diff_pairs import NO_PAIR, Pairs
 from stackup_lib.nets.two_pin_parts import TwoTerminalParts
 
@@ -63,7 +63,7 @@ WORDS: Mapping[RailSign, str] = {
 }
 
 
-@record
+@entity
 class Rails:
     """What speaks for each net being a rail, one `RailSign` per net of the board."""
 

@@ -106,11 +106,6 @@ class Route:
     unreached_pads: tuple[int, ...]
 
     @property
-    def is_complete(self) -> bool:
-        """True when tracks and vias join every pad of the net."""
-        return self.start_pad is not None and not self.unreached_pads
-
-    @property
     def length_mm_by_layer(self) -> dict[int, float]:
         """Copper layer -> length of the path on it."""
         sums: dict[int, float] = {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.nets.track_points import TOUCH_MM, Points
 
 
-@record
+@entity
 class Crossings:
     """Crossings of polylines with those in the same row.
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Ints, PadKind
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.nets.resistor_arrays import array_elements, element_value
 
@@ -54,7 +54,7 @@ _UNFITTED = re.compile(
 _KILO = {"K": 1e3, "KOHM": 1e3, "M": 1e6, "MEG": 1e6, "MOHM": 1e6}
 
 
-@record
+@entity
 class TwoTerminalParts:
     """The parts of a board that have exactly two pad numbers, on two nets; one row each, in the order of the file.
 

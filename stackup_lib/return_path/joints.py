@@ -6,7 +6,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.fill_edges import Complexes, xy_of
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.return_path.plane_copper import PlaneLines
 from stackup_lib.return_path.runs import corner_keys
 
@@ -17,7 +17,7 @@ LEAST_MM = 1e-6
 """What is shorter is no line."""
 
 
-@record
+@entity
 class _Feet:
     """Free ends that lie in the copper of other lines: the end, its line, the other line, and where along that."""
 

@@ -19,7 +19,7 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes, rows_in_fills
 from stackup_lib.copper.stale_fills import REFILL, need_true_fills
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.record import entity, record
+from stackup_lib.core.record import entity
 
 PART_MM = 2.0
 """Long lines are looked at in parts of this length: the box around a slanting one holds half the plane."""
@@ -37,7 +37,7 @@ ASIDE_MM = 1e-9
 """Parallels are moved to the left by it: an edge that runs along one is on its right at both ends, however rounded."""
 
 
-@record
+@entity
 class PlaneLines(Columns):
     """Straight lines, one row each: start (x + iy), direction of length 1, length in mm."""
 
@@ -46,7 +46,7 @@ class PlaneLines(Columns):
     length_mm: Floats
 
 
-@record
+@entity
 class PlaneSections(Columns):
     """Sections of parallels, one row each: line, which of its parallels, from where to where, fills under it."""
 
@@ -57,7 +57,7 @@ class PlaneSections(Columns):
     fills: Ints
 
 
-@record
+@entity
 class _Near:
     """Edges near lines, in the line's own direction (along + i across); one row for each part of a line.
 

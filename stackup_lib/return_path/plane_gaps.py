@@ -19,7 +19,7 @@ from stackup_lib.copper.copper_map import FLOATING, NO_COPPER, CopperMap, unfill
 from stackup_lib.copper.fill_edges import Complexes, rows_inside
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.light import LIGHT_MM_PER_PS
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.kicad.read.items.shapes import arc
 from stackup_lib.return_path.joints import joined_in_copper
 from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, PlaneSections, refuse_untrue_fills
@@ -111,7 +111,7 @@ def plane_height_mm(stackup: Stackup, layer: int, plane: int) -> float | None:
     return None if not between or any(t is None for t in between) else sum(t for t in between if t is not None)
 
 
-@record
+@entity
 class _Pieces:
     """Straight pieces of tracks, arcs in chords; rows without length are left out."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.fill_edges import Complexes
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.return_path.plane_copper import PlaneLines
 
 TOUCHING_MM = 1e-6
@@ -22,7 +22,7 @@ Place = tuple[float, float]
 Corner = tuple[int, int, int]
 
 
-@record
+@entity
 class Run:
     """Sections over void, one row each: `missing` is the share of the band's current without plane.
 

@@ -25,6 +25,7 @@ OUTER_COPPER_MM = 0.035
 
 Use = Literal["outer", "ground", "fast", "signal", "power"]
 USES: dict[str, Use] = {"O": "outer", "G": "ground", "F": "fast", "S": "signal", "P": "power"}
+LETTERS: dict[Use, str] = {use: letter for letter, use in USES.items()}
 
 
 PLANES: tuple[Use, ...] = ("ground", "power")

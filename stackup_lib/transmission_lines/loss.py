@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stackup_lib.core.light import LIGHT_M_PER_S
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.transmission_lines.materials.conductor_models import (
     COPPER,
@@ -88,7 +88,7 @@ class Line:
     faces: tuple[Face, ...]
 
 
-@record
+@entity
 class LineLoss:
     """The line over frequency; every array has the shape of `frequency_ghz`.
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 
 Real = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ TERMS = 200
 """Of the inversion integral; its error is far below 1e-9 where the linear part dominates."""
 
 
-@record
+@entity
 class NormalQuadratic:
     """Y = mean + g.u + u.H.u / 2, u independent and standard normal.
 

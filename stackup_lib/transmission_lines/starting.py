@@ -10,11 +10,6 @@ from stackup_lib.field_solver.solution import VACUUM_IMPEDANCE_OHM
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 
 
-def rough_impedance_ohm(site: TraceEnvironment, width_mm: float, gap_mm: float | None = None) -> float:
-    """Return what `rough_line` makes of a trace, or of a pair with `gap_mm`."""
-    return rough_line(site)(width_mm, gap_mm)
-
-
 def rough_line(site: TraceEnvironment) -> Callable[[float, float | None], float]:
     """Return (width, gap) -> Z0, or Zdiff of a pair, to ten percent or so; mask and coplanar ground left out.
 

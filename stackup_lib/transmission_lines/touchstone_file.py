@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_plain
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 
 Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -32,7 +32,7 @@ _KINDS = ("S", "Y", "Z", "G", "H")
 _NOISE_COLUMNS = 5
 
 
-@record
+@entity
 class PartNetwork:
     """The S-parameters of a part as its file has them.
 

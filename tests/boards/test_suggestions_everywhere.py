@@ -15,10 +15,10 @@ from drc_rules.requirements.profiles.profile import profile_names
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.stackup_design.goals import GoalsFound, goals_for, selection_for
 from drc_rules.stackup_design.goals_judge import trial_board
+from drc_rules.stackup_design.new_plan import plan_of_answer
 from drc_rules.stackup_design.plan_file import write_plan
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.synthesis import Answers, Evaluated, suggest
-from stackwright.commands.apply.new_plan import plan_of_answer
 from tests.support.in_process import run_here
 from tests.support.remembered import equal_sections_solved_once
 from tests.support.stackup_audit import audit

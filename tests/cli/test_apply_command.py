@@ -17,6 +17,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config, load_config, parse_config
 from drc_rules.stackup_design.goals import GoalChoices, goals_for, project_of, selection_for
+from drc_rules.stackup_design.new_plan import classes_of_goals
 from drc_rules.stackup_design.plan_changes import rules_that_win, same_material
 from drc_rules.stackup_design.plan_file import parse_plan, plan_of, read_plan, write_plan
 from drc_rules.stackup_design.settings_edit import Key, Value, edit_settings
@@ -29,7 +30,6 @@ from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from stackwright.cli.app import run
 from stackwright.commands.apply import apply as command
 from stackwright.commands.apply.apply import PlanParts, apply_plan, write_plan_of_board
-from stackwright.commands.apply.new_plan import classes_of_goals
 from stackwright.commands.request import BoardRequest
 from tests.support.boards import BOARDS, copied
 from tests.support.mini import mini_board

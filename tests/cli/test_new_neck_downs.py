@@ -8,13 +8,13 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.report.model import Report, Verdict
+from drc_rules.stackup_design.new_plan import neck_mm, plan_of_answer
 from drc_rules.stackup_design.plan_file import parse_plan, write_plan
 from stackup_lib.board.planned import PlannedRule
 from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.synthesis import suggest
 from stackup_lib.synthesis.constructions import DF_GHZ
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
-from stackwright.commands.apply.new_plan import neck_mm, plan_of_answer
 from tests.support.mini import mini_file
 from tests.unit.stackup_lib.synthesis.test_synthesis import ALL
 

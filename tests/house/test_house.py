@@ -71,3 +71,48 @@ def test_a_public_class_name_means_one_thing() -> None:
                 homes[node.name].append(name)
     assert len(homes) > 500
     assert {name: at for name, at in homes.items() if len(at) > 1} == {}
+
+
+def names_in(node: ast.expr) -> Iterator[str]:
+    """Names in an annotation, but for what a function takes and returns."""
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Callable":
+        return
+    if isinstance(node, ast.Name):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield from names_in(child)
+
+
+@cache
+def array_types(name: str) -> set[str]:
+    """Names by which a module knows types of arrays."""
+    known = {"NDArray"}
+    for node in ast.walk(modules()[name]):
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("NDArray["):
+            known.add(ast.unparse(node.targets[0]))
+        elif isinstance(node, ast.ImportFrom) and node.module in modules() and node.module != name:
+            known |= {alias.name for alias in node.names} & array_types(node.module)
+    return known
+
+
+def test_a_record_that_is_compared_by_its_fields_holds_no_array() -> None:
+    """Arrays have no single answer to `==` and no hash, so such a class is an `@entity`."""
+    looked_at, wrong = 0, set()
+    for name, tree in modules().items():
+        records = [one for one in tree.body if isinstance(one, ast.ClassDef) and is_record(one)]
+        looked_at += len(records)
+        arrays = array_types(name) if records else set()
+        wrong |= {
+            f"{name}: {one.name}.{ast.unparse(field.target)}"
+            for one in records
+            for field in one.body
+            if isinstance(field, ast.AnnAssign) and not arrays.isdisjoint(names_in(field.annotation))
+            if field.value is None or "compare=False" not in ast.unparse(field.value)
+        }
+    assert looked_at > 300
+    assert wrong == set()
+
+
+def is_record(one: ast.ClassDef) -> bool:
+    return "record" in map(ast.unparse, one.decorator_list)

@@ -10,6 +10,7 @@ import pytest
 from drc_rules.engine.check import check_board
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
+from drc_rules.stackup_design.new_plan import plan_of_answer
 from drc_rules.stackup_design.plan_file import Plan, parse_plan, write_plan
 from stackup_lib.board.planned import PlannedClass, planned_from
 from stackup_lib.kicad import read_board
@@ -17,7 +18,6 @@ from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.kicad.write.project_writer import set_net_classes
 from stackup_lib.synthesis import Evaluated, suggest
 from stackwright.commands.apply.new import NewRequest, new_board
-from stackwright.commands.apply.new_plan import plan_of_answer
 from tests.cli.test_new_command import REMARKS
 from tests.conftest import KicadCli
 from tests.kicad.test_new_board_in_kicad import KICADS, OURS, all_violations, pair, segment, violations

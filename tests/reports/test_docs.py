@@ -22,9 +22,9 @@ from drc_rules.requirements.documents import documents
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import interface_ids
 from drc_rules.requirements.profiles.profile import profile_names
+from drc_rules.requirements.profiles.shipped import shipped_clauses
 from drc_rules.rules.rule import all_rules
 from stackup_lib.materials import catalogue
-from stackwright.commands.lookup.shipped import shipped_clauses
 from tests.browser.axe import PACKAGE, axe_source, violations
 from tests.browser.driven import Tab, driven
 

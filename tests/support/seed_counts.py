@@ -11,8 +11,8 @@ from pathlib import Path
 
 from drc_rules.requirements.interfaces import interface, interface_ids
 from drc_rules.requirements.profiles.profile import assemble, load_profile, profile_names
+from drc_rules.requirements.profiles.shipped import shipped_clauses
 from drc_rules.rules.rule import all_rules
-from stackwright.commands.lookup.shipped import shipped_clauses
 from tests.boards import (
     test_seeded_board,
     test_seeded_buses,

@@ -19,7 +19,7 @@ from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.copper.coupling import TrackPieces, pieces_of
 from stackup_lib.copper.parallel_pairs import next_to
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.nets.links import Link
 
 REACH_HEIGHTS = 8.0
@@ -29,7 +29,7 @@ SAME_PLACE_MM = 2.0
 """Both traces of a pair are at one place where their pieces are this near."""
 
 
-@record
+@entity
 class Places(Columns):
     """Where two pairs run next to each other, one row each.
 
@@ -54,7 +54,7 @@ class Places(Columns):
         return Places(self.other_leg, self.leg, self.other_at_mm, self.at_mm, self.mm, self.gap_mm, self.is_opposite)
 
 
-@record
+@entity
 class _Drawn(Columns):
     """Pieces of the traces of links: number of the link, trace, and place along it, in its direction."""
 

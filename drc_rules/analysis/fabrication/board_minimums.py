@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from drc_rules.analysis.fabrication.fab_holes import narrow_side_mm
 from stackup_lib.board.board import NO_LAYER, Board, Floats, Ints, PadKind, Pads, ViaKind
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.core.words import count, listed
 from stackup_lib.kicad.design_rules.board_minimums import (
     HOLE,
@@ -138,7 +138,7 @@ def _track(board: Board, row: int) -> MinimumItem:
     return MinimumItem(TRACK, int(tracks.net[row]), float(x), float(y), int(tracks.layer[row]), str(tracks.uuid[row]))
 
 
-@record
+@entity
 class _Holes:
     """Every drilled hole: the vias, then the pads with a hole, plated or not.
 

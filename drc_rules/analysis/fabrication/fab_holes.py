@@ -20,7 +20,7 @@ from stackup_lib.copper.shapes import pad_pieces, slot_pieces
 from stackup_lib.copper.shorts import piece_areas
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.core.words import count
 from stackup_lib.vias.via_spans import lasered
 
@@ -42,7 +42,7 @@ NO_RING_MM = 0.001
 """Below this a pad is as large as its hole: no ring is meant."""
 
 
-@record
+@entity
 class HoleSet:
     """All drilled holes of a board, or all microvias: vias first, then the plated holes of parts.
 

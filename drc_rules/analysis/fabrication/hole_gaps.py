@@ -15,13 +15,13 @@ from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.shapes import CopperShapes, disc_pieces, edge_pieces, slot_pieces, track_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 
 REACH_MM = 0.25
 """Copper further away from a hole than this is no fab's concern."""
 
 
-@record
+@entity
 class HoleCuts:
     """Holes that cut into copper of other nets, once for each net: where they do so deepest.
 
@@ -38,7 +38,7 @@ class HoleCuts:
     gap_mm: Floats
 
 
-@record
+@entity
 class HoleGaps:
     """The least gap of every drilled hole.
 

@@ -59,6 +59,10 @@ class LineTarget(Frozen):
     tolerance_pct: float = USUAL_TOLERANCE_PCT
     routed: tuple[RoutedLine, ...] = ()
 
+    def traces(self, gap_mm: float | None) -> int:
+        """Return of how many routed lines the target is the impedance: 2 where a trace of a pair runs alone."""
+        return 2 if self.target.kind == "differential" and gap_mm is None else 1
+
 
 class Routed(Frozen):
     """A routed geometry and what it has: Z0, or Zdiff of a pair; None where it has no plane or cannot be solved.

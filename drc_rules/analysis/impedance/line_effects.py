@@ -97,7 +97,7 @@ def line_state(
     index = lines.ctx.board.layer_index.get(layer)
     if index is None:
         return LineState(problem=f"there is no {layer}")
-    factor = 2 if target.target.kind == "differential" and gap_mm is None else 1
+    factor = target.traces(gap_mm)
     try:
         solved = lines.solved(index, width_mm, gap_mm, planes)
         production, why_no_yield = spread_or_why(

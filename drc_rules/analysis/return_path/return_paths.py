@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from drc_rules.analysis.lines.sites import BoardSite
     from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 
 REAL_SHARE = 0.1
 """A plane with less of the return current does not count: without it the line's impedance, which goes with
@@ -80,7 +80,7 @@ class HighSpeedGroup:
         return lumped_mm(slowest), lumped_mm(fastest)
 
 
-@record
+@entity
 class Referenced:
     """Tracks of a group on one layer that have the same planes.
 

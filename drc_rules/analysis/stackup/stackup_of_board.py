@@ -21,7 +21,7 @@ from drc_rules.report.stackup_rows import (
     ViaSpan,
 )
 from drc_rules.requirements.interfaces import family
-from stackup_lib.board.board import NO_LAYER, LayerKind, StackupLayer, ViaKind
+from stackup_lib.board.board import NO_LAYER, Board, Ints, LayerKind, StackupLayer, ViaKind
 from stackup_lib.board.layer_roles import LayerUse
 from stackup_lib.core.facts import Fact, MissingFact, Origin
 from stackup_lib.materials import ounce_class
@@ -197,11 +197,12 @@ def _spans(ctx: Context) -> tuple[ViaSpan, ...]:
     vias, names = ctx.board.vias, [layer.name for layer in ctx.board.copper_layers]
     extra = list(_declared_backdrills(ctx))
     groups: dict[tuple[int, int, int, tuple[DrilledBack, ...]], list[float]] = {}
-    for index in range(len(vias)):
+    for rows in _rows_alike(ctx.board, [nets for _, nets in extra]):
+        index = rows[0]
         drills = tuple(_backdrills_of(ctx, index, names))
         drills += tuple(drill for drill, nets in extra if int(vias.net[index]) in nets and not _at(drills, drill.start))
         key = (int(vias.kind[index]), int(vias.start_layer[index]), int(vias.end_layer[index]), drills)
-        groups.setdefault(key, []).append(float(vias.drill_mm[index]))
+        groups.setdefault(key, []).extend(vias.drill_mm[rows].tolist())
 
     def order(key: tuple[int, int, int, tuple[DrilledBack, ...]]) -> tuple[object, ...]:
         kind, top, bottom, drills = key
@@ -220,6 +221,17 @@ def _spans(ctx: Context) -> tuple[ViaSpan, ...]:
         )
         for (kind, top, bottom, drills), sizes in ordered
     )
+
+
+def _rows_alike(board: Board, chosen: Iterable[frozenset[int]]) -> Iterator[Ints]:
+    """Yield the rows of vias of one kind, span and backdrilling, on the same nets of those chosen, in their order."""
+    vias, drilling = board.vias, board.vias.drilling
+    span = vias.kind, vias.start_layer, vias.end_layer
+    drilled = drilling.backdrill_start, drilling.backdrill_must_cut, drilling.tertiary_start, drilling.tertiary_must_cut
+    table = np.column_stack([*span, *drilled, *(np.isin(vias.net, list(nets)) for nets in chosen)])
+    _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    for one in np.argsort(first):
+        yield np.flatnonzero(group.reshape(-1) == one)
 
 
 def _at(drills: Iterable[DrilledBack], start: str) -> bool:

@@ -17,7 +17,7 @@ from stackup_lib.copper.fill_edges import PEN_DRAWN, FillEdges
 from stackup_lib.copper.hole_to_fill import SHORTEST_MM, nearest_of_each
 from stackup_lib.core.arrays import median
 from stackup_lib.core.interval import Interval
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.vias.plated_holes import PlatedHole
 
 USUAL_CLEARANCE_MM = 0.2
@@ -30,7 +30,7 @@ LEAST_RING_MM = 0.05
 """Between the copper of a hole and a plane; what is nearer is a short or no round pad."""
 
 
-@record
+@entity
 class Openings:
     """Radius of the opening round each hole on each plane, in mm; infinite where no plane is near."""
 

@@ -11,14 +11,14 @@ from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import HoleKind, drilled_one_mm
 from stackup_lib.board.board import Board, Floats, Ints, ViaKind
 from stackup_lib.core.facts import Confidence, MissingFact
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.core.words import count
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
 
 
-@record
+@entity
 class HoleGroup:
     """Holes of one kind, span, finished and drilled diameter.
 

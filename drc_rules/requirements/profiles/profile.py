@@ -60,12 +60,16 @@ def _load(name: str, on_the_way: tuple[str, ...], loaded: dict[str, Profile]) ->
         refuse_unlike_shipped,
     )
 
-    read = read_model(path, ProfileFile)
+    read = read_model(path, ProfileFile, _keys_meant)
     refuse_unlike_shipped(key, read)
     bases = [_load(base, (*on_the_way, key), loaded) for base in read.extends]
     loaded[key] = merged(name, read, bases)
     refuse_strange_drops(key, read, bases, loaded[key])
     return loaded[key]
+
+
+def _keys_meant(word: str) -> tuple[str, ...]:
+    return ("kind",) if word == "type" else ()
 
 
 def _path_of(name: str, within: str | None) -> Path:

@@ -142,7 +142,7 @@ def _once_per_pair(found: Iterable[ControlledLine]) -> Iterator[ControlledLine]:
 
 
 @rule("IMP002", kinds=("routed_impedance",), over=_lines, formula=FORMULA, reads_fills=True, slow_objects=True)
-def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | Unjudged) -> Iterator[DraftFinding]:
+def off_target_impedance(ctx: Context, _clause: Clause, found: ControlledLine | Unjudged) -> Iterator[DraftFinding]:
     """Yield one finding per geometry that is off target by more than tolerance and what is not known together.
 
     One that misses by less than that is an open question.

@@ -66,7 +66,7 @@ def _configured(ctx: Context, _clause: Clause) -> Iterable[Intent]:
     reads_fills=True,
     slow_objects=True,
 )
-def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterator[DraftFinding]:
+def off_target_net_class(ctx: Context, _clause: Clause, found: Intent) -> Iterator[DraftFinding]:
     """Yield one finding per geometry that KiCad intends and that misses the target."""
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
     title = target.title_on(found.index)

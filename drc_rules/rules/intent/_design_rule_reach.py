@@ -22,23 +22,11 @@ from stackup_lib.kicad.design_rules.condition_tree import (
     truth,
 )
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
+from stackup_lib.kicad.design_rules.rules_file import LENGTH_CONSTRAINTS
 
 AREA_FUNCTIONS = frozenset(["A.insideArea", "A.intersectsArea", "A.enclosedByArea"])
 VIA_TYPES = ("Through", "Blind", "Buried", "Micro")
-REPLACED_KINDS = frozenset(
-    [
-        "annular_width",
-        "clearance",
-        "diff_pair_gap",
-        "diff_pair_uncoupled",
-        "edge_clearance",
-        "hole_clearance",
-        "hole_size",
-        "hole_to_hole",
-        "track_width",
-        "via_diameter",
-    ]
-)
+REPLACED_KINDS = LENGTH_CONSTRAINTS
 """Constraints of which the last one that applies counts, bound by bound."""
 _TYPES = {"tracks": "Track", "trace": "Track", "traces": "Track", "pads": "Pad", "zones": "Zone"}
 """Words for what KiCad calls otherwise; words for vias are seen by `via` in them."""

@@ -47,7 +47,7 @@ def _rules_next_to(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
 
 
 @rule("NET004", kinds=("design_rules_readable",), over=_rules_next_to)
-def ignored_design_rules(ctx: Context, clause: Clause, rules: DesignRules) -> Iterator[DraftFinding]:
+def ignored_design_rules(_ctx: Context, _clause: Clause, rules: DesignRules) -> Iterator[DraftFinding]:
     """Yield one finding for the first fault of the file."""
     if rules.path is None:
         return

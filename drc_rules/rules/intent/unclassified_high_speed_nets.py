@@ -42,13 +42,13 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.nets.design_widths import configured_geometry
 
 SHOWN = 5
 
 
-@record
+@entity
 class HighSpeedNets:
     """The nets of a high-speed family that lead somewhere."""
 
@@ -73,7 +73,7 @@ m: nets of the family that connect pads
 
 
 @rule("NET006", aliases=("unclassified-fast-nets",), kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
-def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: HighSpeedNets) -> Iterator[DraftFinding]:
+def unclassified_high_speed_nets(ctx: Context, _clause: Clause, found: HighSpeedNets) -> Iterator[DraftFinding]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
     if lacks_project(ctx.board) and not ctx.board.project.net_classes_of:
         raise MissingFact("the net classes", "put the .kicad_pro next to the board")
@@ -102,6 +102,6 @@ def _has_rule(ctx: Context, name: str, rules: DesignRules | None) -> bool:
     """Tell whether a design rule prefers a width for a net, or may: what is not certain is no reason to complain."""
     if rules is None:
         return False
-    in_pair = ctx.pairs.complement_of(ctx.board.nets.index(name)) is not None
+    in_pair = ctx.pairs.complement_of(ctx.board.net_index[name]) is not None
     said = configured_geometry(ctx.board, name, rules, in_pair=in_pair)
     return any(layer.doubts or (layer.width is not None and layer.width.is_meant) for layer in said)

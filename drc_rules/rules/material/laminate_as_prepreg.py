@@ -48,7 +48,7 @@ def _uniform_prepregs(ctx: Context, _clause: Clause) -> Iterator[DielectricPly]:
 
 
 @rule("MAT006", kinds=("sold_as_prepreg",), over=_uniform_prepregs)
-def laminate_as_prepreg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
+def laminate_as_prepreg(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per prepreg of a family that is sold as cured laminate only."""
     if not ply.laminate.known:  # unknown-laminate reports it
         return

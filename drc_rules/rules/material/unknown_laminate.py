@@ -38,7 +38,7 @@ from drc_rules.rules.scopes import every_ply
 
 
 @rule("MAT003", kinds=("laminate_known",), over=every_ply)
-def unknown_laminate(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
+def unknown_laminate(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply whose laminate is not known; without a material, STK003's, it is not verifiable."""
     match = ply.match
     if match is None or (match.laminate is not None and not match.laminate.generic):

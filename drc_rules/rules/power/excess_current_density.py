@@ -69,7 +69,7 @@ J_max: declared limit [A/mm2]
 @rule(
     "PDN004", aliases=("dense-neck",), kinds=("rail_current_density",), over=_rails, formula=FORMULA, reads_fills=True
 )
-def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
+def excess_current_density(ctx: Context, _clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail whose densest current is past its limit."""
     limit = row.max_a_per_mm2 or float("inf")
     solved = PowerRails(ctx).solved(row)

@@ -50,7 +50,7 @@ def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
 
 
 @rule("PDN007", aliases=("broken-return",), kinds=("rail_return_joined",), over=_rails, reads_fills=True)
-def open_ground_return(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
+def open_ground_return(ctx: Context, _clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail whose loads have no way back."""
     back = PowerRails(ctx).returned(row)
     names = list(row.to)

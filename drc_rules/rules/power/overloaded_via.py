@@ -74,7 +74,7 @@ n: vias and plated holes of the rail
 
 
 @rule("PDN005", kinds=("rail_via_current",), over=_rails, formula=FORMULA, reads_fills=True)
-def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
+def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding for a rail with vias past its limit, and one for the ground by which its current returns."""
     whole = PowerRails(ctx).whole(row)
     there, back = whole.there, whole.back

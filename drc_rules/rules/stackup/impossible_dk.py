@@ -69,7 +69,7 @@ Dk_max: highest of any laminate
 
 
 @rule("STK012", kinds=("dk_possible",), over=_stated, formula=FORMULA)
-def impossible_dk(ctx: Context, clause: Clause, found: StatedDk) -> Iterator[DraftFinding]:
+def impossible_dk(ctx: Context, _clause: Clause, found: StatedDk) -> Iterator[DraftFinding]:
     """Yield one finding per Dk outside the range."""
     limit = limit_of("dk_possible")
     low, high = limit.min or 0.0, limit.max or 0.0

@@ -67,7 +67,7 @@ def _rows(ctx: Context, _clause: Clause) -> list[UnknownRow]:
 
 
 @rule("STK003", kinds=("stackup_complete",), over=_rows)
-def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Iterator[DraftFinding]:
+def incomplete_stackup(ctx: Context, _clause: Clause, found: UnknownRow) -> Iterator[DraftFinding]:
     """Yield one finding per row with something missing."""
     row, below = found.row, found.below
     declared = None if ctx.declarations.stale else ctx.declarations.config.declared.dielectric.get(row.name)

@@ -36,7 +36,7 @@ from stackup_lib.board.board import Board
 
 
 @rule("STK004", kinds=("project_present",), over=whole_board)
-def missing_project(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
+def missing_project(_ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when the project file is missing."""
     if board.path is None or not lacks_project(board):
         return

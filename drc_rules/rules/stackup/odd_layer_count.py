@@ -36,7 +36,7 @@ from stackup_lib.board.board import Board
 
 
 @rule("STK007", kinds=("even_layer_count",), over=whole_board)
-def odd_layer_count(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
+def odd_layer_count(_ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for 3, 5, 7 ... layers."""
     count = board.layer_count
     if count > 1 and count % 2:

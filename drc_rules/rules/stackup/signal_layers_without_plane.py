@@ -45,7 +45,7 @@ from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.coupling import TrackPieces, pieces_of
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import Confidence, MissingFact
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.nets.diff_pairs import NO_PAIR
 
 MULTILAYER = 4
@@ -89,7 +89,7 @@ def _meetings(ctx: Context, _clause: Clause) -> Iterator[tuple[Meeting, ...]]:
             yield tuple(sorted(here, key=lambda one: (one.lumped_mm - one.length_mm, ctx.board.nets[one.net])))
 
 
-@record
+@entity
 class _Routed:
     """The tracks of a high-speed layer in pieces, and the nearest filled layers over and under each."""
 

@@ -47,7 +47,7 @@ n: copper layers of the board
 
 
 @rule("STK002", kinds=("stackup_matches_layers",), over=whole_board, formula=FORMULA)
-def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
+def stackup_contradicts_layers(ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when the copper rows are not the board's copper layers."""
     if board.stackup is None:
         raise MissingFact("the stackup", DECLARE_STACKUP)

@@ -43,7 +43,7 @@ from stackup_lib.board.default_stackup import is_grown_default
 
 
 @rule("STK001", kinds=("stackup_declared",), over=whole_board)
-def undeclared_stackup(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
+def undeclared_stackup(ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for a missing or default stackup."""
     if board.stackup is None:
         title = f"no stackup in the board file for its {board.layer_count} copper layers"

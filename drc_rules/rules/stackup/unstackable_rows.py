@@ -40,7 +40,7 @@ from stackup_lib.board.board import Board
 
 
 @rule("STK016", kinds=("stackup_can_be_pressed",), over=whole_board)
-def unstackable_rows(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
+def unstackable_rows(ctx: Context, _clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Yield one finding per group of rows that cannot be pressed."""
     for fault in unstackable(ctx.stackup()):
         rows = " and ".join(fault.rows) if len(fault.rows) <= 2 else f"{fault.rows[0]} to {fault.rows[-1]}"

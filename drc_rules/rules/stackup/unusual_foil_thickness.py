@@ -60,7 +60,7 @@ def _judged(ctx: Context, _clause: Clause) -> Iterator[CopperRow]:
 
 
 @rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_judged)
-def unusual_foil_thickness(ctx: Context, clause: Clause, row: CopperRow) -> Iterator[DraftFinding]:
+def unusual_foil_thickness(_ctx: Context, _clause: Clause, row: CopperRow) -> Iterator[DraftFinding]:
     """Yield one finding per layer between the weights, or below them all."""
     adjacent = neighbouring_foils(row.thickness_mm)
     if adjacent is None:

@@ -67,7 +67,7 @@ n: vias to the sink
 
 
 @rule("THM003", kinds=("thermal_resistance",), over=_limited, formula=FORMULA, reads_fills=True)
-def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
+def high_thermal_resistance(ctx: Context, _clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part whose way of the heat is above the declared limit."""
     most = _most_k_per_w(part)
     path = _path(ctx, part)

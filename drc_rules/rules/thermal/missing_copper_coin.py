@@ -37,7 +37,7 @@ from stackup_lib.core.facts import MissingFact
 
 
 @rule("THM005", aliases=("missing-coin",), kinds=("copper_coin",), over=hot_parts_of_power)
-def missing_copper_coin(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
+def missing_copper_coin(_ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part that is declared to have no coin."""
     if part.declared.coin is None:
         line = 'coin = "?"  # true with an embedded copper coin under it, else false'

@@ -54,7 +54,7 @@ m: vias in them
 
 
 @rule("THM001", kinds=("thermal_via_fill",), over=_with_holes, formula=FORMULA)
-def open_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
+def open_thermal_vias(ctx: Context, _clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part with holes that are not filled and capped."""
     is_done = [ctx.need(hole.filled) and ctx.need(hole.capped) for hole in part.holes]
     wrong = [hole for hole, done in zip(part.holes, is_done, strict=True) if not done]

@@ -44,7 +44,7 @@ def _coolings() -> tuple[str, ...]:
 
 
 @rule("THM004", aliases=("weak-cooling",), kinds=("cooling",), over=hot_parts_of_power, choices=_coolings)
-def unexpected_cooling_method(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
+def unexpected_cooling_method(_ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part whose declared cooling is none of the clause's."""
     cooling = part.declared.cooling
     if cooling is None:

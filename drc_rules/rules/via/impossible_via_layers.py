@@ -38,7 +38,7 @@ from drc_rules.report.places import place_in
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Ints, ViaKind
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.core.words import count
 
 PLACES_SHOWN = 20
@@ -47,7 +47,7 @@ PLACES_SHOWN = 20
 SAME_LAYER = "via_two_layers"
 
 
-@record
+@entity
 class LikeVias:
     """Vias of one kind between the same two layers; `rows` are their indices."""
 

@@ -37,7 +37,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind
 from stackup_lib.core.facts import Confidence, Fact, Origin, unknown
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.vias.build_ups import Bga, bgas, microvias
 
 PLACES_SHOWN = 10
@@ -50,7 +50,7 @@ m: vias in ball pads
 """
 
 
-@record
+@entity
 class BgaWithVias:
     """A BGA and the rows of the vias in its ball pads."""
 
@@ -84,7 +84,7 @@ def _is_in_a_ball(ctx: Context, via: int, balls: Ints) -> bool:
 
 
 @rule("VIA016", kinds=("bga_via_in_pad_fill",), over=_with_vias_in_pads, since="0.1", formula=FORMULA)
-def open_via_in_pad(ctx: Context, clause: Clause, part: BgaWithVias) -> Iterator[DraftFinding]:
+def open_via_in_pad(ctx: Context, _clause: Clause, part: BgaWithVias) -> Iterator[DraftFinding]:
     """Yield one finding per BGA with vias in its ball pads that are not filled and capped."""
     vias = ctx.board.vias
     wrong = [

@@ -12,7 +12,7 @@ from drc_rules.requirements.clauses import Clause, Limit, Source
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.interfaces import families as interface_families
 from drc_rules.requirements.interfaces import interface
-from stackwright.commands.lookup.shipped import Shipped, shipped_clauses
+from drc_rules.requirements.profiles.shipped import Shipped, shipped_clauses
 
 
 def name_of_clause(clause_id: str) -> str:

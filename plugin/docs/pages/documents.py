@@ -9,8 +9,8 @@ from docs.pages.markdown import Page, facts, folded, link, page, prose, table, t
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.documents import Document, Trust, documents
 from drc_rules.requirements.interfaces import families
+from drc_rules.requirements.profiles.shipped import shipped_clauses
 from stackup_lib.materials import Grade, MaterialSource, catalogue, copper_weights, foils, glass_kinds, glass_styles
-from stackwright.commands.lookup.shipped import shipped_clauses
 
 WORDS = {
     Trust.PRIMARY: "a standard, or a maker's own guide or data sheet",

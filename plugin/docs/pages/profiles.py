@@ -10,7 +10,7 @@ from docs.pages.rules import families, family_title, name_of, rule_of
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.profiles.profile import BOARD, Profile, load_profile, profile_names
-from stackwright.commands.lookup.shipped import clauses_of
+from drc_rules.requirements.profiles.shipped import clauses_of
 
 
 def name_of_profile(name: str) -> str:

@@ -18,7 +18,7 @@ from docs.pages.requirement_rows import (
 )
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.documents import documents
-from stackwright.commands.lookup.shipped import shipped_clauses
+from drc_rules.requirements.profiles.shipped import shipped_clauses
 
 SHOWN = 8
 """More clauses than these are folded."""

@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 
 from docs.pages.markdown import Page, block, code, facts, folded, link, page, prose, table, title, tree
+from drc_rules.requirements.profiles.shipped import Shipped, shipped_clauses
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
-from stackwright.commands.lookup.shipped import Shipped, shipped_clauses
 from stackwright.text.remarks import REMARKS
 from stackwright.text.words import sentence
 

@@ -10,18 +10,16 @@ from stackwright.cli import names
 from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
+    AnswerOptions,
+    answers_in,
     board_argument,
     config_option,
     form_option,
-    format_option,
     interfaces_option,
-    json_flag,
     laminates_option,
     layers_option,
     lengths_option,
     needed_board_argument,
-    one_format,
-    output_option,
     thickness_option,
     verbose_option,
     words,
@@ -198,24 +196,20 @@ def fab_pack(
 )
 @click.option("--reply", is_flag=True, help="Print the answer to the fab as plain text.")
 @config_option
-@format_option("text", "json")
-@json_flag
-@output_option
+@answers_in("text", "json")
 def compare(
     *,
     board: Path,
     table: Path,
     reply: bool,
     config: Path | None,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
 ) -> int:
     """Compare a fab's stackup with the board's, layer by layer, and show how each difference affects the traces."""
     from stackwright.commands.fab.compare import compare_tables
     from stackwright.commands.request import BoardRequest
 
-    request = BoardRequest(config=config, format=one_format(format_, json=json), output=output)
+    request = BoardRequest(config=config, **answer)
     return compare_tables(board, table, request, reply=reply)
 
 

@@ -10,14 +10,12 @@ from stackwright.cli import names
 from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
+    AnswerOptions,
     all_flag,
+    answers_in,
     config_option,
     form_option,
-    format_option,
     impedance_option,
-    json_flag,
-    one_format,
-    output_option,
     overrides,
     profile_option,
     verbose_option,
@@ -49,9 +47,7 @@ Examples:
 @impedance_option
 @verbose_option
 @all_flag
-@format_option("text", "json", but=" JSON needs --board.")
-@json_flag
-@output_option
+@answers_in("text", "json", but=" JSON needs --board.")
 def explain(
     *,
     word: str,
@@ -62,12 +58,9 @@ def explain(
     impedance: tuple[str, ...],
     verbose: bool,
     show_all: bool,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
 ) -> int:
     """Explain a rule (what, why, how to fix, sources) or a clause; with --board, how that board was judged."""
-    format_ = one_format(format_, json=json)
     if board is None:
         needs_board: dict[str, object] = {
             "--profile": profile,
@@ -75,7 +68,8 @@ def explain(
             "--config": config,
             "--impedance": impedance,
         }
-        needs_board |= {"--verbose": verbose or show_all, "--format json": format_ == "json", "--output": output}
+        needs_board |= {"--verbose": verbose or show_all, "--format json": answer["format"] == "json"}
+        needs_board["--output"] = answer["output"]
         if named := next((name for name, value in needs_board.items() if value), None):
             raise click.BadParameter(f"{named} goes with --board")
         from stackwright.commands.explain.command import explain_word
@@ -88,8 +82,7 @@ def explain(
         verbose=verbose or show_all,
         overrides=overrides(profile, form, impedance),
         config=config,
-        format=format_,
-        output=output,
+        **answer,
     )
     return explain_board(board, request)
 

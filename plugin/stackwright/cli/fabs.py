@@ -9,13 +9,11 @@ import click
 from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
+    AnswerOptions,
+    answers_in,
     config_option,
-    format_option,
-    json_flag,
     layers_option,
     needed_board_argument,
-    one_format,
-    output_option,
     thickness_option,
     verbose_option,
 )
@@ -75,9 +73,7 @@ Exit codes:
 @layers_option
 @thickness_option
 @copper_option
-@format_option("text", "json")
-@json_flag
-@output_option
+@answers_in("text", "json")
 @verbose_option
 def fabs(
     *,
@@ -86,9 +82,7 @@ def fabs(
     layers: int | None,
     thickness_mm: float | None,
     copper: str | None,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
     verbose: bool,
 ) -> int:
     """List the fabs with named stackups, the stackups that pass the filters, or the rows of one stackup."""
@@ -105,8 +99,7 @@ def fabs(
         thickness_mm=thickness_mm,
         copper=copper,
         verbose=verbose,
-        format=one_format(format_, json=json),
-        output=output,
+        **answer,
     )
     return show_fabs(request)
 
@@ -116,9 +109,7 @@ def fabs(
 @fab_option
 @click.option("with_", "--with", metavar="NAME", help="Compare with this stackup instead of the nearest.")
 @config_option
-@format_option("text", "json")
-@json_flag
-@output_option
+@answers_in("text", "json")
 @verbose_option
 def match(
     *,
@@ -126,9 +117,7 @@ def match(
     fab: str | None,
     with_: str | None,
     config: Path | None,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
     verbose: bool,
 ) -> int:
     """Show which named stackup of a fab the board's is or is nearest to, row by row, in ohm and dB of its lines."""
@@ -139,8 +128,7 @@ def match(
         name=with_,
         verbose=verbose,
         config=config,
-        format=one_format(format_, json=json),
-        output=output,
+        **answer,
     )
     return match_board(board, request)
 
@@ -155,9 +143,7 @@ def match(
 @click.option("--write", is_flag=True, help="Change the files; without it, only compare.")
 @click.option("--no-backup", is_flag=True, help="Keep no copies of the former files.")
 @config_option
-@format_option("text", "json")
-@json_flag
-@output_option
+@answers_in("text", "json")
 @verbose_option
 def retarget(
     *,
@@ -170,9 +156,7 @@ def retarget(
     write: bool,
     no_backup: bool,
     config: Path | None,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
     verbose: bool,
 ) -> int:
     """Show a board in a fab's stackup: widths and gaps of its controlled lines, and what has to be rerouted.
@@ -191,8 +175,7 @@ def retarget(
         backup=not no_backup,
         verbose=verbose,
         config=config,
-        format=one_format(format_, json=json),
-        output=output,
+        **answer,
     )
     return retarget_board(board, request)
 

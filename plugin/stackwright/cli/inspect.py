@@ -9,8 +9,10 @@ import click
 from stackwright.cli import names
 from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
+    AnswerOptions,
     FiniteNumber,
     FiniteRange,
+    answers_in,
     board_argument,
     config_option,
     csv_flag,
@@ -117,9 +119,7 @@ def stackup(
 @profile_option
 @form_option
 @config_option
-@format_option("text", "json")
-@json_flag
-@output_option
+@answers_in("text", "json")
 @no_cache_option
 def impedance(
     *,
@@ -138,9 +138,7 @@ def impedance(
     profile: str | None,
     form: str | None,
     config: Path | None,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
 ) -> int:
     """Solve the traces of a board's stackup: a table of layers and targets, or one trace with --layer and --width."""
     from stackwright.commands.inspect.impedance import ImpedanceRequest, show_impedance
@@ -159,8 +157,7 @@ def impedance(
         interface=interface,
         overrides=overrides(profile, form),
         config=config,
-        format=one_format(format_, json=json),
-        output=output,
+        **answer,
     )
     if against_kicad:
         from stackwright.commands.inspect.against_kicad import compare_with_kicad
@@ -175,9 +172,7 @@ def impedance(
 @profile_option
 @form_option
 @config_option
-@format_option("text", "json")
-@json_flag
-@output_option
+@answers_in("text", "json")
 def nets(
     *,
     board: Path,
@@ -185,9 +180,7 @@ def nets(
     profile: str | None,
     form: str | None,
     config: Path | None,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
 ) -> int:
     """Show which interface each net is assigned to and why: interfaces with their links, power nets, other nets."""
     from stackwright.commands.inspect.nets import NetsRequest, show_nets
@@ -196,8 +189,7 @@ def nets(
         explain,
         overrides=overrides(profile, form),
         config=config,
-        format=one_format(format_, json=json),
-        output=output,
+        **answer,
     )
     return show_nets(board, request)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 from click.types import FloatParamType
@@ -153,6 +154,26 @@ def one_format(named: str | None, *, open_page: bool = False, **flags: bool) -> 
     if open_page and format_ != "html":
         raise click.BadParameter("--open goes with --format html")
     return format_
+
+
+class AnswerOptions(TypedDict):
+    """How a command is to write its answer, by the fields of `OutputRequest`."""
+
+    format: str
+    output: Path | None
+
+
+def answers_in(*formats: str, but: str = "") -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command the options `--format`, with `--json` for it, and `--output`, as its argument `answer`."""
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @wraps(command)
+        def run(*, format_: str | None, json: bool, output: Path | None, **given: object) -> int:
+            return command(answer=AnswerOptions(format=one_format(format_, json=json), output=output), **given)
+
+        return format_option(*formats, but=but)(json_flag(output_option(run)))
+
+    return decorate
 
 
 def overrides(

@@ -9,13 +9,14 @@ import click
 from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
+    AnswerOptions,
     FiniteNumber,
     FiniteRange,
+    answers_in,
     board_argument,
     config_option,
     format_option,
     interfaces_option,
-    json_flag,
     one_format,
     output_option,
     overrides,
@@ -86,23 +87,19 @@ Exit codes:
 @click.command(cls=Command, short_help="Show the delay of every routed link.", epilog=DELAY_EPILOG)
 @board_argument
 @config_option
-@format_option("text", "json", "csv")
-@json_flag
-@output_option
+@answers_in("text", "json", "csv")
 @verbose_option
 def delay(
     *,
     board: Path,
     config: Path | None,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
     verbose: bool,
 ) -> int:
     """Show the delay of every routed link in picoseconds, by port or bus: pairs, memory buses, clocks."""
     from stackwright.commands.inspect.delay import DelayRequest, show_delays
 
-    request = DelayRequest(verbose=verbose, config=config, format=one_format(format_, json=json), output=output)
+    request = DelayRequest(verbose=verbose, config=config, **answer)
     return show_delays(board, request)
 
 
@@ -207,16 +204,12 @@ def pdn(
     metavar="PCT",
     help="Maximum difference beyond the uncertainty of the reference.",
 )
-@format_option("text", "json")
-@json_flag
-@output_option
+@answers_in("text", "json")
 def validate(
     *,
     cases: Path,
     limit_pct: float,
-    format_: str | None,
-    json: bool,
-    output: Path | None,
+    answer: AnswerOptions,
 ) -> int:
     """Solve each row of a file of reference impedances or skin-effect values, and compare."""
     import os
@@ -224,7 +217,7 @@ def validate(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: its threads slow small matrices down
     from stackwright.commands.inspect.validate import ValidateRequest, validate_cases
 
-    return validate_cases(cases, ValidateRequest(limit_pct, format=one_format(format_, json=json), output=output))
+    return validate_cases(cases, ValidateRequest(limit_pct, **answer))
 
 
 COMMANDS = (delay, touchstone, pdn, validate)

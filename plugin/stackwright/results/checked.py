@@ -29,6 +29,7 @@ class Checked:
         falls_short: what says that the coverage is below the required minimum; "" where it is not.
         timing: seconds by step of work, where requested; None otherwise, for it differs from run to run.
         background_s: seconds of these that a second process worked at the same time.
+        background_failures: why work in the background failed, so that it was done again.
         map, charts: the board from above, and what its charts show, where a page is to show them.
         ordered: the fab's stackup that is ordered, where the settings name one.
         identity: which board it is, and in what state, for the head of a page.
@@ -42,6 +43,7 @@ class Checked:
     falls_short: str = ""
     timing: Mapping[str, float] | None = None
     background_s: float = 0.0
+    background_failures: tuple[str, ...] = ()
     map: BoardMap | None = None
     charts: Charts | None = None
     ordered: OrderedStackup | None = None

@@ -116,11 +116,18 @@ def shares_of(watch: Stopwatch) -> dict[str, float]:
     return dict(sorted(watch.seconds.items(), key=lambda row: (-row[1], row[0])))
 
 
-def timing_lines(seconds: Mapping[str, float], background_s: float = 0.0) -> str:
-    """Return the shares as lines for a person, ending with a line break; `background_s` was another process's."""
+def timing_lines(seconds: Mapping[str, float], background_s: float = 0.0, failures: Iterable[str] = ()) -> str:
+    """Return the shares as lines for a person, ending with a line break.
+
+    Args:
+        seconds: by name.
+        background_s: seconds of these that another process worked.
+        failures: why work in the background failed, so that it was done twice.
+    """
     total = sum(seconds.values())
     title = f"timing: {total:.3f} s" + (
         f" of work, {background_s:.3f} s of it in a second process" if background_s else ""
     )
     rows = [f"  {name:<10} {value:8.3f} s {100 * value / total:5.1f} %" for name, value in seconds.items() if total]
-    return "\n".join([title, *rows, ""])
+    failed = [f"  background work failed and was done again: {why}" for why in failures]
+    return "\n".join([title, *rows, *failed, ""])

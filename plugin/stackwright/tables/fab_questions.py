@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from drc_rules.stackup_design.cam_item import CamItem
+from drc_rules.cam.item import CamItem
 from stackwright.text.page import Column
 from stackwright.text.places import places
 

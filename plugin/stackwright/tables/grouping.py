@@ -64,9 +64,8 @@ def _as_counted(piece: str) -> tuple[int, str]:
 
 def _excess(finding: Finding) -> float:
     """Return how far the measured value is from its limit; 0 where either is no number."""
-    measured = finding.measured.value if finding.measured else None
-    limit = finding.limit.value if finding.limit else None
-    return abs(measured - limit) if isinstance(measured, float) and isinstance(limit, float) else 0.0
+    measured, limit = finding.numbers or (0.0, 0.0)
+    return abs(measured - limit)
 
 
 def shape(finding: Finding) -> str:

@@ -21,7 +21,7 @@ _PIECE = r'"(?:[^"\\\n]|\\.)*"|[()]|[^\s()"]+|"'
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _LENGTH = r"(?P<number>[-+]?(?:\d+\.?\d*|\.\d+))(?P<unit>[a-zA-Zµ\"]*)"
 _MM_PER = {"mm": 1.0, "mil": 0.0254, "in": 25.4}
-_LENGTHS = frozenset(
+LENGTH_CONSTRAINTS = frozenset(
     [
         "annular_width",
         "clearance",
@@ -37,7 +37,7 @@ _LENGTHS = frozenset(
 )
 """Constraints whose limits are lengths and nothing else; `length` and `skew` may be times."""
 _LIMITS = ("min", "opt", "max")
-_KINDS = _LENGTHS | frozenset(
+_KINDS = LENGTH_CONSTRAINTS | frozenset(
     [
         "assertion",
         "bridged_mask",
@@ -281,7 +281,7 @@ class _Rules:
                 min_mm=limits.get("min"),
                 opt_mm=limits.get("opt"),
                 max_mm=limits.get("max"),
-                is_understood=kind not in _LENGTHS or set(heads) == set(limits),
+                is_understood=kind not in LENGTH_CONSTRAINTS or set(heads) == set(limits),
                 line=node.line,
             )
         ]
@@ -301,7 +301,7 @@ class _Rules:
         if problem is not None:
             self.wrong(row, problem)
         found = re.fullmatch(_LENGTH, "".join(words))
-        if kind not in _LENGTHS:
+        if kind not in LENGTH_CONSTRAINTS:
             return
         if found is None:
             self.unknown_tokens.append(f"{kind}/{head}")  # an expression, or something we do not know

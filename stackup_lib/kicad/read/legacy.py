@@ -13,6 +13,7 @@ import numpy as np
 
 from stackup_lib.board.board import NetClass, Project, ViaKind, Vias
 from stackup_lib.core.record import workpiece
+from stackup_lib.kicad.class_fields import BOARD_TOKENS
 from stackup_lib.kicad.read.project import DEFAULT, LAST_PRIORITY, Parts
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.source import BoardText
@@ -24,14 +25,6 @@ KICAD_4 = 4
 """The version that KiCad 4 wrote."""
 
 _TOKENS = re.compile(r"~~|[~ })]|[^~ })]+")
-_FIELDS = {
-    "clearance_mm": "clearance",
-    "track_width_mm": "trace_width",
-    "via_diameter_mm": "via_dia",
-    "via_drill_mm": "via_drill",
-    "diff_pair_width_mm": "diff_pair_width",
-    "diff_pair_gap_mm": "diff_pair_gap",
-}
 _CONSTRAINTS = {
     "min_track_width": "trace_min",
     "min_via_diameter": "via_min_size",
@@ -92,7 +85,7 @@ def board_classes(source: BoardText) -> BoardClasses:
     for offset, node in source.nodes(source.items("net_class")):
         with source.at(offset):
             name = tree.word(node)
-            sizes = {size: tree.value(node, token) for size, token in _FIELDS.items()}
+            sizes = {size: tree.value(node, token) for size, token in BOARD_TOKENS.items()}
             priority = LAST_PRIORITY if name == DEFAULT else len(found.parts.classes)
             found.parts.classes[name] = NetClass(name=name, priority=priority, **sizes)
             micro = tree.value(node, "uvia_drill")

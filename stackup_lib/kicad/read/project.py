@@ -12,6 +12,7 @@ from stackup_lib.board.board import NetClass, Project, TuningLayer, TuningProfil
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.plain_file import read_plain_text
 from stackup_lib.core.record import workpiece
+from stackup_lib.kicad.class_fields import PROJECT_KEYS
 from stackup_lib.kicad.read.buses import members
 from stackup_lib.kicad.read.patterns import is_literal, matcher
 
@@ -20,14 +21,6 @@ Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Non
 DEFAULT = "Default"
 LAST_PRIORITY = 2147483647
 """The number KiCad gives to Default: the larger the number, the later the class applies."""
-_FIELDS = {
-    "clearance_mm": "clearance",
-    "track_width_mm": "track_width",
-    "via_diameter_mm": "via_diameter",
-    "via_drill_mm": "via_drill",
-    "diff_pair_width_mm": "diff_pair_width",
-    "diff_pair_gap_mm": "diff_pair_gap",
-}
 _NM_PER_MM = 1_000_000
 _EXCLUSION_PARTS = 5
 MOST = 1e12
@@ -252,7 +245,7 @@ def _net_class(reader: _Reader, row: Mapping[str, Json], order: int) -> NetClass
         raise reader.error(at[:-1], "holds a class without a name")
     priority = reader.number(row, "priority", at)
     fallback = LAST_PRIORITY if name == DEFAULT else order
-    sizes = {field_name: reader.number(row, key, at) for field_name, key in _FIELDS.items()}
+    sizes = {field_name: reader.number(row, key, at) for field_name, key in PROJECT_KEYS.items()}
     return NetClass(
         name=name,
         priority=fallback if priority is None else int(priority),

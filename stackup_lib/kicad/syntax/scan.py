@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Ints
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.core.system import IN_BROWSER
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class InnerQuoteError(ValueError):
     """A quote stands inside a word without quotes, as in `0.062"`, where KiCad takes it for a letter."""
 
 
-@record
+@entity
 class TextSpan:
     """Lists at one depth of a file: byte offsets of the opening parenthesis and just past the closing one."""
 
@@ -60,7 +60,7 @@ class TextSpan:
         return len(self.end)
 
 
-@record
+@entity
 class Blocks:
     """The lists inside the outermost list (`items`), the lists inside those (`children`), and how the file ends.
 

@@ -13,17 +13,10 @@ from typing import TypeGuard
 from stackup_lib.board.planned import PlannedClass
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.record import record
+from stackup_lib.kicad.class_fields import PROJECT_KEYS
 from stackup_lib.kicad.read.project import DEFAULT, LAST_PRIORITY
 from stackup_lib.kicad.write.json_spans import JsonDocument, Value
 
-_KEYS = {
-    "clearance": "clearance_mm",
-    "diff_pair_gap": "diff_pair_gap_mm",
-    "diff_pair_width": "diff_pair_width_mm",
-    "track_width": "track_width_mm",
-    "via_diameter": "via_diameter_mm",
-    "via_drill": "via_drill_mm",
-}
 _NO_COLOR = "rgba(0, 0, 0, 0.000)"
 _DIGITS = 6
 """KiCad keeps whole nanometres."""
@@ -128,7 +121,7 @@ def _with_class(document: JsonDocument, planned: PlannedClass) -> tuple[JsonDocu
 
 
 def _wanted(planned: PlannedClass) -> dict[str, float | int]:
-    stated = {key: getattr(planned, field) for key, field in _KEYS.items()}
+    stated = {key: getattr(planned, field) for field, key in sorted(PROJECT_KEYS.items())}
     return {key: round(float(value), _DIGITS) for key, value in stated.items() if value is not None}
 
 

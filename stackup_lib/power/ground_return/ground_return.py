@@ -6,14 +6,14 @@ and once more where that moves a drop by much. What the last grid changes, and h
 lie apart, is the stated error. All currents are solved at once; drops of several rails that share the net add up.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.power.ground_return.leaf_parts import leaf_nodes, with_parts
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
@@ -119,7 +119,30 @@ class ReturnDrops(Frozen):
     grid_mm: float
 
 
-@record
+@entity
+class _Network:
+    """The copper of a net as resistors.
+
+    Attributes:
+        resistors: between nodes.
+        at: node of each terminal, shape (terminals).
+        label: number of the joined copper that each node is part of, shape (nodes).
+        pads: rows of the terminals' pads.
+        barrels: the plated holes and their resistors.
+        leaf_of_node: leaf of each node of a sheet.
+        leaves: how many leaves there are.
+    """
+
+    resistors: Resistors
+    at: Ints
+    label: Ints
+    pads: KeysView[int]
+    barrels: Barrels
+    leaf_of_node: Ints
+    leaves: int
+
+
+@entity
 class _Solved:
     """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor.
 
@@ -298,6 +321,13 @@ def _solve(  # noqa: PLR0917 - the network, and what is solved on it
     pairs: Sequence[tuple[int, int]],
 ) -> _Solved:
     """Build the network and solve it for each flow, and for 1 A between each pair."""
+    network = _network(site, leaves, levels, terminals)
+    driven = [*((flow.entry, flow.exit, flow.current_a) for flow in flows), *((*pair, 1.0) for pair in pairs)]
+    return _derived(site, network, flows, *_potentials(site, network, driven))
+
+
+def _network(site: ReturnSite, leaves: Leaves, levels: Sequence[GridLevel], terminals: Sequence[Terminal]) -> _Network:
+    """Return the copper of the net as resistors between nodes."""
     nodes = leaf_nodes(leaves, levels[0])
     builder = NetBuilder(site, leaves, levels[0], nodes)
     links = leaf_links(leaves, levels[: int(leaves.level.max()) + 1])
@@ -310,24 +340,35 @@ def _solve(  # noqa: PLR0917 - the network, and what is solved on it
     builder.tie_pads(pad_nodes, pads)
     builder.tie_holes(pad_nodes, pads, holes, hole_node)
     add_tracks(builder, holes, hole_node, node_of_pad)
-    net_of = builder.resistors()
-    count = builder.count
-    one, two, siemens = net_of.first, net_of.second, net_of.siemens[1]
-    label = joined_parts(one, two, count)
+    resistors = builder.resistors()
+    label = joined_parts(resistors.first, resistors.second, builder.count)
+    barrels = Barrels(site.board, holes, hole_node, resistors)
+    return _Network(resistors, at, label, node_of_pad.keys(), barrels, nodes.leaf, len(leaves))
+
+
+def _potentials(site: ReturnSite, network: _Network, driven: Sequence[tuple[int, int, float]]) -> tuple[Floats, int]:
+    """Return the potentials for each current driven from a terminal to another, and the number of unknowns.
+
+    Potentials in V, shape (nodes, driven); 0 in what no terminal is joined to, and where the two are not joined.
+
+    Raises:
+        RailNotSolvedError: the network has no solution.
+    """
+    at, label, count = network.at, network.label, len(network.label)
     # one terminal of each part that has any is at 0 V; parts without are left out
     anchors = {int(label[node]): int(node) for node in at[::-1].tolist()}
-    wanted = np.isin(label, list(anchors))
-    free = wanted.copy()
+    free = np.isin(label, list(anchors))
     free[list(anchors.values())] = False
+    unknowns = int(free.sum())
     row_of = np.full(count, -1, dtype=np.int64)
-    row_of[free] = np.arange(int(free.sum()))
-    matrix = conductance_matrix(*conductance_entries(row_of[one], row_of[two], siemens), int(free.sum()))
+    row_of[free] = np.arange(unknowns)
+    one, two, siemens = network.resistors.first, network.resistors.second, network.resistors.siemens[1]
+    matrix = conductance_matrix(*conductance_entries(row_of[one], row_of[two], siemens), unknowns)
     try:
         factors = factorized(matrix)
     except RuntimeError as error:
         raise _unsolved(site, str(error)) from error
-    driven = [*((flow.entry, flow.exit, flow.current_a) for flow in flows), *((*pair, 1.0) for pair in pairs)]
-    right = np.zeros((int(free.sum()), len(driven)))
+    right = np.zeros((unknowns, len(driven)))
     for column, (start, end, amperes) in enumerate(driven):
         entry, leave = int(at[start]), int(at[end])
         if label[entry] != label[leave]:
@@ -340,16 +381,24 @@ def _solve(  # noqa: PLR0917 - the network, and what is solved on it
     lost_a = float(np.abs(matrix @ solved[free] - right).max(initial=0.0))
     if not lost_a <= MOST_LOST * float(np.abs(right).max(initial=0.0)):
         raise _unsolved(site, f"{lost_a:.2g} A are lost")
+    return solved, unknowns
+
+
+def _derived(
+    site: ReturnSite, network: _Network, flows: Sequence[ReturnFlow], solved: Floats, unknowns: int
+) -> _Solved:
+    """Return what follows from the potentials of the flows, which come first, and of 1 A between each pair."""
     volts, unit = solved[:, : len(flows)], solved[:, len(flows) :]
-    parts = _parts_v(net_of, unit, volts, site.board.layer_count)
+    resistors, at = network.resistors, network.at
+    one, two, siemens = resistors.first, resistors.second, resistors.siemens[1]
+    parts = _parts_v(resistors, unit, volts, site.board.layer_count)
     whole = volts.sum(axis=1)
     watts = siemens * (whole[one] - whole[two]) ** 2
-    leaf_loss = _leaf_loss(net_of, volts, nodes.leaf, len(leaves))
-    barrel = net_of.kind == ReturnKind.BARREL
+    leaf_loss = _leaf_loss(resistors, volts, network.leaf_of_node, network.leaves)
+    barrel = resistors.kind == ReturnKind.BARREL
     flow_a = siemens[barrel, None] * (volts[one[barrel]] - volts[two[barrel]])
-    barrels = Barrels(site.board, holes, hole_node, net_of)
-    currents = hole_currents(barrels, flow_a, [flow.rail for flow in flows], node_of_pad.keys())
-    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, parts, currents, int(free.sum()))
+    currents = hole_currents(network.barrels, flow_a, [flow.rail for flow in flows], network.pads)
+    return _Solved(volts[at], network.label[at], resistors, watts, leaf_loss, parts, currents, unknowns)
 
 
 def _unsolved(site: ReturnSite, why: str) -> RailNotSolvedError:

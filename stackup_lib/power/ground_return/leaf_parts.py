@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Flags, Floats, Ints
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.power.ground_return.leaves import LeafLinks, Leaves
 from stackup_lib.power.ground_return.link_grid import GridLevel
 
@@ -17,7 +17,7 @@ PART_RATIO = 1.5
 """By which a link from or to a part may conduct more or less: its shape within the leaf is not followed."""
 
 
-@record
+@entity
 class LeafNodes:
     """Node of each cell of the finest grid on each filled layer: its leaf's, or that of its part of a divided leaf.
 

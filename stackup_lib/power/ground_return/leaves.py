@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Floats, Ints
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel
 
 MOST_LEVELS = 5
@@ -21,7 +21,7 @@ SIDE_CELLS = 0.35
 elements show."""
 
 
-@record
+@entity
 class Leaves:
     """Squares of the grid, the same on every layer.
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.power.ground_return.return_net import Holes, Resistors, ReturnKind
 from stackup_lib.power.rail_drop.rail_models import HoleCurrent
 
@@ -15,7 +15,7 @@ LEAST_SHARE = 0.001
 """Of the largest current in a hole; holes with less are left out."""
 
 
-@record
+@entity
 class Barrels:
     """The plated holes of a net, in its network of resistors.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, PadKind
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.core.arrays import distinct
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
 from stackup_lib.power.ground_return.leaf_parts import LeafNodes
 from stackup_lib.power.ground_return.leaves import LeafLinks, Leaves
@@ -61,7 +61,7 @@ class ReturnKind:
     SHEET, BARREL, CONTACT, TRACK = range(4)
 
 
-@record
+@entity
 class Resistors:
     """Resistors between numbered nodes; conductances: minimum, nominal and maximum, shape (3, resistors).
 
@@ -79,7 +79,7 @@ class Resistors:
     row: Ints
 
 
-@record
+@entity
 class Holes:
     """Plated holes of a net, vias first.
 

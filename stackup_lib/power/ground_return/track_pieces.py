@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Floats, Ints
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.power.ground_return.return_net import RECTANGLE_RADIUS, NetBuilder
 
 DEPTH = 4
@@ -24,7 +24,7 @@ SAME_WAY = 0.1
 """Sine of the angle up to which tracks count as parallel, 6 degrees."""
 
 
-@record
+@entity
 class ReturnTracks:
     """Pieces of tracks outside fills.
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from stackup_lib.core.errors import StackwrightError
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 from stackup_lib.power.over_frequency.circuit import solve
 from stackup_lib.power.over_frequency.part_impedance import series_part_ohm, shunt_part_ohm
 from stackup_lib.power.over_frequency.spice_part import Subcircuit
@@ -22,7 +22,7 @@ FAR_BELOW = 30.0
 """The capacitance is read at the series resonance divided by this, or at the first frequency of the file."""
 
 
-@record
+@entity
 class CapacitorCurve:
     """|Z| and phase of a capacitor over frequency, without mounting.
 

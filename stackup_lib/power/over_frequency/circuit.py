@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.transmission_lines.materials.conductor_models import Complex, Real
 
 GROUND = ""
@@ -65,7 +65,7 @@ class SeriesBranch:
         return np.asarray(one / self.count, dtype=np.complex128)
 
 
-@record
+@entity
 class PlaneNodes:
     """Planes that join nodes: impedances to ground as frequencies by nodes by nodes, as `plane_pair` makes them."""
 
@@ -78,7 +78,7 @@ class PlaneNodes:
         return np.asarray(np.linalg.inv(self.impedance_ohm), dtype=np.complex128)
 
 
-@record
+@entity
 class SolvedNetwork:
     """The network with 1 A driven into the load: impedance there, and reactive power of each branch.
 

@@ -64,7 +64,7 @@ class TrackGroups:
     high_v: Floats
 
 
-@record
+@entity
 class TrackEnds:
     """What the groups of tracks are joined to.
 

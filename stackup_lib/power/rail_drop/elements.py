@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.core.arrays import distinct
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
 from stackup_lib.power.rail_drop.mesh import CopperMesh, Indices, Mask, Reals, areas_mm2
 
@@ -34,7 +34,7 @@ class MeshedSheet:
     mesh: CopperMesh
 
 
-@record
+@entity
 class ElementForm:
     """One form of the equations: unknowns 0 .. node_count-1 are the nodes, the others points or edges of triangles.
 
@@ -49,7 +49,7 @@ class ElementForm:
     count: int
 
 
-@record
+@entity
 class ElementLinks:
     """Resistors between nodes."""
 
@@ -58,7 +58,7 @@ class ElementLinks:
     siemens: Reals
 
 
-@record
+@entity
 class Assembly:
     """Both forms over all sheets, triangle by triangle.
 
@@ -173,7 +173,7 @@ def joined_to(assembly: Assembly, node: int) -> Mask:
     return np.asarray(label == label[node])
 
 
-@record
+@entity
 class Potentials:
     """Solution of one form.
 

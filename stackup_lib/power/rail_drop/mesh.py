@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.core.arrays import distinct
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
     from scipy.spatial import Delaunay
@@ -33,7 +33,7 @@ class MeshFailed(Exception):  # noqa: N818 - caught inside this room, which name
     """The copper cannot be meshed: too many corners, or triangles that differ from it in area."""
 
 
-@record
+@entity
 class CopperMesh:
     """Triangles of one sheet.
 

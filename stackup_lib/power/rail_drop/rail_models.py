@@ -8,7 +8,7 @@ from functools import cached_property
 
 from stackup_lib.board.board import Floats
 from stackup_lib.core.interval import Interval
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 
 DENSITY_RADIUS_MM = 0.1
 """Current density is averaged over discs of this radius: the narrowest neck that matters is 0.2 mm wide."""
@@ -121,7 +121,7 @@ class TrackCurrent:
     bound_divisor: int
 
 
-@record
+@entity
 class LayerFlow:
     """Where the current of a rail flows on one layer, triangle by triangle.
 

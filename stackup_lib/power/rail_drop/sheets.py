@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.core.interval import Interval
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity, record
 from stackup_lib.power.network import joined_parts
 from stackup_lib.power.rail_drop.elements import (
     ON_CONTACT_MM,
@@ -120,7 +120,7 @@ class Precision:
     most_passes: int = 12
 
 
-@record
+@entity
 class SheetSolution:
     """What flows where.
 

@@ -25,7 +25,7 @@ from drc_rules.analysis.nets.board_links import complete_routes
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces.model import LossMask, ReturnMask
 from stackup_lib.channels.ways import SignalWay, WayStep
-from stackup_lib.core.record import entity, record
+from stackup_lib.core.record import entity
 from stackup_lib.nets.routes import Route
 from stackup_lib.transmission_lines.four_port import (
     chain_of_legs,
@@ -47,7 +47,7 @@ Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 
-@record
+@entity
 class LinkNetwork:
     """The S-parameters of one link.
 

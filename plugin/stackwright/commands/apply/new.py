@@ -17,12 +17,12 @@ from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, answers_for, goals_for, selection_for
 from drc_rules.stackup_design.goals_lines import NOT_SOUGHT
+from drc_rules.stackup_design.new_plan import plan_of_answer
 from drc_rules.stackup_design.plan_file import Plan, read_plan
 from stackup_lib.core.errors import ConfigError, NotWrittenError
 from stackup_lib.core.record import record
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_together
 from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, paths_of
-from stackwright.commands.apply.new_plan import plan_of_answer
 from stackwright.tables.counts import tally
 from stackwright.text.command_line import command_line
 from stackwright.text.output import show

@@ -15,6 +15,7 @@ from drc_rules.requirements.profiles.profile import Profile, load_form
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import parse_config
 from drc_rules.settings.net_selection import toml_value
+from drc_rules.stackup_design.new_plan import interface_of_class
 from drc_rules.stackup_design.plan_changes import prove_laminates
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.settings_edit import Key, Value, edit_settings, facts_of
@@ -23,7 +24,6 @@ from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board, empty_project
 from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.materials import inner_copper_mm
-from stackwright.commands.apply.new_plan import interface_of_class
 from stackwright.text.words import clean
 
 BOARD, PROJECT, RULES = ".kicad_pcb", ".kicad_pro", ".kicad_dru"

@@ -106,9 +106,10 @@ def check_all(boards: Sequence[Path], request: CheckRequest) -> Iterator[Answer]
 
 def _tell(answer: Answer, *, timing: bool) -> None:
     """Write to the error stream what is no part of a report."""
-    if isinstance(answer.outcome, Checked) and answer.outcome.timing and timing:
+    outcome = answer.outcome
+    if isinstance(outcome, Checked) and outcome.timing and timing:
         sys.stdout.flush()
-        sys.stderr.write(timing_lines(answer.outcome.timing, answer.outcome.background_s))
+        sys.stderr.write(timing_lines(outcome.timing, outcome.background_s, outcome.background_failures))
     if isinstance(answer.outcome, Unchecked):
         complain(answer.outcome.error)
     elif answer.reason:
@@ -249,7 +250,12 @@ def check_typed(typed: Path, request: CheckRequest) -> Answer:
             outcome, options = check_one(board, request, draw=HTML in request.formats, tables=request.shows_tables)
             outcome = _with_kicad_drc(outcome, board) if request.kicad_drc else outcome
         if request.timing:
-            outcome = replace(outcome, timing=shares_of(watch), background_s=watch.background_s)
+            outcome = replace(
+                outcome,
+                timing=shares_of(watch),
+                background_s=watch.background_s,
+                background_failures=tuple(watch.failures),
+            )
     except StackwrightError as error:
         return Answer(Unchecked(str(typed), error), BROKEN)
     code, reason = exit_code(outcome.report, options)

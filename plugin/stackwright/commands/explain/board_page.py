@@ -11,10 +11,10 @@ from drc_rules.explain.explain_trace import BoardTrace, CalculationStep, ClauseT
 from drc_rules.report.formula import Formula, Value, nominal, number
 from drc_rules.report.model import Verdict, verdict_words
 from drc_rules.requirements.documents import cite
+from drc_rules.requirements.profiles.shipped import shipped_clauses
 from stackup_lib.core.interval import Interval
 from stackwright.commands.explain.formula_steps import steps
 from stackwright.commands.explain.subject import Subject
-from stackwright.commands.lookup.shipped import shipped_clauses
 from stackwright.tables.counts import LABELS
 from stackwright.text.command_line import command_line
 from stackwright.text.page import Column, Page, styled

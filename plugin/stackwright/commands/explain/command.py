@@ -8,10 +8,10 @@ from drc_rules.report.formula import Formula
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import cite, documents
 from drc_rules.requirements.interfaces.inherit import is_inherited
+from drc_rules.requirements.profiles.shipped import Shipped, shipped_clauses
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
 from stackup_lib.core.errors import ConfigError
 from stackwright.commands.explain.subject import nearest
-from stackwright.commands.lookup.shipped import Shipped, shipped_clauses
 from stackwright.tables.counts import SEVERITY_STYLE
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console

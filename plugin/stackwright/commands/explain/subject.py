@@ -7,10 +7,10 @@ from collections.abc import Set
 
 from drc_rules.explain.explain_trace import BoardTrace
 from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.profiles.shipped import shipped_clauses
 from drc_rules.rules.rule import Rule, all_rules
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.record import record
-from stackwright.commands.lookup.shipped import shipped_clauses
 
 
 @record

@@ -6,13 +6,13 @@ import csv
 import io
 from pathlib import Path
 
+from drc_rules.cam.report import stackup_questions
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.fab_exchange.fab_pack import FabPack, fab_pack
 from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings import FILE_NAME
-from drc_rules.stackup_design.cam_report import stackup_questions
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes

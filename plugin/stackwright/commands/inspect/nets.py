@@ -176,7 +176,7 @@ def _next(page: Page, view: NetsView, path: Path, context: Context) -> None:
     inferred = next((group for group in view.groups if group.fast and group.origin.value != "declared"), None)
     if inferred is not None and inferred.by.startswith("net class "):
         page.line("next: what is only inferred never makes an error; declare it in stackwright.toml, for example")
-        nets = [context.board.nets.index(name) for name in inferred.names]
+        nets = [context.board.net_index[name] for name in inferred.names]
         page.verbatim(
             ["[[interface]]", _is(inferred), context.choosing_line(inferred.by, inferred.family, nets)], indent=4
         )

@@ -8,7 +8,7 @@ from drc_rules.requirements.documents import cite
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
-from stackwright.commands.lookup.shipped import clauses_beyond_any_board, clauses_of
+from drc_rules.requirements.profiles.shipped import clauses_beyond_any_board, clauses_of
 from stackwright.tables.counts import LABELS, SEVERITY_STYLE
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console

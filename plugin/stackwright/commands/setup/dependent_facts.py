@@ -10,7 +10,7 @@ from drc_rules.analysis.loss.share_rows import assumed_allowances, roles_to_choo
 from drc_rules.engine.missing_inputs import FOIL_OF_ALL, TG_OF_ALL
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.requirements.interfaces import Interface, family, interface
-from stackwright.commands.setup.toml_blocks import blocks_of
+from drc_rules.settings.toml_blocks import blocks_of
 
 
 def stackup_facts(context: Context, needed: Sequence[str]) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from drc_rules.requirements.interfaces import family
 from drc_rules.settings.config import parse_config
 from drc_rules.settings.declaration import PLACEHOLDER
 from drc_rules.settings.net_selection import toml_value
+from drc_rules.settings.toml_blocks import blocks_of, put_in
 from stackup_lib.core.record import record
-from stackwright.commands.setup.toml_blocks import blocks_of, put_in
 from stackwright.text.words import clean, count
 
 

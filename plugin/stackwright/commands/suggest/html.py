@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drc_rules.stackup_design.cam_report import cam_report
+from drc_rules.cam.report import cam_report
 from drc_rules.stackup_design.goals import BoardProject, From
 from stackwright.commands.suggest.side_by_side import side_by_side
 from stackwright.commands.suggest.widths import widths_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from drc_rules.stackup_design.cam_item import CamItem
-from drc_rules.stackup_design.cam_report import cam_report
+from drc_rules.cam.item import CamItem
+from drc_rules.cam.report import cam_report
 from stackup_lib.core.interval import Interval
 from stackup_lib.synthesis import CandidateRow, Evaluated, LineResult
 from stackup_lib.synthesis.cost import cost_word, more_pct

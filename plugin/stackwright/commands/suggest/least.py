@@ -25,6 +25,7 @@ from drc_rules.stackup_design.change_effects import (
 )
 from drc_rules.stackup_design.goals import BoardProject, GoalsFound, Selection
 from drc_rules.stackup_design.goals_judge import DECIDED, SIZE_MM
+from drc_rules.stackup_design.new_plan import classes_of_goals, plan_of_answer, plan_row
 from drc_rules.stackup_design.other_ways import other_ways
 from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of
 from drc_rules.stackup_design.routed_fit import routed_sizes, width_words, with_kept_sizes
@@ -38,7 +39,6 @@ from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.synthesis import CandidateStackup, Change, LeastChange, least_change
 from stackup_lib.synthesis.evaluate import LOSES
 from stackwright.commands.apply.apply import PlanParts, Proposal, planned_settings, propose
-from stackwright.commands.apply.new_plan import classes_of_goals, plan_of_answer, plan_row
 from stackwright.commands.suggest.words import shortened, what_changes
 from stackwright.results.stackup_choices import Count
 

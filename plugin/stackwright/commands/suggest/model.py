@@ -20,6 +20,7 @@ from drc_rules.stackup_design.goals import (
     project_of,
     selection_for,
 )
+from drc_rules.stackup_design.new_plan import classes_of_goals
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.routed_fit import UnsoughtSize, unsought_sizes
 from stackup_lib.board.board import Board
@@ -28,7 +29,6 @@ from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.read.reader import OLDEST_WRITTEN_VERSION
 from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange
-from stackwright.commands.apply.new_plan import classes_of_goals
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.least import NoBase, PartialChange, least_changes
 from stackwright.results.stackup_choices import Count
@@ -191,13 +191,13 @@ def _least_changes(
         found,
         answers,
         board_path,
-        least.change,
-        least.why_none,
-        least.now,
-        least.then,
-        least.plans,
-        project.settings_path,
-        least.partial,
-        least.other_ways,
+        change=least.change,
+        why_no_change=least.why_none,
+        checked_now=least.now,
+        checked_then=least.then,
+        plans=least.plans,
+        settings_path=project.settings_path,
+        partial=least.partial,
+        other_ways=least.other_ways,
         undeclared=least.undeclared,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from drc_rules.stackup_design.cam_report import cam_report
+from drc_rules.cam.report import cam_report
 from drc_rules.stackup_design.goals import From
 from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from drc_rules.stackup_design.routed_fit import unsought_words
@@ -34,7 +34,7 @@ CHANGES_SHOWN = 3
 REASONS = 3
 """Why nothing was reached, before the list becomes too long to read."""
 
-USES = {
+CARRIES_WORDS = {
     "outer": "components",
     "ground": "ground plane",
     "fast": "high-speed signals",
@@ -212,7 +212,7 @@ def _cells(row: CandidateRow) -> tuple[str | Text, ...]:
             styled(row.name, "bold"),
             "copper",
             thickness,
-            USES[row.use],
+            CARRIES_WORDS[row.use],
             f"{row.copper_oz:g} oz" if row.copper_oz else "",
             row.foil,
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from drc_rules.stackup_design.new_plan import plan_of_answer
 from drc_rules.stackup_design.plan_file import Plan
-from stackwright.commands.apply.new_plan import plan_of_answer
 
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.settings.toml_blocks import CHOOSERS, blocks_of
 from stackup_lib.core.record import record
-from stackwright.commands.setup.toml_blocks import CHOOSERS, blocks_of
 
 OPEN = re.compile(r'^([\w.]+) = .*"\?"')
 IN_TABLE = re.compile(r"^in the \[\[(rail|hot_part)\]\] of (.+?): (.*)$")

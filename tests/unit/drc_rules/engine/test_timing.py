@@ -79,6 +79,13 @@ def test_the_longest_comes_first_and_the_shares_are_of_the_whole() -> None:
     ]
 
 
+def test_work_in_the_background_that_failed_is_told() -> None:
+    """A copy that always fails makes each check take twice as long."""
+    assert timing_lines({"reading": 1.0}, 0.0, ["ValueError"]).splitlines()[2:] == [
+        "  background work failed and was done again: ValueError"
+    ]
+
+
 @pytest.fixture
 def board(tmp_path: Path) -> Path:
     """A board with a stackup."""

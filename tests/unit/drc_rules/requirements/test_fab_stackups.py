@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from dev.fab_stackup_misfits import misfits_of
 from drc_rules.requirements.fabs.presets import presets
 from drc_rules.requirements.fabs.stackups.load import FOLDER, editions, find, named_stackups, read_edition, stackups_of
 from drc_rules.requirements.fabs.stackups.model import NamedStackup
-from drc_rules.requirements.fabs.stackups.sanity import misfits_of
 from stackup_lib.core.errors import ConfigError
 
 ROOT = Path(__file__).parents[4]

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from pydantic import BaseModel
 
 from drc_rules.facts.declared import Overrides, gather, purpose_of
-from drc_rules.requirements.data_files import parse_model
-from drc_rules.settings.config import load_config, parse_config
+from drc_rules.requirements.data_files import model_in, parse_model
+from drc_rules.settings.config import Config, load_config, parse_config
+from drc_rules.settings.key_synonyms import key_synonyms
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
@@ -278,3 +280,17 @@ def test_tables_for_layers_that_the_board_does_not_have_are_told(tmp_path: Path)
     assert len(notes) == 2
     assert notes[0].endswith('[declared.copper."F_Cu"]: the board has no such copper layer; did you mean "F.Cu"?')
     assert '[declared.dielectric."dielektric 1"]: the stackup has no such row; did you mean "' in notes[1]
+
+
+def test_every_key_that_people_call_otherwise_is_one() -> None:
+    """A key that was renamed would be offered for ever."""
+
+    def keys_in(model: type[BaseModel]) -> set[str]:
+        inner = [found for field in model.model_fields.values() if (found := model_in(field.annotation))]
+        names = {field.alias or name for name, field in model.model_fields.items()}
+        return names.union(*map(keys_in, inner))
+
+    meant = {key for keys in key_synonyms().values() for key in keys}
+    assert meant
+    assert meant <= keys_in(Config)
+    assert all(word == word.lower() for word in key_synonyms())

@@ -8,6 +8,7 @@ import pytest
 
 from stackup_lib.core import background_thread
 from stackup_lib.core.background_thread import ThreadTask
+from stackup_lib.core.stopwatch import Stopwatch, measuring
 
 
 def test_the_work_is_done_once_by_another_thread() -> None:
@@ -35,5 +36,6 @@ def test_what_fails_fails_where_it_is_asked_for() -> None:
     """Not in a thread that no one listens to."""
     task = ThreadTask(lambda: int("none"))
 
-    with pytest.raises(ValueError, match="none"):
+    with measuring(Stopwatch()) as watch, pytest.raises(ValueError, match="none"):
         task.result()
+    assert watch.failures == ["ValueError"]

@@ -77,9 +77,19 @@ def test_on_one_core_there_is_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @forks
-@pytest.mark.parametrize("end", ["raises", "killed", "exits", "not to be pickled"])
-def test_where_the_copy_fails_the_work_is_done_here(end: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """And nothing of its end reaches the user."""
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        ("raises", ["ValueError"]),
+        ("killed", ["exit code -9"]),
+        ("exits", ["SystemExit"]),
+        ("not to be pickled", ["PicklingError", "AttributeError"]),
+    ],
+)
+def test_where_the_copy_fails_the_work_is_done_here(
+    end: str, why: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """And nothing of its end reaches the user, but for why it is slow."""
     here = os.getpid()
 
     def work() -> object:
@@ -93,10 +103,12 @@ def test_where_the_copy_fails_the_work_is_done_here(end: str, capfd: pytest.Capt
             sys.exit(0)
         return lambda: None
 
-    with sharing_cores():
+    with sharing_cores(), measuring(Stopwatch()) as watch:
         answer = BackgroundTask(work)
         assert answer.is_running
         assert answer.result() == "done here"
+    assert len(watch.failures) == 1
+    assert watch.failures[0] in why
     assert capfd.readouterr() == ("", "")
 
 
@@ -168,6 +180,8 @@ def test_a_board_gets_the_same_report_from_one_process_and_from_two(
         return really()
 
     monkeypatch.setattr(os, "fork", counted)
+    failures: list[str] = []
+    monkeypatch.setattr(meanwhile, "note_failure", failures.append)
     reports = []
     for jobs in (1, None):
         target = tmp_path / f"{jobs}.json"
@@ -179,6 +193,7 @@ def test_a_board_gets_the_same_report_from_one_process_and_from_two(
         reports.append(target.read_bytes())
     assert reports[0] == reports[1]
     assert len(copies) == 1
+    assert not failures
 
 
 # -------------------------------------------------------------------------------------------------- pieces of work

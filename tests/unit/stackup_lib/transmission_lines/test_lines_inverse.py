@@ -12,7 +12,7 @@ from stackup_lib.field_solver.solver import solve
 from stackup_lib.transmission_lines.inverse import Unreachable, solve_pair, solve_width
 from stackup_lib.transmission_lines.remedy import GAP_MATCH, Remedy, gap_for, remedy_for, thickness_for
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
-from stackup_lib.transmission_lines.starting import rough_impedance_ohm
+from stackup_lib.transmission_lines.starting import rough_line
 from stackup_lib.transmission_lines.width_request import (
     GapPerWidth,
     KeepGap,
@@ -150,7 +150,7 @@ def test_the_closed_form_starts_near_the_truth() -> None:
     for site in (_inner(), _outer(masked=False)):
         for width, gap in ((0.08, None), (0.2, None), (0.5, None), (0.1, 0.1), (0.15, 0.2), (0.3, 0.3)):
             truth = solve(site.section(width, gap), 1e-3).impedance_ohm
-            assert rough_impedance_ohm(site, width, gap) == pytest.approx(truth, rel=0.15)
+            assert rough_line(site)(width, gap) == pytest.approx(truth, rel=0.15)
 
 
 def test_too_narrow_a_trace_says_which_dielectric_would_do() -> None:

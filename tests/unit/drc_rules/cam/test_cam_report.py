@@ -6,12 +6,12 @@ from functools import cache
 
 import pytest
 
+from drc_rules.cam.item import CamItem
+from drc_rules.cam.report import cam_report
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.fabs.cam import CamLimits, cam_limits
 from drc_rules.requirements.fabs.stackups.load import named_stackups
 from drc_rules.requirements.forms import Form
-from drc_rules.stackup_design.cam_item import CamItem
-from drc_rules.stackup_design.cam_report import cam_report
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.synthesis import CandidateRow, CandidateStackup, Evaluated, Goals, LineGoal
 from stackup_lib.synthesis.arrange import Order

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.cam.item import CamItem, merged, source_of
+from drc_rules.cam.press import press_items
 from drc_rules.facts.context import Context
 from drc_rules.report.numbers import size_text
 from drc_rules.requirements.documents import cite
@@ -13,8 +15,6 @@ from drc_rules.requirements.fabs.cam import cam_limits
 from drc_rules.requirements.fabs.holes import HoleKind, max_aspect_ratio
 from drc_rules.requirements.fabs.limits import limit_of
 from drc_rules.requirements.forms import Form
-from drc_rules.stackup_design.cam_item import CamItem, merged, source_of
-from drc_rules.stackup_design.cam_press import press_items
 from drc_rules.stackup_design.goals_build import LARGE_MM, STIFF_MM
 from drc_rules.stackup_design.stackup_candidate import candidate_of
 from stackup_lib.core.facts import MissingFact

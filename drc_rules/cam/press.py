@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from drc_rules.cam.item import CamItem, source_of
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.cam import cam_limits
 from drc_rules.requirements.fabs.limits import limit_of
-from drc_rules.stackup_design.cam_item import CamItem, source_of
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.words import count
 from stackup_lib.materials import FoilGrade, Laminate, catalogue, clad_foils

@@ -1,0 +1,1 @@
+"""What CAM at the fab usually asks about a stackup, found before it is sent."""
