@@ -22,10 +22,10 @@ from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family
 from drc_rules.requirements.interfaces.names import normalise
 from stackup_lib.board.board import Floats
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
-from stackup_lib.nets.two_pin_parts import letters_of
 
 _WAY = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])(?:X?D|X)_?\d")
 _CONTROL = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?_?(?:CTL|CTRL|EN|DV)")
@@ -33,8 +33,15 @@ _CONTROL = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?_?(?:CTL|CTRL|EN|D
 
 _MEMORIES = ("ddr", "gddr")
 _PARALLEL = "rgmii"
-_PASSIVE = ("R", "RN", "RA", "RP", "RM", "RNET", "RPACK", "L", "FB", "C", "CA")
-"""Letters of references of parts that neither send nor receive: a link ends on them where we cannot follow it."""
+_PASSIVE = (
+    ReferenceKind.RESISTOR,
+    ReferenceKind.RESISTOR_ARRAY,
+    ReferenceKind.INDUCTOR,
+    ReferenceKind.FERRITE,
+    ReferenceKind.CAPACITOR,
+    ReferenceKind.CAPACITOR_ARRAY,
+)
+"""Parts that neither send nor receive: a link ends on them where we cannot follow it."""
 
 READ_AS = "DDR: DQ0 to DQ7 with DQS0_P and DQS0_N; RGMII: TXD0 to TXD3, RXD0 to RXD3"
 
@@ -177,14 +184,14 @@ def _ends(ctx: Context, of: str, name: str, nets: Sequence[int]) -> list[tuple[i
         if (link := _link_of(ctx, net)) is None:
             raise MissingFact(f"the route of {ctx.board.nets[net]}", "it counts as a supply rail: rename the net")
         links.append(link)
-        chips = {pad.reference for pad in link.ends if letters_of(pad.reference) not in _PASSIVE}
-        passive = next((pad.reference for pad in link.ends if letters_of(pad.reference) in _PASSIVE), "")
+        chips = {pad.reference for pad in link.ends if reference_kind(pad.reference) not in _PASSIVE}
+        passive = next((pad.reference for pad in link.ends if reference_kind(pad.reference) in _PASSIVE), "")
         if len(chips) < 2 and passive:
             raise MissingFact(
                 f"the whole route of {ctx.board.nets[net]}, which continues behind {passive}",
                 f"give {passive} a value in ohm, or compare {name} behind it by hand",
             )
-    ends = [[pad for pad in link.ends if letters_of(pad.reference) not in _PASSIVE] for link in links]
+    ends = [[pad for pad in link.ends if reference_kind(pad.reference) not in _PASSIVE] for link in links]
     if all(len({pad.reference for pad in link.ends}) <= 2 for link in links):
         return [()]
     shared = sorted(set[int].intersection(*({int(parts_of[pad.row]) for pad in pads} for pads in ends)))
