@@ -17,6 +17,7 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
+from stackup_lib.power.ground_return.return_holes import ReturnTrack
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, refuse_stale
 from stackup_lib.power.rail_drop.rail_models import HoleCurrent, Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
@@ -73,6 +74,7 @@ class RailReturn:
         inferred: how the source's ground pads were found, "" where they are its own.
         loss: where all that return by this net lose power in it.
         holes: the rail's own current in vias and plated holes, largest first.
+        tracks: the same in tracks outside fills.
     """
 
     net: str
@@ -84,6 +86,7 @@ class RailReturn:
     inferred: str
     loss: CopperLoss = field(default_factory=lambda: CopperLoss({}, 0.0, {}))
     holes: tuple[HoleCurrent, ...] = ()
+    tracks: tuple[ReturnTrack, ...] = ()
 
     def of(self, load: int) -> Interval:
         """Return the drop of the ground return at a load: rail's own and others' current together."""
@@ -135,6 +138,7 @@ def solve_returns(
             left_out=(),
             inferred=request.ends.inferred,
             holes=drops.holes.get(request.number, ()),
+            tracks=drops.tracks.get(request.number, ()),
         )
     return found, drops
 

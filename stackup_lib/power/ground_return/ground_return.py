@@ -17,7 +17,7 @@ from stackup_lib.core.record import record
 from stackup_lib.power.ground_return.leaf_parts import leaf_nodes, with_parts
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
-from stackup_lib.power.ground_return.return_holes import Barrels, hole_currents
+from stackup_lib.power.ground_return.return_holes import Barrels, ReturnTrack, hole_currents, track_currents
 from stackup_lib.power.ground_return.return_net import NetBuilder, Resistors, ReturnKind, ReturnSite, holes_of
 from stackup_lib.power.ground_return.return_tracks import add_tracks
 from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
@@ -105,6 +105,7 @@ class ReturnDrops(Frozen):
         parts_v: of each pair's drop by each flow, what arises in each copper layer, and in all barrels: shape (pairs,
             flows, layers + 1).
         holes: by the number of the rail, its current in vias and plated holes but the terminals' own, largest first.
+        tracks: the same in tracks outside fills.
         nodes: of the finer network; `grid_mm`: its finest leaf.
     """
 
@@ -115,6 +116,7 @@ class ReturnDrops(Frozen):
     barrel_power_w: float
     parts_v: tuple[tuple[tuple[float, ...], ...], ...]
     holes: Mapping[int, tuple[HoleCurrent, ...]]
+    tracks: Mapping[int, tuple[ReturnTrack, ...]]
     nodes: int
     grid_mm: float
 
@@ -134,6 +136,7 @@ class _Solved:
     leaf_loss: Floats
     parts_v: Floats
     holes: Mapping[int, tuple[HoleCurrent, ...]]
+    tracks: Mapping[int, tuple[ReturnTrack, ...]]
     nodes: int
 
 
@@ -348,8 +351,9 @@ def _solve(  # noqa: PLR0917 - the network, and what is solved on it
     barrel = net_of.kind == ReturnKind.BARREL
     flow_a = siemens[barrel, None] * (volts[one[barrel]] - volts[two[barrel]])
     barrels = Barrels(site.board, holes, hole_node, net_of)
-    currents = hole_currents(barrels, flow_a, [flow.rail for flow in flows], node_of_pad.keys())
-    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, parts, currents, int(free.sum()))
+    rails = [flow.rail for flow in flows]
+    found = hole_currents(barrels, flow_a, rails, node_of_pad.keys()), track_currents(net_of, volts, rails)
+    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, parts, *found, int(free.sum()))
 
 
 def _unsolved(site: ReturnSite, why: str) -> RailNotSolvedError:
@@ -416,6 +420,7 @@ def _drops(
         barrel_power_w=float(watts[barrels].sum()),
         parts_v=tuple(tuple(tuple(part) for part in row) for row in fine.parts_v.tolist()),
         holes=fine.holes,
+        tracks=fine.tracks,
         nodes=fine.nodes,
         grid_mm=float(leaves.size_mm.min()),
     )
