@@ -228,9 +228,9 @@ def _apart(board: Board, requests: Sequence[ReturnRequest]) -> dict[int, RailRet
 
     net = requests[0].ends.net
     ends = [(one, pads_of_copper(board, one.ends.source), _loads_of_copper(board, one)) for one in requests]
-    of = joined_pads(
-        board, net, list(dict.fromkeys(pad for _, source, loads in ends for pads in (source, *loads) for pad in pads))
-    )
+    pads_of_ends = list(dict.fromkeys(pad for _, source, loads in ends for pads in (source, *loads) for pad in pads))
+    of = joined_pads(board, net, pads_of_ends)
+    drawn_of: dict[int, int] = {}
     found: dict[int, RailReturn | MissingFact] = {}
     for one, source, loads in ends:
         left_at = {of[pad] for pad in source}
@@ -238,12 +238,15 @@ def _apart(board: Board, requests: Sequence[ReturnRequest]) -> dict[int, RailRet
         open_pads = [pad for pads, is_joined in zip(loads, joined, strict=True) if not is_joined for pad in pads]
         lone = lone_pads(board, {pad: of[pad] for pads in (source, *loads) for pad in pads})
         name = board.nets[net]
-        if open_pads and not is_custom(board, open_pads):
+        if open_pads and not drawn_of:
+            drawn_of = joined_pads(board, net, pads_of_ends, with_drawings=True)
+        is_drawn = bool(open_pads) and {drawn_of[pad] for pad in open_pads} <= {drawn_of[pad] for pad in source}
+        if open_pads and not is_drawn and not is_custom(board, open_pads):
             found[one.number] = _open(one, name, joined)
         elif lone:
             found[one.number] = MissingFact(
                 f"return path of {one.row.net} through {name}: no copper joins {lone} to the other ground pads of its "
-                "ends",
+                f"ends{' but graphics or custom pads, which are not solved' if is_drawn else ''}",
                 in_table(one.row.net, "route it, or name in ground_from and ground_to the pads that carry its current"),
             )
     if any(isinstance(one, RailReturn) for one in found.values()):
