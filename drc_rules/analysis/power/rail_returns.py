@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -127,14 +127,16 @@ def solve_returns(
     found: dict[int, RailReturn] = {}
     for request in requests:
         mine = [k for k, number in enumerate(owner) if number == request.number]
-        loads = tuple(_load(drops, k, owner) for k in mine)
+        # a net that is declared twice is judged by each current alone, and not by the sum
+        again = {one.number for one in requests if one is not request and one.row.net == request.row.net}
+        loads = tuple(_load(drops, k, owner, again) for k in mine)
         total = sum(request.currents_a)
         found[request.number] = RailReturn(
             net=net,
             loads=loads,
             ratio=Ratio(low=1.0, high=1.0),
             own_ohm=sum(one.own_v * a for one, a in zip(loads, request.currents_a, strict=True)) / total**2,
-            counted=tuple(other.row.net for other in requests if other is not request),
+            counted=tuple(other.row.net for other in requests if other is not request and other.number not in again),
             left_out=(),
             inferred=request.ends.inferred,
             holes=drops.holes.get(request.number, ()),
@@ -143,10 +145,10 @@ def solve_returns(
     return found, drops
 
 
-def _load(drops: ReturnDrops, pair: int, owner: Sequence[int]) -> LoadReturn:
+def _load(drops: ReturnDrops, pair: int, owner: Sequence[int], without: Collection[int]) -> LoadReturn:
     by_rail: dict[int, float] = {}
     for volts, number in zip(drops.drop_v[pair], owner, strict=True):
-        by_rail[number] = by_rail.get(number, 0.0) + volts
+        by_rail[number] = by_rail.get(number, 0.0) + (0.0 if number in without else volts)
     counted = [parts for parts, number in zip(drops.parts_v[pair], owner, strict=True) if by_rail[number] > 0]
     own = max(by_rail.pop(owner[pair]), 0.0)
     others = sum(max(volts, 0.0) for volts in by_rail.values())

@@ -444,3 +444,14 @@ def test_an_led_is_no_inductor_on_the_way_to_the_driver(tmp_path: Path) -> None:
             assert "R1 has no ground pad" in fact.name
         else:
             assert is_known
+
+
+def test_a_rail_that_is_declared_twice_is_judged_by_each_current_alone(tmp_path: Path) -> None:
+    text = rail('current_a = 2\nfrom = ["J1"]\nto = ["U1"]')
+    once, twice = context_of(tmp_path / "once", text), context_of(tmp_path / "twice", text + text)
+
+    alone = PowerRails(once).returned(PowerRails(once).declared[0])
+    for row in PowerRails(twice).declared:
+        back = PowerRails(twice).returned(row)
+        assert back.of(0).nominal == pytest.approx(alone.of(0).nominal)
+        assert back.counted == ()
