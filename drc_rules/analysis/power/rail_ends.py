@@ -89,7 +89,7 @@ def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> Ret
 
 
 def _need_two_ends(board: Board, row: RailDeclaration, source: set[int], loads: set[int]) -> None:
-    """Raise `MissingFact` where pads are both ends of the way back, along which nothing would drop then."""
+    """Raise `MissingFact` where pads are both ends of the return, along which nothing would drop then."""
     parts = board.pads.footprint[sorted(source & loads)].tolist()
     if parts:
         names = ", ".join(sorted({str(board.footprints.reference[part]) for part in parts}))
