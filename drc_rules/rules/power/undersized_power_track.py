@@ -24,8 +24,7 @@ Widen the track, pour copper around it, or route it on an outer layer.
 What it cannot see
 ------------------
 Heat from parts, hot ends, tracks, airflow, altitude. The chart is cautious next to planes, optimistic for outer
-tracks over 2 mm without any. Tracks in fills and very short ones are not judged, nor is a return that is not known.
-Pulsed current counts as declared.
+tracks over 2 mm without any. Tracks in fills, very short ones, an unknown return. Pulsed current counts as declared.
 
 Sources
 -------
