@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.nets.diff_pairs import Pairs
-from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, letters_of
+from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts
 
 PADS = 4
 
@@ -20,9 +21,6 @@ MOST_PADS = 12
 
 _REFERENCE = re.compile(r"(?:L|FL|CMC?|EMI|T|TR|Z|FB|F)\d", re.IGNORECASE)
 """How inductors, filters and transformers are numbered; an ESD part (D, U) with four pads joins nothing."""
-
-_TRANSFORMERS = ("T", "TR")
-"""A line ends at a transformer of several pairs: there its other side begins, with a limit of its own."""
 
 Grounds = NDArray[np.bool_]
 """For each net, whether it is ground."""
@@ -83,7 +81,8 @@ def unread_filters(board: Board, pairs: Pairs, grounds: Grounds) -> frozenset[in
     found = set()
     for part, pads in _filters(board).items():
         rows = {pairs.pair_of(int(board.pads.net[pad])) for pad in pads} - {None}
-        is_filter = letters_of(str(board.footprints.reference[part])) not in _TRANSFORMERS
+        # A line ends at a transformer of several pairs: there its other side begins, with a limit of its own.
+        is_filter = reference_kind(str(board.footprints.reference[part])) is not ReferenceKind.TRANSFORMER
         if part not in read and is_filter and len(rows) > 1 and len(pads) <= MOST_PADS:
             found.add(part)
     return frozenset(found)

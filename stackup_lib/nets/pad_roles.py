@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Ints
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.nets.diff_pairs import UNCONNECTED
 from stackup_lib.nets.power_nets import Rails
-from stackup_lib.nets.two_pin_parts import SOCKETS, PartKind, TwoTerminalParts, letters_of
+from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts
 
-DIODES = ("D", "TVS", "ESD", "LED")
-"""Letters of references of parts that protect or show something."""
-
-CHIPS = ("U", "IC", "ANT", "AE", "A", "E")
-"""Letters of references of parts that are an end even with one pad."""
+ENDS = (ReferenceKind.SOCKET, ReferenceKind.CHIP, ReferenceKind.ANTENNA)
+"""Parts that are an end even with one pad."""
 
 FLOW_THROUGH_PADS = 16
 """A protection array whose signals enter on one pad and leave on another has at most this many pads."""
@@ -56,13 +54,13 @@ def pad_roles(board: Board, rails: Rails, parts: TwoTerminalParts, series: Ints)
     grounded = np.zeros(count, dtype=bool)
     grounded[pads.footprint[rails.grounds[pads.net]]] = True
     flows = grounded & _flows_through(board, rails)
-    letters = [letters_of(reference) for reference in footprints.reference.tolist()]
-    is_diode = np.array([word in DIODES for word in letters], dtype=bool)
-    is_socket = np.array([word in SOCKETS for word in letters], dtype=bool)
+    kinds = [reference_kind(reference) for reference in footprints.reference.tolist()]
+    is_diode = np.array([kind is ReferenceKind.DIODE for kind in kinds], dtype=bool)
+    is_socket = np.array([kind is ReferenceKind.SOCKET for kind in kinds], dtype=bool)
     role[flows & ~is_socket | grounded & (is_diode | _called_protection(board))] = PadRole.SHUNT
-    is_end = is_socket | np.array([word in CHIPS for word in letters], dtype=bool)
+    is_end = np.array([kind in ENDS for kind in kinds], dtype=bool)
     role[(np.bincount(pads.footprint, minlength=count) == 1) & ~is_end] = PadRole.TEST
-    role[[k for k, word in enumerate(letters) if word == "TP"]] = PadRole.TEST
+    role[[k for k, kind in enumerate(kinds) if kind is ReferenceKind.TEST_POINT]] = PadRole.TEST
     role[parts.footprint[(parts.kind != PartKind.OTHER) | is_diode[parts.footprint]]] = PadRole.SHUNT
     role[parts.footprint[series]] = PadRole.SERIES
     of_pad = np.asarray(role[pads.footprint], dtype=np.int8)

@@ -9,9 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from stackup_lib.board.board import Board, PadKind
-
-ARRAYS = ("RN", "RA", "RP", "RR", "RNET", "RPACK")
-"""Letters of references of resistor arrays."""
+from stackup_lib.board.references import ReferenceKind, reference_kind
 
 PADS = (4, 8)
 """How many pads an array of single resistors surely has; those with more may have a common pin."""
@@ -38,8 +36,7 @@ def array_elements(board: Board) -> Iterator[tuple[int, int, int]]:
     rows = np.nonzero((pads.number != "") & (pads.kind != PadKind.NON_PLATED) & (pads.footprint >= 0))[0]
     count = np.bincount(pads.footprint[rows], minlength=len(board.footprints))
     for footprint in np.nonzero(np.isin(count, PADS))[0].tolist():
-        letters = re.match(r"[A-Za-z]+", str(references[footprint]))
-        if letters is None or letters[0].upper() not in ARRAYS:
+        if reference_kind(str(references[footprint])) is not ReferenceKind.RESISTOR_ARRAY:
             continue
         mine = rows[pads.footprint[rows] == footprint].tolist()
         pad_of = {str(pads.number[row]): row for row in mine}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Ints, PadKind
+from stackup_lib.board.references import ReferenceKind, letters_of, reference_kind
 from stackup_lib.core.record import entity
 from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.nets.resistor_arrays import array_elements, element_value
@@ -36,14 +37,12 @@ class PartKind(IntEnum):
     """One line of a common-mode choke."""
 
 
-_BY_LETTERS = {
-    "C": PartKind.CAPACITOR,
-    "R": PartKind.RESISTOR,
-    "L": PartKind.INDUCTOR,
-    "FB": PartKind.FERRITE,
-    "BC": PartKind.OTHER,
+_BY_REFERENCE = {
+    ReferenceKind.CAPACITOR: PartKind.CAPACITOR,
+    ReferenceKind.RESISTOR: PartKind.RESISTOR,
+    ReferenceKind.INDUCTOR: PartKind.INDUCTOR,
+    ReferenceKind.FERRITE: PartKind.FERRITE,
 }
-_LETTERS = re.compile(r"[A-Za-z]+")
 _SPLIT = re.compile(r"[\s_/,;()|]+")
 _OHM = re.compile(r"(\d+(?:\.\d+)?)(M|MEG|K|R|OHMS?|\u2126|\u03a9|MOHM|KOHM|mR|m)?(\d*)")
 _BARE = re.compile(r"\d+(?:\.\d+)?")
@@ -126,24 +125,14 @@ MOST_COPPER = 8
 
 def kind_of(reference: str) -> PartKind:
     """Return what a part is by the letters of its reference: `C12`, `R3`, `L1`, `FB2`; `CN1` is none of them."""
-    return _BY_LETTERS.get(letters_of(reference), PartKind.OTHER)
-
-
-SOCKETS = ("J", "P", "X", "CN", "CON", "K", "USB", "XS")
-"""Letters of references of connectors."""
-
-
-def letters_of(reference: str) -> str:
-    """Return the letters that a reference begins with, in capitals."""
-    found = _LETTERS.match(reference)
-    return found[0].upper() if found else ""
+    return _BY_REFERENCE.get(reference_kind(reference), PartKind.OTHER)
 
 
 @lru_cache(maxsize=65536)
 def reference_key(reference: str) -> tuple[bool, str, int, str]:
     """Return what orders parts: chips before connectors, then by letters and number (`U2` before `U10`)."""
     letters, digits = letters_of(reference), re.search(r"\d+", reference)
-    return letters in SOCKETS, letters, int(digits[0]) if digits else 0, reference
+    return reference_kind(reference) is ReferenceKind.SOCKET, letters, int(digits[0]) if digits else 0, reference
 
 
 @lru_cache(maxsize=65536)

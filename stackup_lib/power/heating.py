@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from stackup_lib.transmission_lines.materials.conductor_models import COPPER_PER_K, COPPER_S_PER_M
 
 THERMAL_W_PER_MK = 390.0
 """Thermal conductivity of copper at about 350 K, rounded down (Y. S. Touloukian, Thermophysical Properties 1, 1970)."""
+
+STILL_AIR_W_PER_M2K = 10.0
+"""Heat that still air takes from one side of a board, with radiation: engineering practice."""
 
 MIL2_PER_MM2 = 1 / 0.0254**2
 
@@ -21,6 +26,22 @@ def conduction_rise_c(volts: float, copper_c: float = 20.0) -> float:
         copper_c: temperature of the ends.
     """
     return volts**2 / (8 * THERMAL_W_PER_MK * copper_ohm_m(copper_c))
+
+
+def cooling_length_mm(thickness_mm: float) -> float:
+    """Return sqrt(k t / h): over this length still air takes the heat that wide copper carries away."""
+    return 1000 * math.sqrt(THERMAL_W_PER_MK * thickness_mm / 1000 / STILL_AIR_W_PER_M2K)
+
+
+def spreading_v(current_a: float, width_mm: float, thickness_mm: float, copper_c: float = 20.0) -> float:
+    """Return the voltage that is lost in wide copper where a strip ends in its edge, up to where it is cool.
+
+    I R / pi ln(4 L / w) with the sheet resistance R: a half plane around a strip of even potential (W. R. Smythe,
+    Static and Dynamic Electricity, 1950), up to the cooling length L.
+    """
+    sheet_ohm = copper_ohm_m(copper_c) / (thickness_mm / 1000)
+    reach = max(4 * cooling_length_mm(thickness_mm) / width_mm, 1.0)
+    return current_a * sheet_ohm / math.pi * math.log(reach)
 
 
 def own_heat_c(rise_c: float, copper_c: float = 20.0) -> float:

@@ -1,9 +1,8 @@
 """Skew in a group of nets. Delays in ps.
 
-Groups are the bytes of a memory, compared with their strobe, and the data of RGMII, compared with one another. A byte
-is its data nets, their masks and the strobe of its number, with names that begin alike. Its limit is what the user
-declares, else the widest that a controller's guide allows for the generations that it may be. Nets that join several
-memories are compared from the controller to each of them.
+Groups are the bytes of a memory, compared with their strobe, the two traces of a memory's strobe or clock, and the data
+of RGMII, compared with one another. A byte is its data nets, their masks and the strobe of its number, with names that
+begin alike. Nets that join several memories are compared from the controller to each of them.
 """
 
 from __future__ import annotations
@@ -13,19 +12,20 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from drc_rules.analysis.delay.group_limits import GroupLimit, byte_limit, pair_limit
 from drc_rules.analysis.delay.pair_skew import PairSkew, skew_between
 from drc_rules.analysis.delay.trace_delay import prepare_traces
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.board_links import board_links, title_of
 from drc_rules.analysis.nets.byte_lanes import ByteLane, byte_lanes
 from drc_rules.facts.context import Context
-from drc_rules.facts.net_interfaces import NetRole
-from drc_rules.requirements.interfaces import Interface, family, interface
+from drc_rules.requirements.interfaces import family
 from drc_rules.requirements.interfaces.names import normalise
+from stackup_lib.board.board import Floats
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
-from stackup_lib.nets.two_pin_parts import letters_of
 
 _WAY = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])(?:X?D|X)_?\d")
 _CONTROL = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?_?(?:CTL|CTRL|EN|DV)")
@@ -33,8 +33,15 @@ _CONTROL = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?_?(?:CTL|CTRL|EN|D
 
 _MEMORIES = ("ddr", "gddr")
 _PARALLEL = "rgmii"
-_PASSIVE = ("R", "RN", "RA", "RP", "RM", "RNET", "RPACK", "L", "FB", "C", "CA")
-"""Letters of references of parts that neither send nor receive: a link ends on them where we cannot follow it."""
+_PASSIVE = (
+    ReferenceKind.RESISTOR,
+    ReferenceKind.RESISTOR_ARRAY,
+    ReferenceKind.INDUCTOR,
+    ReferenceKind.FERRITE,
+    ReferenceKind.CAPACITOR,
+    ReferenceKind.CAPACITOR_ARRAY,
+)
+"""Parts that neither send nor receive: a link ends on them where we cannot follow it."""
 
 READ_AS = "DDR: DQ0 to DQ7 with DQS0_P and DQS0_N; RGMII: TXD0 to TXD3, RXD0 to RXD3"
 
@@ -46,7 +53,7 @@ class SkewGroup:
     Attributes:
         name: words for it, `byte /DDR3_DQ8..15`.
         title: of the interface.
-        limit_ps: largest difference; `document` is the key of what states it, "" where the user declares it.
+        limit: largest difference.
         declared: the user has said which interface it is.
         nets: all of it that was named, as indices into `Board.nets`.
         strobe: both traces of what the others are compared with; empty where they are compared with one another.
@@ -57,8 +64,7 @@ class SkewGroup:
 
     name: str
     title: str
-    limit_ps: float
-    document: str
+    limit: GroupLimit
     declared: bool
     nets: tuple[int, ...]
     strobe: tuple[Link, ...]
@@ -74,10 +80,14 @@ def net_groups(ctx: Context) -> tuple[SkewGroup, ...]:
         if role is not None and role.family in (*_MEMORIES, _PARALLEL):
             by_family.setdefault(role.family, []).append(net)
     found: list[SkewGroup] = []
+    pairs: list[SkewGroup] = []
     for of, nets in by_family.items():
         units = byte_lanes(ctx.board, nets) if of in _MEMORIES else _ways(ctx, nets)
         found += [group for unit in units for group in _groups(ctx, of, unit)]
+        if of in _MEMORIES and not family(of).fast:  # pairs of a fast family are judged with all other pairs
+            pairs += [group for pair in _pairs(ctx, of, nets) for group in _groups(ctx, of, pair, is_pair=True)]
     found += _limits_without_group(ctx, {net for group in found for net in group.nets})
+    found += pairs
     return tuple(sorted(found, key=lambda one: (one.name, one.title)))
 
 
@@ -95,12 +105,24 @@ def _ways(ctx: Context, nets: list[int]) -> Iterator[ByteLane]:
         yield ByteLane(f"{key[0]}{key[1]}XD".lstrip("/"), tuple(of_way), tuple(control.get(key, ())), ())
 
 
-def _groups(ctx: Context, of: str, lane: ByteLane) -> Iterator[SkewGroup]:
-    """Yield a byte or a direction with its limit, once for each memory that it leads to; nothing without a limit."""
+def _pairs(ctx: Context, of: str, nets: list[int]) -> Iterator[ByteLane]:
+    """Yield both traces of each strobe and clock of a memory, as the bits of a lane."""
+    for net in nets:
+        other = ctx.pairs.complement_of(net)
+        if other is None or not all(family(of).is_half(normalise(ctx.board.nets[one])) for one in (net, other)):
+            continue
+        pair = ctx.pairs.pair_of(net)
+        if pair is not None and (net < other or ctx.assignment.role_of(other) is None):
+            yield ByteLane(f"pair {ctx.pairs.name[pair]}", (net, other), (), ())
+
+
+def _groups(ctx: Context, of: str, lane: ByteLane, *, is_pair: bool = False) -> Iterator[SkewGroup]:
+    """Yield a byte, a direction or a pair with its limit, once for each memory that it leads to."""
     first = next((net for net in lane.bits if ctx.assignment.is_declared(net)), lane.bits[0])
     role, declared = ctx.assignment.role_of(first), ctx.assignment.is_declared(first)
-    if role is None or not (limit := _limit_of(ctx, first, role))[0]:
+    if role is None:
         return
+    limit = pair_limit(role) if is_pair else byte_limit(declarations_by_net(ctx).get(first), role)
     bits = [net for net in lane.bits if _leads_on(ctx, net)]
     others = [net for net in lane.masks if _leads_on(ctx, net)]
     nets = (*bits, *others, *lane.strobe)
@@ -108,13 +130,16 @@ def _groups(ctx: Context, of: str, lane: ByteLane) -> Iterator[SkewGroup]:
     def group(name: str, *, between: tuple[int, ...] = (), open_for: MissingFact | None = None) -> SkewGroup:
         links = {net: link for net in nets if (link := _link_of(ctx, net)) is not None}
         strobe, members = (tuple(links[net] for net in some if net in links) for some in (lane.strobe, bits + others))
-        return SkewGroup(name, title_of(role), *limit, declared, nets, strobe, members, between, open_for)
+        return SkewGroup(name, title_of(role), limit, declared, nets, strobe, members, between, open_for)
 
-    if not lane.strobe and of in _MEMORIES:
+    if not (lane.strobe or is_pair) and of in _MEMORIES:
         if bits and (declared or (lane.in_doubt and role.interface)):
             yield group(lane.name, open_for=_no_strobe(lane))
         return
     if len(bits) < (1 if lane.strobe else 2):
+        return
+    if not limit.ps:
+        yield group(lane.name, open_for=limit.open_for)
         return
     try:
         ends = _ends(ctx, of, lane.name, nets)
@@ -125,15 +150,6 @@ def _groups(ctx: Context, of: str, lane: ByteLane) -> Iterator[SkewGroup]:
     for between in ends:
         to = f", {names[between[0]]} to {names[between[1]]}" if len(ends) > 1 else ""
         yield group(lane.name + to, between=between)
-
-
-def _limit_of(ctx: Context, net: int, role: NetRole) -> tuple[float, str]:
-    """Return the limit of a group and the key of the document that states it; 0 without one."""
-    row = declarations_by_net(ctx).get(net)
-    if row is not None and row.group_skew_ps:
-        return row.group_skew_ps, ""
-    of = _widest(role)
-    return (of.group_skew_ps or 0.0, of.document_of("group_skew_ps")) if of else (0.0, "")
 
 
 def _no_strobe(lane: ByteLane) -> MissingFact:
@@ -168,14 +184,14 @@ def _ends(ctx: Context, of: str, name: str, nets: Sequence[int]) -> list[tuple[i
         if (link := _link_of(ctx, net)) is None:
             raise MissingFact(f"the route of {ctx.board.nets[net]}", "it counts as a supply rail: rename the net")
         links.append(link)
-        chips = {pad.reference for pad in link.ends if letters_of(pad.reference) not in _PASSIVE}
-        passive = next((pad.reference for pad in link.ends if letters_of(pad.reference) in _PASSIVE), "")
+        chips = {pad.reference for pad in link.ends if reference_kind(pad.reference) not in _PASSIVE}
+        passive = next((pad.reference for pad in link.ends if reference_kind(pad.reference) in _PASSIVE), "")
         if len(chips) < 2 and passive:
             raise MissingFact(
                 f"the whole route of {ctx.board.nets[net]}, which continues behind {passive}",
                 f"give {passive} a value in ohm, or compare {name} behind it by hand",
             )
-    ends = [[pad for pad in link.ends if letters_of(pad.reference) not in _PASSIVE] for link in links]
+    ends = [[pad for pad in link.ends if reference_kind(pad.reference) not in _PASSIVE] for link in links]
     if all(len({pad.reference for pad in link.ends}) <= 2 for link in links):
         return [()]
     shared = sorted(set[int].intersection(*({int(parts_of[pad.row]) for pad in pads} for pads in ends)))
@@ -223,16 +239,10 @@ def _limits_without_group(ctx: Context, grouped: Collection[int]) -> Iterator[Sk
                 f"what group_skew_ps of [[interface]] {number} is for: none of its nets reads as data",
                 f"choose data and strobes ({READ_AS}); address, command and clock nets are not compared",
             )
-            limit_ps = rows[number - 1].group_skew_ps or 0.0
+            limit = GroupLimit(rows[number - 1].group_skew_ps or 0.0)
             name = f"[[interface]] {number}"
             declared = ctx.assignment.is_declared(nets[0])
-            yield SkewGroup(name, title_of(role), limit_ps, "", declared, tuple(nets), (), (), (), fact)
-
-
-def _widest(role: NetRole) -> Interface | None:
-    """Return the generation with the widest published limit, None where none has one."""
-    choices = (interface(role.interface),) if role.interface else family(role.family).interfaces
-    return max((one for one in choices if one.group_skew_ps), key=lambda one: one.group_skew_ps or 0.0, default=None)
+            yield SkewGroup(name, title_of(role), limit, declared, tuple(nets), (), (), (), fact)
 
 
 def worst_group_skew(ctx: Context, group: SkewGroup) -> PairSkew:
@@ -253,16 +263,25 @@ def worst_group_skew(ctx: Context, group: SkewGroup) -> PairSkew:
     return skew_between(ctx, latest, other, group.between)
 
 
-def strobe_is_late_ps(ctx: Context, group: SkewGroup, net: int) -> float | None:
-    """Return how much later a trace of the strobe is than the middle of its data, where moving it is enough.
+def nets_to_move(ctx: Context, group: SkewGroup) -> tuple[tuple[Link, ...], float] | None:
+    """Return the nets of a byte to move by which its limit is met, and how late they are in ps.
 
-    None where it would not, as the data are too far apart, or where the net is none of the strobe's.
+    One bit where it alone is off, else the one trace of the strobe that is off, else the whole strobe. None where
+    nothing of this is enough.
     """
-    leg = next((one for one in group.strobe if one.nets[0] == net), None)
-    if leg is None:
-        return None
-    late = [_late_ps(ctx, one, leg, group.between) for one in group.members]
-    return -(max(late) + min(late)) / 2 if max(late) - min(late) <= 2 * group.limit_ps else None
+    late = np.array([[_late_ps(ctx, one, leg, group.between) for leg in group.strobe] for one in group.members])
+    is_off = np.abs(late) > group.limit.ps
+    rows, legs = np.flatnonzero(is_off.any(axis=1)), np.flatnonzero(is_off.any(axis=0))
+    if len(rows) == 1 and len(group.members) > 2:  # of two bits, either may be the one
+        return (group.members[rows[0]],), _middle(late[rows[0]])
+    moved = legs if len(legs) else np.arange(len(group.strobe))
+    if np.ptp(late[:, moved]) <= 2 * group.limit.ps:
+        return tuple(group.strobe[leg] for leg in moved), -_middle(late[:, moved])
+    return None
+
+
+def _middle(late_ps: Floats) -> float:
+    return float(late_ps.max() + late_ps.min()) / 2
 
 
 def _late_ps(ctx: Context, one: Link, other: Link, between: tuple[int, ...]) -> float:

@@ -25,13 +25,13 @@ from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
 from drc_rules.settings.config import InterfaceDeclaration
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link, Links
 from stackup_lib.nets.routes import Route
-from stackup_lib.nets.two_pin_parts import SOCKETS, letters_of
 
 
 @record
@@ -236,7 +236,9 @@ class LinkLosses:
             hole_count=on_way.count,
             holes=on_way,
             chokes=chokes,
-            on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
+            on_socket=any(
+                reference_kind(pad.reference) is ReferenceKind.SOCKET for trace in traces for pad in trace.ends
+            ),
             notes=tuple(dict.fromkeys((*noted, *doubts, *_of_chokes(chokes)))),
             traces=traces,
             doubts=doubts,

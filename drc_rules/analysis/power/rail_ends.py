@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from drc_rules.analysis.power.rail_inputs import ENDS, need_fitted, pads_of_all, part_pads
+from drc_rules.analysis.power.rail_inputs import ENDS, PASSIVE, need_fitted, pads_of_all, part_pads
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
@@ -22,8 +23,14 @@ MOST_OFFERED = 6
 MOST_IN_SERIES = 3
 """Parts in series between a rail and what drives it: a shunt, the inductor, a ferrite."""
 
-INDUCTORS = ("L", "FB")
-"""References of parts that lead on to what drives them; a resistor next to them may be anything."""
+CAPACITORS = (ReferenceKind.CAPACITOR, ReferenceKind.CAPACITOR_ARRAY)
+"""No steady current runs through them."""
+
+INDUCTORS = (ReferenceKind.INDUCTOR, ReferenceKind.FERRITE)
+"""Parts that lead on to what drives them; a resistor next to them may be anything."""
+
+NO_ENDS = (*PASSIVE, *INDUCTORS, ReferenceKind.RESISTOR, ReferenceKind.FUSE, ReferenceKind.JUMPER)
+"""Parts at which no return current ends, and which no hint offers."""
 
 LEAST_PADS = 3
 """A part with fewer pads switches or regulates nothing: no return current ends there."""
@@ -72,12 +79,24 @@ def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> Ret
     else:
         ends = [_of(board, row, name, grounds, "ground_to") for name in loads]
     net = _common(board, row, [*sources, *ends])
+    _need_two_ends(board, row, {pad for pads in sources for pad in pads}, {pad for pads in ends for pad in pads})
     return ReturnEnds(
         net=net,
         source=_on(board, net, [pad for pads in sources for pad in pads]),
         loads=tuple(_on(board, net, pads) for pads in ends),
         inferred="; ".join(dict.fromkeys(inferred)),
     )
+
+
+def _need_two_ends(board: Board, row: RailDeclaration, source: set[int], loads: set[int]) -> None:
+    """Raise `MissingFact` where pads are both ends of the return, along which nothing would drop then."""
+    parts = board.pads.footprint[sorted(source & loads)].tolist()
+    if parts:
+        names = ", ".join(sorted({str(board.footprints.reference[part]) for part in parts}))
+        raise MissingFact(
+            f"where the return current of {row.net} leaves ground: {names} is where it enters",
+            f"in the [[rail]] of {row.net}: name no pad as both ends, with ground_from and ground_to",
+        )
 
 
 def _grounds(board: Board, row: RailDeclaration) -> frozenset[int]:
@@ -104,25 +123,31 @@ def _of(board: Board, row: RailDeclaration, name: str, grounds: frozenset[int], 
     found = _pads(board, name, grounds)
     if not found:
         raise _unknown(board, row, name, grounds, key)
+    if reference_kind(name.partition(".")[0]) in CAPACITORS:
+        raise _unknown(board, row, name, grounds, key)
     need_fitted(board, row.net, name, key, found)
     return found
 
 
 def _unknown(board: Board, row: RailDeclaration, name: str, grounds: frozenset[int], key: str) -> MissingFact:
-    offered = ", ".join(_with_ground(board, grounds)) or "none"
+    why = "is a capacitor" if _pads(board, name, grounds) else "has no ground pad"
+    at_other_end = row.to if key == "ground_from" else row.from_
+    offered = ", ".join(_with_ground(board, grounds, {one.partition(".")[0] for one in at_other_end})) or "none"
     line = f"{key} = {toml_value(['?'])}  # parts with most ground pads: {offered}"
     return MissingFact(
-        f"{ENDS[key].format(row.net)}: {name} has no ground pad",
+        f"{ENDS[key].format(row.net)}: {name} {why}",
         f"in the [[rail]] of {row.net}: {line}",
     )
 
 
-def _with_ground(board: Board, grounds: frozenset[int]) -> list[str]:
+def _with_ground(board: Board, grounds: frozenset[int], without: Collection[str]) -> list[str]:
+    """The parts with most pads on ground that may be an end, but for some."""
     pads = board.pads
     rows = np.flatnonzero((pads.footprint >= 0) & np.isin(pads.net, list(grounds)))
     names, count = np.unique(board.footprints.reference[pads.footprint[rows]], return_counts=True)
     order = sorted(zip((-count).tolist(), names.tolist(), strict=True))
-    return [name for _, name in order if name][:MOST_OFFERED]
+    ends = [name for _, name in order if name and name not in without and reference_kind(name) not in NO_ENDS]
+    return ends[:MOST_OFFERED]
 
 
 def _behind(
@@ -140,7 +165,7 @@ def _behind(
                 seen.add(adjacent)
                 if part_pads(board, adjacent).sum() >= LEAST_PADS:
                     found[adjacent] = _pads(board, adjacent, grounds)
-                elif adjacent.startswith(INDUCTORS):
+                elif reference_kind(adjacent) in INDUCTORS:
                     further.append((adjacent, net))
         found = {driver: pads for driver, pads in found.items() if pads}
         if found:

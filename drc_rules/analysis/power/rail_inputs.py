@@ -12,6 +12,7 @@ from drc_rules.facts.context import Context
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.two_pin_parts import is_left_out
 from stackup_lib.power.rail_drop.rail_models import Load
@@ -19,7 +20,7 @@ from stackup_lib.power.rail_drop.rail_models import Load
 MOST_NAMED = 6
 """Parts or nets that a hint offers."""
 
-PASSIVE = ("C", "D", "TP", "H")
+PASSIVE = (ReferenceKind.CAPACITOR, ReferenceKind.DIODE, ReferenceKind.TEST_POINT, ReferenceKind.HOLE)
 """Parts that neither feed a rail nor draw a current worth declaring."""
 
 ENDS = {
@@ -118,4 +119,4 @@ def parts_on(board: Board, net: str) -> list[str]:
     names, group = np.unique(board.footprints.reference[pads.footprint[rows]], return_inverse=True)
     area = np.bincount(group, pads.size_x_mm[rows] * pads.size_y_mm[rows], len(names))
     order = sorted(zip(names.tolist(), area.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
-    return [name for name, _ in order if name and not name.startswith(PASSIVE)][:MOST_NAMED]
+    return [name for name, _ in order if name and reference_kind(name) not in PASSIVE][:MOST_NAMED]

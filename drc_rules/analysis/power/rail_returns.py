@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
+from stackup_lib.power.ground_return.return_holes import ReturnTrack
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, refuse_stale
 from stackup_lib.power.rail_drop.rail_models import HoleCurrent, Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
@@ -73,6 +74,7 @@ class RailReturn:
         inferred: how the source's ground pads were found, "" where they are its own.
         loss: where all that return by this net lose power in it.
         holes: the rail's own current in vias and plated holes, largest first.
+        tracks: the same in tracks outside fills.
     """
 
     net: str
@@ -84,6 +86,7 @@ class RailReturn:
     inferred: str
     loss: CopperLoss = field(default_factory=lambda: CopperLoss({}, 0.0, {}))
     holes: tuple[HoleCurrent, ...] = ()
+    tracks: tuple[ReturnTrack, ...] = ()
 
     def of(self, load: int) -> Interval:
         """Return the drop of the ground return at a load: rail's own and others' current together."""
@@ -124,25 +127,28 @@ def solve_returns(
     found: dict[int, RailReturn] = {}
     for request in requests:
         mine = [k for k, number in enumerate(owner) if number == request.number]
-        loads = tuple(_load(drops, k, owner) for k in mine)
+        # a net that is declared twice is judged by each current alone, and not by the sum
+        again = {one.number for one in requests if one is not request and one.row.net == request.row.net}
+        loads = tuple(_load(drops, k, owner, again) for k in mine)
         total = sum(request.currents_a)
         found[request.number] = RailReturn(
             net=net,
             loads=loads,
             ratio=Ratio(low=1.0, high=1.0),
             own_ohm=sum(one.own_v * a for one, a in zip(loads, request.currents_a, strict=True)) / total**2,
-            counted=tuple(other.row.net for other in requests if other is not request),
+            counted=tuple(other.row.net for other in requests if other is not request and other.number not in again),
             left_out=(),
             inferred=request.ends.inferred,
             holes=drops.holes.get(request.number, ()),
+            tracks=drops.tracks.get(request.number, ()),
         )
     return found, drops
 
 
-def _load(drops: ReturnDrops, pair: int, owner: Sequence[int]) -> LoadReturn:
+def _load(drops: ReturnDrops, pair: int, owner: Sequence[int], without: Collection[int]) -> LoadReturn:
     by_rail: dict[int, float] = {}
     for volts, number in zip(drops.drop_v[pair], owner, strict=True):
-        by_rail[number] = by_rail.get(number, 0.0) + volts
+        by_rail[number] = by_rail.get(number, 0.0) + (0.0 if number in without else volts)
     counted = [parts for parts, number in zip(drops.parts_v[pair], owner, strict=True) if by_rail[number] > 0]
     own = max(by_rail.pop(owner[pair]), 0.0)
     others = sum(max(volts, 0.0) for volts in by_rail.values())
@@ -224,9 +230,9 @@ def _apart(board: Board, requests: Sequence[ReturnRequest]) -> dict[int, RailRet
 
     net = requests[0].ends.net
     ends = [(one, pads_of_copper(board, one.ends.source), _loads_of_copper(board, one)) for one in requests]
-    of = joined_pads(
-        board, net, list(dict.fromkeys(pad for _, source, loads in ends for pads in (source, *loads) for pad in pads))
-    )
+    pads_of_ends = list(dict.fromkeys(pad for _, source, loads in ends for pads in (source, *loads) for pad in pads))
+    of = joined_pads(board, net, pads_of_ends)
+    drawn_of: dict[int, int] = {}
     found: dict[int, RailReturn | MissingFact] = {}
     for one, source, loads in ends:
         left_at = {of[pad] for pad in source}
@@ -234,12 +240,15 @@ def _apart(board: Board, requests: Sequence[ReturnRequest]) -> dict[int, RailRet
         open_pads = [pad for pads, is_joined in zip(loads, joined, strict=True) if not is_joined for pad in pads]
         lone = lone_pads(board, {pad: of[pad] for pads in (source, *loads) for pad in pads})
         name = board.nets[net]
-        if open_pads and not is_custom(board, open_pads):
+        if open_pads and not drawn_of:
+            drawn_of = joined_pads(board, net, pads_of_ends, with_drawings=True)
+        is_drawn = bool(open_pads) and {drawn_of[pad] for pad in open_pads} <= {drawn_of[pad] for pad in source}
+        if open_pads and not is_drawn and not is_custom(board, open_pads):
             found[one.number] = _open(one, name, joined)
         elif lone:
             found[one.number] = MissingFact(
                 f"return path of {one.row.net} through {name}: no copper joins {lone} to the other ground pads of its "
-                "ends",
+                f"ends{' but graphics or custom pads, which are not solved' if is_drawn else ''}",
                 in_table(one.row.net, "route it, or name in ground_from and ground_to the pads that carry its current"),
             )
     if any(isinstance(one, RailReturn) for one in found.values()):

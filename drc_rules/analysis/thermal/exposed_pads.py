@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.thermal.hot_parts import CANDIDATE_LETTERS
 from drc_rules.analysis.thermal.pad_shapes import (
     ROUNDING_MM,
     inside_pad,
@@ -16,9 +15,9 @@ from drc_rules.analysis.thermal.pad_shapes import (
 )
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, Ints, PadKind
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.record import record
-from stackup_lib.nets.two_pin_parts import letters_of
 
 LEAST_PADS = 8
 """Pads around an exposed pad: the number on the smallest QFN and SO packages. Engineering judgement."""
@@ -71,7 +70,7 @@ def exposed_pads(ctx: Context) -> tuple[ExposedPad, ...]:
 def _of_part(board: Board, rows: Ints) -> Iterator[ExposedPad]:
     pads, footprint = board.pads, int(board.pads.footprint[rows[0]])
     reference = str(board.footprints.reference[footprint])
-    if letters_of(reference) not in CANDIDATE_LETTERS:
+    if reference_kind(reference) is not ReferenceKind.CHIP:
         return
     area = pad_areas_mm2(board, rows)
     usual = median(area)

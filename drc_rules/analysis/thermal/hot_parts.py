@@ -16,11 +16,12 @@ from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_thermal import HotPart
 from stackup_lib.board.board import Board, Ints, PadKind
 from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.nets.two_pin_parts import is_left_out, letters_of
+from stackup_lib.nets.two_pin_parts import is_left_out
 
 EXPOSED_RATIO = 2.5
 """A pad this much larger than the part's usual one is a thermal pad: 2.5 for the tab of a SOT-223, 15 for a QFN."""
@@ -34,7 +35,6 @@ NEAR_MM = 1.5
 SUPPLY_PADS = 4
 """A part without thermal pad loses heat through the nets on at least this many of its pads: ground, supplies."""
 
-CANDIDATE_LETTERS = frozenset({"U", "IC", "GPU", "CPU", "ASIC", "FPGA", "SOC"})
 CANDIDATES = 2
 PLACES_SHOWN = 20
 
@@ -174,7 +174,7 @@ def candidates(board: Board) -> tuple[str, ...]:
     sizes: list[tuple[float, str]] = []
     for footprint in distinct(pads.footprint).tolist():
         reference = str(parts.reference[footprint])
-        if letters_of(reference) not in CANDIDATE_LETTERS or is_left_out(board, footprint):
+        if reference_kind(reference) is not ReferenceKind.CHIP or is_left_out(board, footprint):
             continue
         rows = np.flatnonzero(pads.footprint == footprint)
         width, height = float(np.ptp(pads.x_mm[rows])), float(np.ptp(pads.y_mm[rows]))

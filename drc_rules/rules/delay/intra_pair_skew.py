@@ -11,8 +11,8 @@ pad-to-die length or delay stored at the pads. The difference between the two tr
 document states for the interface, between device and edge of a PCIe card with that of a card; where none does, with
 15 % of the unit interval. Where the generation is not known, the widest limit of the family holds. A difference below
 2 % of the unit interval is information; so is one of D-PHY lanes that are not declared: their limit is that of
-2.5 Gb/s. Of a slow interface, as SGMII, one below 15 % is no more than information whatever a guide asks. Strobes and
-clocks of memories are left to the rules for memories.
+2.5 Gb/s. Of a slow interface, as SGMII, one below 15 % is no more than information whatever a guide asks. SKW005
+compares strobes and clocks of DDR.
 
 Why it matters
 --------------

@@ -56,6 +56,7 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.drawn_shorts import DrawnShort
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, is_wall
@@ -63,7 +64,7 @@ from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.nets.two_pin_parts import is_unfitted, letters_of, resistance_ohm
+from stackup_lib.nets.two_pin_parts import is_unfitted, resistance_ohm
 
 PLACES_SHOWN = 20
 
@@ -71,11 +72,19 @@ MOST_FINDINGS = 50
 """Pairs of nets with a finding of their own; for a wrong netlist the rest adds nothing."""
 
 JUMPER_PADS = 3
-NO_JUMPERS = frozenset({"R", "C", "L", "D", "F", "FB", "Q", "U", "IC"})
-"""A jumper has two or three pads. Overlapping pads of parts with these letters are a wrong footprint, but for 0 ohm."""
-
-JUMPERS = frozenset({"JP", "SJ"})
-"""Letters of references of jumpers."""
+NO_JUMPERS = frozenset(
+    {
+        ReferenceKind.RESISTOR,
+        ReferenceKind.CAPACITOR,
+        ReferenceKind.INDUCTOR,
+        ReferenceKind.DIODE,
+        ReferenceKind.FUSE,
+        ReferenceKind.FERRITE,
+        ReferenceKind.TRANSISTOR,
+        ReferenceKind.CHIP,
+    }
+)
+"""A jumper has two or three pads. Overlapping pads of such parts are a wrong footprint, but for 0 ohm."""
 
 JUMPER_NAME = re.compile(r"jumper|solder[ _-]?bridge", re.IGNORECASE)
 """In the name of a footprint or the value of a jumper."""
@@ -83,8 +92,12 @@ JUMPER_NAME = re.compile(r"jumper|solder[ _-]?bridge", re.IGNORECASE)
 BRIDGED_PADS = 2
 """Nets that one bridge of a jumper joins; a graphic that joins more is none."""
 
-DRAWN_PARTS = {"R": "a drawn shunt", "L": "a drawn inductor", "F": "a drawn fuse"}
-"""Of these letters those whose parts may be drawn in copper: shunts, inductors and fuses."""
+DRAWN_PARTS = {
+    ReferenceKind.RESISTOR: "a drawn shunt",
+    ReferenceKind.INDUCTOR: "a drawn inductor",
+    ReferenceKind.FUSE: "a drawn fuse",
+}
+"""Of these parts those that may be drawn in copper: shunts, inductors and fuses."""
 
 GENERATED = ("unconnected-(", "Net-(")
 """How KiCad begins the name of a net that has none in the schematic."""
@@ -217,7 +230,7 @@ def _harmless(board: Board, found: list[tuple[Spaces, int]]) -> str:
             footprints.add(int(board.pads.footprint[int(side.row[row])]) if is_pad else -1)
     if len(footprints) == 1 and min(footprints) >= 0 and _has_few_pads(board, min(footprints)):
         part = min(footprints)
-        if letters_of(str(board.footprints.reference[part])) not in NO_JUMPERS:
+        if reference_kind(str(board.footprints.reference[part])) not in NO_JUMPERS:
             return "joined by the part's own pads, as a closed jumper is"
         if _is_zero_ohm(board, part):
             return "joined by the part's own pads; a resistor of 0 ohm joins them anyway"
@@ -242,14 +255,14 @@ def _has_few_pads(board: Board, footprint: int) -> bool:
 
 def _may_be_drawn(board: Board, footprint: int) -> bool:
     """Tell whether a part may be drawn in copper between its pads: an inductor, a shunt, a fuse, an antenna."""
-    letters = letters_of(str(board.footprints.reference[footprint]))
-    return _has_few_pads(board, footprint) and letters not in NO_JUMPERS - DRAWN_PARTS.keys()
+    kind = reference_kind(str(board.footprints.reference[footprint]))
+    return _has_few_pads(board, footprint) and kind not in NO_JUMPERS - DRAWN_PARTS.keys()
 
 
 def _is_zero_ohm(board: Board, footprint: int) -> bool:
     """Tell whether a part is a resistor that joins its two nets anyway."""
     value = str(board.footprints.value[footprint])
-    is_resistor = letters_of(str(board.footprints.reference[footprint])) == "R"
+    is_resistor = reference_kind(str(board.footprints.reference[footprint])) is ReferenceKind.RESISTOR
     return is_resistor and resistance_ohm(value) == 0 and not is_unfitted(value)
 
 
@@ -419,17 +432,18 @@ def _is_jumper(board: Board, footprint: int) -> bool:
     Rectifier bridges and bridges to a bus are none.
     """
     parts = board.footprints
-    letters = letters_of(str(parts.reference[footprint]))
-    if letters in NO_JUMPERS - DRAWN_PARTS.keys():
+    kind = reference_kind(str(parts.reference[footprint]))
+    if kind in NO_JUMPERS - DRAWN_PARTS.keys():
         return False
-    return letters in JUMPERS or bool(JUMPER_NAME.search(f"{parts.library_id[footprint]} {parts.value[footprint]}"))
+    named = f"{parts.library_id[footprint]} {parts.value[footprint]}"
+    return kind is ReferenceKind.JUMPER or bool(JUMPER_NAME.search(named))
 
 
 def _as_what(board: Board, short: DrawnShort) -> str:
     """Return which kind of part is drawn in copper, as text; "" where the part does not tell."""
     row = int(board.drawings.footprint[short.drawing])
-    letters = letters_of(str(board.footprints.reference[row]))
-    what = "a closed solder jumper" if _is_jumper(board, row) else DRAWN_PARTS.get(letters, "")
+    kind = reference_kind(str(board.footprints.reference[row]))
+    what = "a closed solder jumper" if _is_jumper(board, row) else DRAWN_PARTS.get(kind, "")
     return f", as {what} is" if what else ""
 
 

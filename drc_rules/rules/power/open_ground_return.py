@@ -23,9 +23,8 @@ state with `ground_from` and `ground_to` where the current leaves and enters one
 
 What it cannot see
 ------------------
-Any touching copper connects. Ground is known by name unless `ground` states it. Pads joined inside a
-part count as apart. Standoffs, shields, cables and copper graphics are not read: ground joined only there is a false
-alarm.
+Any touching copper connects. Ground is known by name unless `ground` states it. Pads joined inside a part count as
+apart. Standoffs, shields and cables are not read: ground joined only there is a false alarm.
 
 Sources
 -------

@@ -3,9 +3,10 @@
 What it checks
 --------------
 The current in the barrel of every via and plated hole of each `[[rail]]` that states `max_via_a`, from the solution of
-the rail: the vias closest to source and load carry most. So it is for those of the ground by which its current returns,
-where the ground pads of source and loads are known. One finding for each, with the number of vias and the worst. Less
-than 10 % above the limit it is not verifiable: the share of a single via is known no better.
+the rail: the vias closest to source and load carry most. So it is for those of the ground by which its current returns;
+where the ground pads of source and loads are not known, and ground has vias, it is not verifiable. One finding for
+each, with the number of vias and the worst. Less than 10 % above the limit it is not verifiable: the share of a single
+via is known no better.
 
 Why it matters
 --------------
@@ -32,6 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_doubt import unsure
@@ -41,6 +44,7 @@ from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval, Standing
 from stackup_lib.core.record import record
@@ -83,6 +87,9 @@ def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Itera
     if back is not None:
         sure = Confidence.MEDIUM if back.inferred else there.confidence
         ways.append(_Way(f"{back.net}, return of {row.net}", (row.net, back.net), back.holes, sure))
+    elif _has_ground_vias(ctx, row):
+        missing = whole.return_missing
+        unknown = MissingFact(f"current of the ground vias of {row.net}: {missing.name}", missing.how_to_give)
     for way in ways:
         try:
             yield from _overloaded(ctx, row, way)
@@ -90,6 +97,12 @@ def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Itera
             unknown = unknown or doubt
     if unknown is not None:
         raise unknown
+
+
+def _has_ground_vias(ctx: Context, row: RailDeclaration) -> bool:
+    board = ctx.board
+    grounds = [k for k, name in enumerate(board.nets) if is_ground(name) or name == row.ground]
+    return bool(np.isin(board.vias.net, grounds).any())
 
 
 def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[DraftFinding]:

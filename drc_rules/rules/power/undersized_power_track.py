@@ -5,10 +5,13 @@ What it checks
 The tracks of each `[[rail]]` outside its fills: the largest current along each, and its temperature rise. By the chart
 of IPC-2221 for a long track alone, or by the maximum that conduction along the copper allows, where that is lower and
 holds: V2/(8 k rho) for the voltage V along tracks between wide copper, four times that where pads are one of the two
-ends. Wide copper is a fill of 20 squares of the track's width, and no less than the tracks that it cools. Between pads
-alone the chart decides. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as information.
-Tracks that exceed it with the stated thickness, and not with the thickest copper that a fab may deliver for it, are not
-verifiable until `copper_um` declares the finished copper. For bridges inside fills see `max_a_per_mm2`.
+ends. V includes what spreading in the wide copper takes; what exceeds the limit only with it is not verifiable. Wide
+copper is a fill of 20 squares of the track's width, and no less than the tracks that it cools. Between pads alone the
+chart decides. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as information. Tracks that
+exceed it with the stated thickness, and not with the thickest copper that a fab may deliver for it, are not verifiable
+until `copper_um` declares the finished copper. Tracks of the ground by which the current returns are not verifiable
+where they exceed it. Bridges inside fills are left to `max_a_per_mm2`: where a rail has no other tracks, a declared
+`max_rise_c` is not verifiable.
 
 Why it matters
 --------------
@@ -21,7 +24,7 @@ Widen the track, pour copper around it, or route it on an outer layer.
 What it cannot see
 ------------------
 Heat from parts, hot ends, tracks, airflow, altitude. The chart is cautious next to planes, optimistic for outer
-tracks over 2 mm without any. Tracks in fills and very short ones are not judged. Pulsed current counts as declared.
+tracks over 2 mm without any. Tracks in fills, very short ones, an unknown return. Pulsed current counts as declared.
 
 Sources
 -------
@@ -32,9 +35,9 @@ The chart is cautious next to planes, so this is never an error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
+from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
@@ -43,21 +46,22 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import declared_rails
 from drc_rules.settings.config_power import RailDeclaration
-from stackup_lib.core.facts import Confidence
+from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval, Standing
 from stackup_lib.core.record import record
 from stackup_lib.power.heating import (
+    STILL_AIR_W_PER_M2K,
     THERMAL_W_PER_MK,
     chart_rise_c,
     conduction_rise_c,
+    cooling_length_mm,
     copper_ohm_m,
     own_heat_c,
     per_k,
+    spreading_v,
 )
+from stackup_lib.power.rail_drop.rail_models import TrackCurrent
 from stackup_lib.power.rail_drop.spread import COPPER_C
-
-if TYPE_CHECKING:
-    from stackup_lib.power.rail_drop.rail_models import TrackCurrent
 
 
 @record
@@ -76,7 +80,9 @@ class WarmTrack:
 FORMULA = """
 A = 1550.0031 · w · t
 T_chart = (I / (k · A^0.725))^(1 / 0.44)
-T_cold = r · U² / (k_Cu · rho)
+L = 1000 · (k_Cu · t / (1000 · h))^0.5
+U_s = m · I · R_s · ln(4 · L / w) / pi
+T_cold = r · (U + U_s)² / (k_Cu · rho)
 T_bound is T_cold / (1 - alpha · T_cold) where wide copper cools the ends
 T = min(T_chart, T_bound)
 T ≤ T_max
@@ -92,17 +98,42 @@ t: thickness [mm]
 A: cross-section [square mils]
 k: constant of the chart: 0.048 outside, 0.024 inside
 U: voltage along it and the tracks that it goes on in [V]
+U_s: voltage that spreading in wide copper takes, up to where it is cool [V]
+m: its ends in wide copper
+R_s: resistance of a square of its copper [ohm]
+L: length over which still air cools wide copper [mm]
+h: heat that it takes [W/(m2 K)]
 r: 1/8 between wide copper, 1/2 where pads are one of the ends; infinite where no wide copper is
 k_Cu: conductivity of copper for heat [W/(m K)]
 rho: resistivity of copper at its temperature [ohm m]
 alpha: rise of its resistance, related to that temperature [1/K]
 """
 
+WIDEN = "widen the track or pour copper over it: what cools the copper at its ends is not known"
+
+ONE_END_COOL = 2
+"""Of a track of the ground it is not known whether one or both of its ends are in wide copper: this is the larger."""
+
 CHART_ENDS_C = 100.0
 """The chart has no line for a larger rise."""
 
 
-@rule("PDN006", aliases=("hot-track",), kinds=("rail_heating",), over=declared_rails, formula=FORMULA, reads_fills=True)
+def _rails(ctx: Context, clause: Clause) -> Iterator[RailDeclaration]:
+    """The rails that state a limit, and those with tracks on the way to their loads or back."""
+    for row in declared_rails(ctx, clause):
+        if row.max_rise_c is not None or _may_have_tracks(ctx, row):
+            yield row
+
+
+def _may_have_tracks(ctx: Context, row: RailDeclaration) -> bool:
+    try:
+        whole = PowerRails(ctx).whole(row)
+    except MissingFact:
+        return True
+    return bool(whole.there.drop.tracks or (whole.back and whole.back.tracks))
+
+
+@rule("PDN006", aliases=("hot-track",), kinds=("rail_heating",), over=_rails, formula=FORMULA, reads_fills=True)
 def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail with tracks that warm too much."""
     limit = row.max_rise_c or clause.limit.max or float("inf")
@@ -115,12 +146,48 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
     sure = [one for one in over if one.rise.against(maximum=limit) is Standing.BEYOND]
     if over and not sure:
         what = f"temperature rise of the warmest track of {row.net} in degrees C"
-        raise unsure(row.net, what, over[0].rise, f"maximum {limit:g}", copper_line_of(solved, over[0].track.layer))
+        track = over[0].track
+        is_copper = _rise_c(solved, track, outer, 1.0, solved.copper.temperature_c, spreads=False) > limit
+        how = copper_line_of(solved, track.layer) if is_copper else in_table(row.net, WIDEN)
+        raise unsure(row.net, what, over[0].rise, f"maximum {limit:g}", how)
     if not sure:
         if any(_chart_c(one.track, outer) > limit for one in warm):  # how cool wide copper stays is not known
             ctx.rests_on(Confidence.MEDIUM)
+        _need_cool_return(ctx, row, solved, outer, limit)
+        if not warm and row.max_rise_c is not None:
+            raise _fills_alone(row)
         return
     yield _finding(row, sure, limit, inferred=solved.confidence is not Confidence.HIGH)
+
+
+def _fills_alone(row: RailDeclaration) -> MissingFact:
+    what = f"temperature rise of {row.net}: its current runs in fills, whose narrow places are not judged by it"
+    line = 'max_a_per_mm2 = "?"  # in place of max_rise_c'
+    return MissingFact(what, in_table(row.net, line if row.max_a_per_mm2 is None else "leave out max_rise_c"))
+
+
+def _need_cool_return(ctx: Context, row: RailDeclaration, solved: SolvedRail, outer: set[str], limit: float) -> None:
+    """Raise `MissingFact` where a track of the ground by which the current returns may exceed the limit."""
+    back, board = PowerRails(ctx).whole(row).back, ctx.board
+    for track in back.tracks if back else ():
+        layer = int(board.tracks.layer[track.row])
+        one = TrackCurrent(
+            uuid=str(board.tracks.uuid[track.row]),
+            layer=board.copper_layers[layer].name,
+            x_mm=float(board.tracks.start_x_mm[track.row]),
+            y_mm=float(board.tracks.start_y_mm[track.row]),
+            width_mm=float(board.tracks.width_mm[track.row]),
+            thickness_mm=solved.copper.thickness_mm[layer],
+            current_a=track.current_a,
+            run_v=track.run_v,
+            bound_divisor=ONE_END_COOL,
+        )
+        rise_c = _rise_c(solved, one, outer, 1.0, solved.copper.temperature_c)
+        if back and rise_c > limit:
+            where = f"{figure(track.current_a)} A in a {one.width_mm:g} mm track on {one.layer}"
+            most = f"up to {rise_c:.0f}" if rise_c <= CHART_ENDS_C else "more than 100 perhaps"
+            what = f"temperature rise of {back.net}, return of {row.net}: {where}, {most} degrees C, maximum {limit:g}"
+            raise MissingFact(what, in_table(row.net, "widen the track, or pour copper of ground around it"))
 
 
 def _finding(row: RailDeclaration, over: Sequence[WarmTrack], limit: float, *, inferred: bool) -> DraftFinding:
@@ -147,6 +214,7 @@ def _finding(row: RailDeclaration, over: Sequence[WarmTrack], limit: float, *, i
 def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str], limit: float) -> None:
     track, copper_c = warmest.track, solved.copper.temperature_c
     cold_c = _cold_bound_c(track, copper_c)
+    lost_v = spreading_v(track.current_a, track.width_mm, track.thickness_mm, copper_c)
     ctx.shows(
         f"{solved.row.net}, track on {track.layer}",
         T=warmest.rise_c,
@@ -160,6 +228,11 @@ def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str],
         T_bound=own_heat_c(cold_c, copper_c),
         r=1 / track.bound_divisor if track.bound_divisor else float("inf"),
         U=track.run_v,
+        U_s=_mouths(track) * lost_v,
+        m=_mouths(track),
+        R_s=copper_ohm_m(copper_c) / (track.thickness_mm / 1000),
+        L=cooling_length_mm(track.thickness_mm),
+        h=STILL_AIR_W_PER_M2K,
         k_Cu=THERMAL_W_PER_MK,
         rho=copper_ohm_m(copper_c),
         alpha=per_k(copper_c),
@@ -167,20 +240,23 @@ def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str],
 
 
 def _rise(solved: SolvedRail, track: TrackCurrent, outer: set[str]) -> Interval:
-    """The rise as stated; with the thickest, cold copper, and with the thinnest, hot copper that may be delivered."""
+    """The rise as stated; with the thickest, cold copper without spreading, and with the thinnest, hot copper."""
     thin, stated, thick = solved.range_of(track.layer)
     is_known, as_solved_c = solved.row.copper_c is not None, solved.copper.temperature_c
     hot_c = as_solved_c if is_known else max(COPPER_C.high, as_solved_c)
     cases = ((thick, as_solved_c), (stated, as_solved_c), (thin, hot_c))
     cool, middle, hot = (_rise_c(solved, track, outer, one / stated, copper_c) for one, copper_c in cases)
-    return Interval(low=cool, nominal=middle, high=hot)
+    at_mouth = _rise_c(solved, track, outer, thick / stated, as_solved_c, spreads=False)
+    return Interval(low=min(cool, at_mouth), nominal=middle, high=hot)
 
 
-def _rise_c(solved: SolvedRail, track: TrackCurrent, outer: set[str], share: float, copper_c: float) -> float:
+def _rise_c(
+    solved: SolvedRail, track: TrackCurrent, outer: set[str], share: float, copper_c: float, *, spreads: bool = True
+) -> float:
     """The rise with a share of the stated thickness between ends of a temperature, the current unchanged."""
     as_solved_c = solved.copper.temperature_c
     hotter = copper_ohm_m(copper_c) / copper_ohm_m(as_solved_c)
-    bound = _cold_bound_c(track, as_solved_c) * hotter / share**2
+    bound = _cold_bound_c(track, as_solved_c, spreads=spreads) * hotter / share**2
     return min(_chart_c(track, outer, share), own_heat_c(bound, copper_c))
 
 
@@ -188,8 +264,14 @@ def _chart_c(track: TrackCurrent, outer: set[str], share: float = 1.0) -> float:
     return chart_rise_c(track.current_a, track.width_mm, track.thickness_mm * share, outer=track.layer in outer)
 
 
-def _cold_bound_c(track: TrackCurrent, copper_c: float) -> float:
+def _cold_bound_c(track: TrackCurrent, copper_c: float, *, spreads: bool = True) -> float:
     """The maximum by conduction without what its own heat adds; infinite where none holds."""
     if not track.bound_divisor:
         return float("inf")
-    return conduction_rise_c(track.run_v, copper_c) * 8 / track.bound_divisor
+    lost_v = spreading_v(track.current_a, track.width_mm, track.thickness_mm, copper_c) if spreads else 0.0
+    return conduction_rise_c(track.run_v + _mouths(track) * lost_v, copper_c) * 8 / track.bound_divisor
+
+
+def _mouths(track: TrackCurrent) -> int:
+    """How many of its ends are in wide copper, of which the bound knows."""
+    return {8: 2, 2: 1}.get(track.bound_divisor, 0)

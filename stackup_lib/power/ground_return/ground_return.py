@@ -17,7 +17,7 @@ from stackup_lib.core.record import entity, record
 from stackup_lib.power.ground_return.leaf_parts import leaf_nodes, with_parts
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
-from stackup_lib.power.ground_return.return_holes import Barrels, hole_currents
+from stackup_lib.power.ground_return.return_holes import Barrels, ReturnTrack, hole_currents, track_currents
 from stackup_lib.power.ground_return.return_net import NetBuilder, Resistors, ReturnKind, ReturnSite, holes_of
 from stackup_lib.power.ground_return.return_tracks import add_tracks
 from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
@@ -105,6 +105,7 @@ class ReturnDrops(Frozen):
         parts_v: of each pair's drop by each flow, what arises in each copper layer, and in all barrels: shape (pairs,
             flows, layers + 1).
         holes: by the number of the rail, its current in vias and plated holes but the terminals' own, largest first.
+        tracks: the same in tracks outside fills.
         nodes: of the finer network; `grid_mm`: its finest leaf.
     """
 
@@ -115,6 +116,7 @@ class ReturnDrops(Frozen):
     barrel_power_w: float
     parts_v: tuple[tuple[tuple[float, ...], ...], ...]
     holes: Mapping[int, tuple[HoleCurrent, ...]]
+    tracks: Mapping[int, tuple[ReturnTrack, ...]]
     nodes: int
     grid_mm: float
 
@@ -157,6 +159,7 @@ class _Solved:
     leaf_loss: Floats
     parts_v: Floats
     holes: Mapping[int, tuple[HoleCurrent, ...]]
+    tracks: Mapping[int, tuple[ReturnTrack, ...]]
     nodes: int
 
 
@@ -397,8 +400,10 @@ def _derived(
     leaf_loss = _leaf_loss(resistors, volts, network.leaf_of_node, network.leaves)
     barrel = resistors.kind == ReturnKind.BARREL
     flow_a = siemens[barrel, None] * (volts[one[barrel]] - volts[two[barrel]])
-    currents = hole_currents(network.barrels, flow_a, [flow.rail for flow in flows], network.pads)
-    return _Solved(volts[at], network.label[at], resistors, watts, leaf_loss, parts, currents, unknowns)
+    rails = [flow.rail for flow in flows]
+    holes = hole_currents(network.barrels, flow_a, rails, network.pads)
+    tracks = track_currents(resistors, volts, rails)
+    return _Solved(volts[at], network.label[at], resistors, watts, leaf_loss, parts, holes, tracks, unknowns)
 
 
 def _unsolved(site: ReturnSite, why: str) -> RailNotSolvedError:
@@ -465,6 +470,7 @@ def _drops(
         barrel_power_w=float(watts[barrels].sum()),
         parts_v=tuple(tuple(tuple(part) for part in row) for row in fine.parts_v.tolist()),
         holes=fine.holes,
+        tracks=fine.tracks,
         nodes=fine.nodes,
         grid_mm=float(leaves.size_mm.min()),
     )

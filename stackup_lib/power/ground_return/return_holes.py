@@ -1,4 +1,4 @@
-"""Currents in the vias and plated holes of a ground return."""
+"""Currents in the vias, plated holes and tracks of a ground return."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.core.record import entity
 from stackup_lib.power.ground_return.return_net import Holes, Resistors, ReturnKind
+from stackup_lib.power.network import joined_parts
 from stackup_lib.power.rail_drop.rail_models import HoleCurrent
 
 LEAST_SHARE = 0.001
@@ -54,6 +55,46 @@ def hole_currents(
         kept = first[on_the_way[first] & (size[first] > least)]
         rows = (_hole(barrels, int(hole[k]), int(upper[k]), float(current[k])) for k in kept.tolist())
         found[rail] = tuple(sorted(rows, key=lambda one: (-one.current_a, one.x_mm, one.y_mm)))
+    return found
+
+
+@entity
+class ReturnTrack:
+    """The largest current along a track outside fills, and the voltage along the tracks that it goes on in."""
+
+    row: int
+    current_a: float
+    run_v: float
+
+
+def track_currents(
+    resistors: Resistors, volts: Floats, rail_of: Sequence[int]
+) -> Mapping[int, tuple[ReturnTrack, ...]]:
+    """Return the largest current along each track outside fills by rail, largest first; its flows add up.
+
+    Args:
+        resistors: of the net.
+        volts: of its nodes, by flow.
+        rail_of: the rail of each flow.
+    """
+    tracks = np.flatnonzero(resistors.kind == ReturnKind.TRACK)
+    one, two, row = resistors.first[tracks], resistors.second[tracks], resistors.row[tracks]
+    found: dict[int, tuple[ReturnTrack, ...]] = {}
+    for rail in dict.fromkeys(rail_of) if len(tracks) else ():
+        of_rail = volts[:, [each == rail for each in rail_of]].sum(axis=1)
+        current = np.abs(resistors.siemens[1, tracks] * (of_rail[one] - of_rail[two]))
+        part = joined_parts(one, two, len(of_rail))
+        low, high = np.full(len(of_rail), np.inf), np.full(len(of_rail), -np.inf)
+        for nodes in (one, two):
+            np.minimum.at(low, part[nodes], of_rail[nodes])
+            np.maximum.at(high, part[nodes], of_rail[nodes])
+        order = np.lexsort((-current, row))
+        first = order[np.diff(row[order], prepend=-1) != 0]
+        kept = first[current[first] > LEAST_SHARE * float(current.max())].tolist()
+        rows = (
+            ReturnTrack(int(row[k]), float(current[k]), float(high[part[one[k]]] - low[part[one[k]]])) for k in kept
+        )
+        found[rail] = tuple(sorted(rows, key=lambda track: (-track.current_a, track.row)))
     return found
 
 

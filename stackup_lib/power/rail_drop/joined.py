@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.board.layer_masks import layers_of
+from stackup_lib.copper.drawn_shorts import drawn_area
 from stackup_lib.copper.shapes import copper_pads
 from stackup_lib.power.ground_return.return_net import holes_of
 from stackup_lib.power.network import joined_parts
@@ -39,11 +40,12 @@ MOST_NAMED = 4
 ADVICE = "route it, or state another source; graphics and custom pads beyond their anchor are not read"
 
 
-def joined_pads(board: Board, net: int, pads: Sequence[int]) -> dict[int, int]:
+def joined_pads(board: Board, net: int, pads: Sequence[int], *, with_drawings: bool = False) -> dict[int, int]:
     """Return a number for each of some pads of a net; those with the same number are joined by copper alone.
 
     A pad is one piece of metal on all of its layers; two pads of one part are two pieces. A fill that goes on under
-    copper of another net is not refused: see `refuse_stale`.
+    copper of another net is not refused: see `refuse_stale`. Graphics, and what custom pads have besides their anchors,
+    join nothing unless `with_drawings`.
 
     Raises:
         RailNotSolvedError: a zone of the net has no stored fill.
@@ -62,6 +64,10 @@ def joined_pads(board: Board, net: int, pads: Sequence[int]) -> dict[int, int]:
         pieces.add([piece])
     for layers, areas in _barrels(board, net):
         pieces.add(zip(layers, areas, strict=True))
+    if with_drawings:
+        for row in np.flatnonzero((board.drawings.net == net) | (board.drawings.net == 0)).tolist():
+            area = drawn_area(board, row)
+            pieces.add([(layer, area) for layer in layers_of(int(board.drawings.layers[row])) if not area.is_empty])
     fills: dict[int, list[tuple[Geometry, int]]] = {}
     for layer, fill in net_fills(board, net):
         fills.setdefault(layer, []).append((fill, pieces.new()))
@@ -141,14 +147,14 @@ def need_joined(board: Board, net: int, source: Terminal, loads: Sequence[Termin
 
     Raises:
         RailNotJoinedError: copper leads from no source to a load, or from a source to no load.
-        RailNotSolvedError: single pads of a source or load are apart, or custom pads are, whose shape is not read.
+        RailNotSolvedError: single pads of a source or load are apart, or custom pads are, whose shape is not read, or
+            only graphics and custom pads join them.
     """
     where = str(board.path or "the board")
     source, *loads = (replace(one, pads=pads_of_copper(board, one.pads)) for one in (source, *loads))
-    of = joined_pads(board, net, [pad for one in (source, *loads) for pad in one.pads])
-    fed, drawn = ({of[pad] for pad in pads} for pads in (source.pads, [p for load in loads for p in load.pads]))
-    open_loads = [load for load in loads if not fed & {of[pad] for pad in load.pads}]
-    open_sources = [one for one in by_part(board, source.pads) if not drawn & {of[pad] for pad in one.pads}]
+    pads = [pad for one in (source, *loads) for pad in one.pads]
+    of = joined_pads(board, net, pads)
+    open_loads, open_sources = _open(board, of, source, loads)
     names = ", ".join(load.name for load in loads)
     if open_loads:
         names, open_from = ", ".join(load.name for load in open_loads), source.name
@@ -159,11 +165,22 @@ def need_joined(board: Board, net: int, source: Terminal, loads: Sequence[Termin
         what = f"no copper joins {open_from} to {names}"
         if is_custom(board, apart):
             raise RailNotSolvedError(where, f"{what}, as far as custom pads are read: their anchors", ADVICE)
+        if not any(_open(board, joined_pads(board, net, pads, with_drawings=True), source, loads)):
+            raise RailNotSolvedError(where, f"{what} but graphics or custom pads, which are not solved", ADVICE)
         raise RailNotJoinedError(where, what, ADVICE)
     lone = lone_pads(board, of)
     if lone:
         what = f"no copper joins {lone} to the other pads that feed it or draw from it"
         raise RailNotSolvedError(where, what, "route it, or name in from and to the pads that carry its current alone")
+
+
+def _open(
+    board: Board, of: Mapping[int, int], source: Terminal, loads: Sequence[Terminal]
+) -> tuple[list[Terminal], list[Terminal]]:
+    """Return the loads that no source leads to, and the sources that lead to no load."""
+    fed, drawn = ({of[pad] for pad in pads} for pads in (source.pads, [p for load in loads for p in load.pads]))
+    open_loads = [load for load in loads if not fed & {of[pad] for pad in load.pads}]
+    return open_loads, [one for one in by_part(board, source.pads) if not drawn & {of[pad] for pad in one.pads}]
 
 
 def pads_of_copper(board: Board, pads: Sequence[int]) -> tuple[int, ...]:

@@ -10,9 +10,9 @@ from drc_rules.analysis.power.over_frequency.mounts import Mounts, Pairs, with_r
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_inputs import need_fitted, part_pads, parts_on
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
-from stackup_lib.nets.two_pin_parts import SOCKETS, letters_of
 from stackup_lib.power.over_frequency.landings import PLATING_MM
 from stackup_lib.power.over_frequency.mounting import via_pair_inductance_h
 
@@ -21,6 +21,9 @@ MARGIN_MM = 1.0
 
 MOST_TRIED = 8
 """Places of a load that are looked up in the planes."""
+
+IN_SERIES = (ReferenceKind.INDUCTOR, ReferenceKind.FERRITE, ReferenceKind.FUSE, ReferenceKind.RESISTOR)
+"""Parts that lead on to another net."""
 
 SMALLEST_MM = 1.0
 """Side of the square in which the current of one via leaves the planes."""
@@ -73,9 +76,12 @@ def load_of(mounts: Mounts, nets: tuple[int, int], stated: tuple[str, ...], sour
 def _inferred(mounts: Mounts, nets: tuple[int, int], sources: tuple[str, ...]) -> LoadPort:
     """The part with most pads on the rail that reaches the planes; connectors come last, as they feed more often."""
     board, (net, ground) = mounts.board, nets
-    candidates = [name for name in parts_on(board, board.nets[net]) if name not in sources and name[0] not in "LFR"]
+    on_net = [name for name in parts_on(board, board.nets[net]) if name not in sources]
+    candidates = [name for name in on_net if reference_kind(name) not in IN_SERIES]
     missing: MissingFact | None = None
-    for name in sorted(candidates, key=lambda one: (letters_of(one) in SOCKETS, -len(_pads(board, one, net)))):
+    for name in sorted(
+        candidates, key=lambda one: (reference_kind(one) is ReferenceKind.SOCKET, -len(_pads(board, one, net)))
+    ):
         try:
             found = _load(mounts, name, _pads(board, name, net), ground)
         except MissingFact as reason:

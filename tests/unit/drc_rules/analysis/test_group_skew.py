@@ -1,4 +1,4 @@
-"""Which nets are compared with which strobe."""
+"""Which nets are compared with which strobe, and which traces of pairs with one another."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from stackup_lib.board.board import Board
 from tests.unit.drc_rules.facts.test_net_pins import part
 from tests.unit.stackup_lib.nets.test_links import mini, track
 
+PAIR = "pair "
+
 
 def all_groups(folder: Path, *nets: str, config: str = "") -> tuple[Board, tuple[SkewGroup, ...]]:
     """The groups of a board where every net runs from U1 to U2."""
@@ -26,7 +28,7 @@ def all_groups(folder: Path, *nets: str, config: str = "") -> tuple[Board, tuple
 
 
 def groups(folder: Path, *nets: str, config: str = "") -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Name of each group that can be compared, its strobe and its members."""
+    """Name of each byte that can be compared, its strobe and its members."""
     board, found = all_groups(folder, *nets, config=config)
     return {
         one.name: (
@@ -34,8 +36,15 @@ def groups(folder: Path, *nets: str, config: str = "") -> dict[str, tuple[tuple[
             tuple(board.nets[link.nets[0]] for link in one.members),
         )
         for one in found
-        if one.open_for is None
+        if one.open_for is None and not one.name.startswith(PAIR)
     }
+
+
+def pairs(folder: Path, *nets: str) -> list[tuple[str, ...]]:
+    """Both traces of each pair that is compared."""
+    board, found = all_groups(folder, *nets)
+    of_pairs = [one for one in found if one.open_for is None and one.name.startswith(PAIR)]
+    return [tuple(board.nets[link.nets[0]] for link in one.members) for one in of_pairs]
 
 
 def left_open(folder: Path, *nets: str, config: str = "") -> dict[str, str]:
@@ -208,3 +217,22 @@ def test_data_of_rgmii_may_lack_the_letter_d(tmp_path: Path, control: str) -> No
 
 def test_control_of_gmii_is_not_compared(tmp_path: Path) -> None:
     assert groups(tmp_path, "GMII_TXD0", "GMII_TXD1", "GMII_TX_EN") == {"GMII_TXD": ((), ("GMII_TXD0", "GMII_TXD1"))}
+
+
+@pytest.mark.parametrize(
+    "traces",
+    [
+        ("DDR4_DQS0_P", "DDR4_DQS0_N"),
+        ("DDR5_CK_T", "DDR5_CK_C"),
+        ("LPDDR5_WCK0_T", "LPDDR5_WCK0_C"),
+        ("DDR3_CK", "DDR3_CK#"),
+        ("DDR4_LDQS_P", "DDR4_LDQS_N"),
+    ],
+)
+def test_both_traces_of_a_strobe_or_clock_are_compared(tmp_path: Path, traces: tuple[str, str]) -> None:
+    assert pairs(tmp_path, *traces) == [traces]
+
+
+@pytest.mark.parametrize("traces", [("DDR4_CKE", "DDR4_CS_N"), ("DDR4_RESET_P", "DDR4_RESET_N")])
+def test_what_is_no_strobe_or_clock_is_no_pair(tmp_path: Path, traces: tuple[str, str]) -> None:
+    assert pairs(tmp_path, *traces) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.power.power_rails import PowerRails
-from drc_rules.analysis.power.rail_ends import ReturnEnds
+from drc_rules.analysis.power.rail_ends import ReturnEnds, return_ends
 from drc_rules.analysis.power.rail_inputs import parts_on
 from drc_rules.analysis.power.rail_returns import LoadReturn, ReturnRequest, _terminals
 from drc_rules.analysis.power.rail_table import rail_rows
@@ -413,3 +413,45 @@ def test_the_ground_is_solved_once_for_all_rails(tmp_path: Path, monkeypatch: py
     rail_rows(context)
 
     assert calls == ["GND"]
+
+
+def test_a_capacitor_is_no_end_of_the_return_path(tmp_path: Path) -> None:
+    text = rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]\nground_from = ["C1"]')
+    context = context_of(tmp_path, text, part("C1", 40, ["+5V", "GND"]))
+    with pytest.raises(MissingFact, match="C1 is a capacitor") as missing:
+        PowerRails(context).returned(PowerRails(context).declared[0])
+    assert missing.value.how_to_give.endswith("parts with most ground pads: J1")
+
+
+def test_parts_are_told_by_all_letters_of_their_reference(tmp_path: Path) -> None:
+    """CPU1, HBM1 and DIMM0 begin as capacitors, holes and diodes do, and draw current all the same."""
+    others = [part(name, 20 + 5 * k, ["+5V"]) for k, name in enumerate(("CPU1", "HBM1", "DIMM0", "C1", "TP3", "H2"))]
+    context = context_of(tmp_path, rail("current_a = 1"), *others)
+
+    assert {*parts_on(context.board, "+5V")} == {"CPU1", "HBM1", "DIMM0", "J1", "U1"}
+
+
+def test_an_led_is_no_inductor_on_the_way_to_the_driver(tmp_path: Path) -> None:
+    """R1 feeds the rail; behind it a LED leads to Q1, which does not drive the rail; an inductor would."""
+    for name, is_known in (("LED1", False), ("L2", True)):
+        parts = (part("R1", 10, ["+5V", "MID"], 25), part(name, 20, ["MID", "SW"], 25))
+        driver = part("Q1", 30, ["SW", "GND", "VIN"], 25)
+        context = context_of(tmp_path / name, rail('current_a = 1\nfrom = ["R1"]\nto = ["U1"]'), *parts, driver)
+        try:
+            return_ends(context.board, PowerRails(context).declared[0], ["U1"])
+        except MissingFact as fact:
+            assert not is_known
+            assert "R1 has no ground pad" in fact.name
+        else:
+            assert is_known
+
+
+def test_a_rail_that_is_declared_twice_is_judged_by_each_current_alone(tmp_path: Path) -> None:
+    text = rail('current_a = 2\nfrom = ["J1"]\nto = ["U1"]')
+    once, twice = context_of(tmp_path / "once", text), context_of(tmp_path / "twice", text + text)
+
+    alone = PowerRails(once).returned(PowerRails(once).declared[0])
+    for row in PowerRails(twice).declared:
+        back = PowerRails(twice).returned(row)
+        assert back.of(0).nominal == pytest.approx(alone.of(0).nominal)
+        assert back.counted == ()

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from stackup_lib.core.interval import Interval
-from stackup_lib.power.heating import THERMAL_W_PER_MK, chart_rise_c, conduction_rise_c, own_heat_c
+from stackup_lib.power.heating import (
+    THERMAL_W_PER_MK,
+    chart_rise_c,
+    conduction_rise_c,
+    cooling_length_mm,
+    own_heat_c,
+    spreading_v,
+)
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio, finished_range_mm
 from stackup_lib.transmission_lines.materials.conductor_models import COPPER_S_PER_M
 
@@ -153,3 +160,10 @@ def test_what_is_assumed_lies_within_its_own_range() -> None:
     assert PLATING_UM.low <= 18.0
     assert PLATING_UM.high >= 25.0
     assert COPPER_C.low == COPPER_C.nominal == 20.0
+
+
+def test_spreading_in_wide_copper_is_that_of_a_half_plane() -> None:
+    """20 A from 0.3 mm into 35 um: 0.4926 mOhm a square, ln(4 x 36.95 / 0.3) / pi = 1.974 squares, 19.4 mV."""
+    assert cooling_length_mm(0.035) == pytest.approx(36.95, rel=1e-3)
+    assert spreading_v(20, 0.3, 0.035) == pytest.approx(0.01944, rel=1e-2)
+    assert spreading_v(20, 1000, 0.035) == 0
