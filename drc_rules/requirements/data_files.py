@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from stackup_lib.core.errors import ConfigError, did_you_mean
-from stackup_lib.core.files.plain_file import read_plain_text
+from stackup_lib.core.files.plain_file import cure_of, read_plain_text
 from stackup_lib.core.files.toml_text import TomlError, read_toml
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def read_text(path: Path) -> str:
     try:
         return read_plain_text(path)
     except OSError as error:
-        raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", "name a readable file") from error
+        fix = cure_of(error, "name a readable file")
+        raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", fix) from error
     except UnicodeDecodeError as error:
         raise ConfigError(str(path), "is not UTF-8 text", "save it as UTF-8") from error
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.core.errors import StackwrightError
-from stackup_lib.core.files.plain_file import read_plain
+from stackup_lib.core.files.plain_file import cure_of, read_plain
 from stackup_lib.core.record import entity
 
 Real = NDArray[np.float64]
@@ -143,7 +143,8 @@ def _text(path: Path) -> str:
     try:
         return read_plain(path, MOST_BYTES).decode("latin-1")
     except OSError as error:
-        raise StackwrightError(str(path), error.strerror or "cannot be read", "correct the path in file =") from None
+        fix = cure_of(error, "correct the path in file =")
+        raise StackwrightError(str(path), error.strerror or "cannot be read", fix) from None
 
 
 def _parsed(where: str, text: str, count: int) -> tuple[float, str, float, list[list[float]]]:

@@ -290,8 +290,21 @@ def test_what_cannot_be_compared_is_one_line(
 def test_without_a_repository_a_commit_is_refused(tmp_path: Path) -> None:
     """A board on a stick has no history."""
     shutil.copy(board_file(FIT), tmp_path / "card.kicad_pcb")
-    with pytest.raises(GitError, match="in no git repository"), board_at("HEAD", tmp_path / "card.kicad_pcb"):
+    said = r"cannot be looked up in .*not a git repository"
+    with pytest.raises(GitError, match=said), board_at("HEAD", tmp_path / "card.kicad_pcb"):
         pass
+
+
+def test_a_repository_that_git_refuses_is_told_in_gits_words(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one of another owner: it is a repository."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert run(["check", CARD, "--against", "HEAD"]) == 2
+    assert "HEAD: cannot be looked up in" in (said := capsys.readouterr().err)
+    assert "dubious ownership" in said
+    with pytest.raises(StackwrightError, match=r"neither a file nor a commit .*dubious ownership"):
+        run(["diff", "HEAD", CARD])
 
 
 def test_a_board_in_lfs_is_said_to_be_there(repository: Path) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from stackup_lib.core.errors import BoardFileError
-from stackwright.run.paths import boards_below, boards_of, find_board
+from stackwright.cli.app import run
+from stackwright.run.paths import boards_below, boards_in_backups, boards_of, find_board
+from tests.support.boards import BOARDS
 
 SKIPPED = (
     ".git/a.kicad_pcb",
     ".history/deep/a.kicad_pcb",
     "card-backups/a.kicad_pcb",
-    "card-bak2/a.kicad_pcb",
     "_autosave-x/a.kicad_pcb",
     "node_modules/pack/a.kicad_pcb",
     "_autosave-card.kicad_pcb",
@@ -36,10 +38,35 @@ def names_in(folder: Path) -> list[str]:
 
 def test_a_folder_is_searched_with_the_folders_below_it(tmp_path: Path) -> None:
     """Backups, autosaves, hidden folders and packages hold no boards to check."""
-    written(tmp_path, "card.kicad_pcb", "b/riser.kicad_pcb", "b/deep/er/x.kicad_pcb", "bakery/x.kicad_pcb", *SKIPPED)
+    names = ["b/deep/er/x.kicad_pcb", "b/riser.kicad_pcb", "card.kicad_pcb", "fpga-baker/x.kicad_pcb"]
+    written(tmp_path, *names, *SKIPPED)
     (tmp_path / "folder.kicad_pcb").mkdir()
 
-    assert names_in(tmp_path) == ["b/deep/er/x.kicad_pcb", "b/riser.kicad_pcb", "bakery/x.kicad_pcb", "card.kicad_pcb"]
+    assert names_in(tmp_path) == names
+
+
+def test_boards_in_folders_of_backups_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a folder may hold more than backups; one that is named is searched."""
+    written(tmp_path, "card.kicad_pcb", *SKIPPED)
+    monkeypatch.chdir(tmp_path)
+    left = Path("card-backups/a.kicad_pcb")
+
+    assert boards_in_backups([Path()]) == [left]
+    assert boards_in_backups([Path("card.kicad_pcb"), Path("b")]) == []
+    assert boards_in_backups([Path(), Path("card-backups")]) == []
+    assert left in boards_of([Path("card-backups")])
+
+
+def test_a_check_of_a_folder_says_which_boards_it_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its exit code speaks of the boards that were checked alone."""
+    shutil.copytree(BOARDS / "default_stackup", tmp_path / "card")
+    written(tmp_path, "card/card-backups/old.kicad_pcb")
+    monkeypatch.chdir(tmp_path)
+    assert run(["check", "-q", "."]) == 0
+    said = "1 board in folders of backups not checked (name one to check it): card/card-backups/old.kicad_pcb\n"
+    assert capsys.readouterr().err == f"note: {said}"
 
 
 def test_links_that_go_round_in_circles_end(tmp_path: Path) -> None:
@@ -48,10 +75,12 @@ def test_links_that_go_round_in_circles_end(tmp_path: Path) -> None:
     (tmp_path / "b" / "again").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "b" / "round.kicad_pcb").symlink_to("round.kicad_pcb")
 
-    assert names_in(tmp_path) == ["b/card.kicad_pcb"]
-    assert boards_of([tmp_path]) == [tmp_path / "b" / "card.kicad_pcb"]
     loop = tmp_path / "b" / "round.kicad_pcb"
+    assert names_in(tmp_path) == ["b/card.kicad_pcb", "b/round.kicad_pcb"]
+    assert boards_of([tmp_path]) == [tmp_path / "b" / "card.kicad_pcb", loop]
     assert boards_of([loop]) == [loop]
+    with pytest.raises(BoardFileError, match=r"round\.kicad_pcb: cannot be read"):
+        find_board(loop)
 
 
 def test_a_board_that_is_meant_twice_is_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import pytest
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.orphans import ORPHANED
 from stackwright.assistants.bounded import MOST_CHARS, bounded
-from stackwright.assistants.folders import board_in, served
+from stackwright.assistants.folders import board_in, boards_in, served
 from stackwright.assistants.questions import questions
 from tests.support.boards import BOARDS, board_file
 from tests.support.hang import FOR_EVER_S
@@ -199,6 +199,23 @@ def test_a_board_is_found_in_one_of_the_folders(tmp_path: Path) -> None:
             board_in(typed, folders)
     with pytest.raises(StackwrightError, match="is outside"):
         board_in("out.kicad_pcb", served([first]))
+
+
+@needs_links
+def test_a_link_to_a_board_is_answered_for_with_the_settings_beside_it(tmp_path: Path) -> None:
+    """Not as the board to which it leads; a link from elsewhere is none of the folder's."""
+    folder = tmp_path / "served"
+    (folder / "a").mkdir(parents=True)
+    shutil.copytree(BOARDS / "edge_jetson_carrier_fit", folder / "b")
+    (folder / "a" / "card.kicad_pcb").symlink_to("../b/edge_jetson_carrier_fit.kicad_pcb")
+    (folder / "a" / "round.kicad_pcb").symlink_to("round.kicad_pcb")
+    (tmp_path / "card.kicad_pcb").symlink_to("served/b/edge_jetson_carrier_fit.kicad_pcb")
+    folders = served([folder])
+    assert board_in("a/card.kicad_pcb", folders).path == Path("a/card.kicad_pcb")
+    (listed,) = boards_in(folders)
+    assert listed["boards"] == ["a/card.kicad_pcb", "a/round.kicad_pcb", "b/edge_jetson_carrier_fit.kicad_pcb"]
+    with pytest.raises(StackwrightError, match="is outside"):
+        board_in(str(tmp_path / "card.kicad_pcb"), folders)
 
 
 @pytest.mark.parametrize("rows", [0, 3, 400, 20_000])

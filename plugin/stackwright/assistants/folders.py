@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from stackup_lib.core.errors import BoardFileError, ConfigError
+from stackup_lib.core.files.file_names import place_of
 from stackup_lib.core.record import record
 from stackwright.run.paths import boards_below
 
@@ -40,15 +41,15 @@ def served(given: list[Path]) -> tuple[Path, ...]:
 
 
 def board_in(typed: str, folders: tuple[Path, ...]) -> ServedBoard:
-    """Return the board that a path names, from one of the folders or as a whole path.
+    """Return the board that a path names, from one of the folders or as a whole path; a link stays one.
 
     Raises:
         BoardFileError: it is in none of the folders, is not there, or is in several.
     """
     if not typed or "\0" in typed:
         raise BoardFileError("board", "no path", "the tool boards lists the boards")
-    real = {folder: Path(os.path.realpath(folder / typed)) for folder in folders}
-    inside = {folder: path for folder, path in real.items() if path.is_relative_to(folder)}
+    places = {folder: place_of(folder / typed) for folder in folders}
+    inside = {folder: path for folder, path in places.items() if path.is_relative_to(folder) and _is_in(path, folder)}
     if not inside:
         names = ", ".join(map(str, folders))
         raise BoardFileError(typed, f"is outside of the folders that are served ({names})", "name a board in them")
@@ -61,16 +62,16 @@ def board_in(typed: str, folders: tuple[Path, ...]) -> ServedBoard:
     return ServedBoard(folder, path.relative_to(folder))
 
 
+def _is_in(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(folder)
+
+
 def boards_in(folders: tuple[Path, ...]) -> list[dict[str, object]]:
     """Return the boards of each folder, by their paths from it."""
     return [
         {
             "folder": str(folder),
-            "boards": [
-                board.relative_to(folder).as_posix()
-                for board in boards_below(folder)
-                if board.resolve().is_relative_to(folder)
-            ],
+            "boards": [board.relative_to(folder).as_posix() for board in boards_below(folder) if _is_in(board, folder)],
         }
         for folder in folders
     ]

@@ -7,34 +7,57 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from drc_rules.settings import FILE_NAME
-from drc_rules.settings.named_files import named_by_settings
-from stackup_lib.core.files.file_names import composed
 from stackup_lib.core.files.plain_file import read_plain_text
 from stackwright.run.git import GitError, fetch_commit, git, git_does, names
+from stackwright.run.read_files import boards_reading, file_key, reached_through
+from stackwright.text.words import count, some
 
 BOARD = ".kicad_pcb"
-OF_BOARD = (BOARD, ".kicad_pro", ".kicad_dru")
+LEAVES_OUT = re.compile(r":[!^]|:\([^)]*exclude")
+"""How a pattern of git begins that leaves files out."""
+SUBMODULE = "160000 "
+"""How git's list of files begins the line of a submodule."""
 COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 def tracked_boards(patterns: Sequence[str]) -> list[str]:
     """Return the tracked boards under the patterns (files, folders, git's wildcards), sorted; without patterns, all.
 
+    Boards of submodules are among them. Patterns that begin with `:!` leave out what they match.
+
     Raises:
-        GitError: this is no git repository, or a pattern matches no board.
+        GitError: this is no git repository, a pattern matches no board, or the checkout lacks boards or submodules.
     """
+    without = [pattern for pattern in patterns if LEAVES_OUT.match(pattern)]
+    wanted = [pattern for pattern in patterns if pattern not in without]
     found: set[str] = set()
-    for pattern in patterns or (".",):
-        boards = {name for name in names(git("ls-files", "-z", "--", pattern)) if _is_board(name)}
-        if not boards and patterns:
+    for pattern in wanted or (".",):
+        boards = {name for name in _tracked(pattern, *without) if _is_board_name(name)}
+        if not boards and wanted:
             raise GitError(pattern, "matches no .kicad_pcb file that git knows", "correct the boards of the job")
         found |= boards
+    if missing := sorted(board for board in found if not Path(board).is_file()):
+        what = f"not in this checkout, or links that lead nowhere: {some(missing)}"
+        raise GitError(count(len(missing), "tracked board"), what, "check them out, or choose the boards of the job")
     return sorted(found)
+
+
+def _tracked(*patterns: str) -> list[str]:
+    """Return the files that git knows, those of submodules too; raises `GitError` where a submodule is not there."""
+    files = names(git("ls-files", "-z", "--recurse-submodules", "--", *patterns))
+    entries = names(git("ls-files", "-z", "--stage", "--", *patterns))
+    submodules = {entry.partition("\t")[2] for entry in entries if entry.startswith(SUBMODULE)}
+    empty = [name for name in files if name in submodules or (Path(name).is_dir() and not Path(name).is_symlink())]
+    if empty:
+        step = f"check out with submodules, or add the line :!{empty[0]} to the boards of the job"
+        raise GitError(count(len(empty), "submodule"), f"not in this checkout: {some(empty)}", step)
+    return files
 
 
 def touched(boards: Iterable[str], base: str, shared: Iterable[Path] = ()) -> list[str]:
     """Return the boards that differ from a commit: own files, project, rules, settings, and what the settings name.
+
+    A link on the way to one of these counts as well as the file.
 
     Args:
         boards: paths relative to the current folder.
@@ -42,23 +65,18 @@ def touched(boards: Iterable[str], base: str, shared: Iterable[Path] = ()) -> li
         shared: files that decide over every board, such as settings for all; when one differs, every board counts.
     """
     top = Path(git("rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")).resolve()
-    differing = names(git("diff-tree", "-r", "--name-only", "--no-renames", "-z", base, "HEAD", "--"))
-    changed = {_key(top / name) for name in differing}
+    words = ("diff-tree", "-r", "--name-only", "--no-renames", "--ignore-submodules=none", "-z")
+    changed = {file_key(top / name) for name in names(git(*words, base, "HEAD", "--"))}
     given, here = list(boards), Path.cwd().resolve()
-    if any(_has_changed(here / path, changed) for path in shared):
+    if any(_has_changed(step, changed) for path in shared for step in reached_through(here / path)):
         return given
-    named: dict[Path, bool] = {}  # whether a file that the settings of a folder name has changed
-    found = []
-    for board in given:
-        path = here / board
-        settings = path.with_name(FILE_NAME)
-        if settings not in named:
-            named[settings] = _has_changed(settings.resolve(), changed) or any(
-                _has_changed(one, changed) for file in named_by_settings(settings) for one in (file.place, file.real)
-            )
-        if named[settings] or _is_touched(path, changed):
-            found.append(board)
-    return found
+    reading = set(boards_reading((here / board for board in given), lambda step: _has_changed(step, changed)))
+    folders = {name.rpartition("/")[0] for name in changed if name.endswith(".toml")}
+    return [
+        board
+        for board in given
+        if here / board in reading or any(file_key(parent) in folders for parent in (here / board).parents)
+    ]
 
 
 def base_of(environment: Mapping[str, str]) -> str | None:
@@ -80,28 +98,13 @@ def have(commit: str, *, fetch: bool = False) -> bool:
     return git_does(*question) or (fetch and fetch_commit(commit) and git_does(*question))
 
 
-def _is_board(name: str) -> bool:
-    return (
-        name.endswith(BOARD) and not PurePosixPath(name).name.startswith((".", "_autosave-")) and Path(name).is_file()
-    )
-
-
-def _is_touched(board: Path, changed: set[str]) -> bool:
-    """A board's own files, or a `.toml` in its folder or above."""
-    parents = {_key(parent) for parent in board.parents}
-    return any(_key(board.with_suffix(suffix)) in changed for suffix in OF_BOARD) or any(
-        name.endswith(".toml") and name.rpartition("/")[0] in parents for name in changed
-    )
+def _is_board_name(name: str) -> bool:
+    return name.endswith(BOARD) and not PurePosixPath(name).name.startswith((".", "_autosave-"))
 
 
 def _has_changed(file: Path, changed: set[str]) -> bool:
-    """Tell whether a file differs, or a link or a repository in the repository through which it is reached."""
-    return any(_key(one) in changed for one in (file, *file.parents))
-
-
-def _key(path: Path) -> str:
-    """Return what two spellings of a file have in common: settings may name it in other case than git."""
-    return composed(path.as_posix()).casefold()
+    """Tell whether a file differs, or a submodule that it is in."""
+    return any(file_key(one) in changed for one in (file, *file.parents))
 
 
 def _event(path: Path) -> dict[str, object]:

@@ -17,6 +17,7 @@ from drc_rules.report.model import Accepted, ClauseVerdict, Finding, Report, Sta
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
 from drc_rules.settings import FILE_NAME
+from stackup_lib.core.files.file_names import place_of
 from stackwright import __version__
 from stackwright.reporters.entries import open_errors, what_it_needs
 from stackwright.results.checked import Checked, Unchecked
@@ -245,7 +246,7 @@ def _uri(path: str) -> tuple[str, str | None]:
     relative, inside = relative_to_run(path)
     if inside:
         return quote(os.fsencode(relative)), ROOT
-    return Path(path).resolve().as_uri(), None
+    return place_of(Path(path)).as_uri(), None
 
 
 def _sentences(*parts: str) -> str:

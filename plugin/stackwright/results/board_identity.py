@@ -37,12 +37,12 @@ def identity_of(board: Path, project: Project, findings: Iterable[Finding]) -> B
 
 def commit_of(board: Path) -> str:
     """Return the short hash of the last commit that changed a file, and whether it has changed since."""
-    folder = board.resolve().parent
+    real = board.resolve()
     try:
-        commit = git("log", "-1", "--format=%h", "--", board.name, folder=folder).decode("ascii", "replace").strip()
+        commit = git("log", "-1", "--format=%h", "--", real.name, folder=real.parent).decode("ascii", "replace").strip()
         if not commit:
             return ""
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", board.name, folder=folder)
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", real.name, folder=real.parent)
     except GitError:
         return ""
     return f"{commit}, changed since" if changed.strip() else commit

@@ -49,17 +49,18 @@ OFFLINE = {
 }
 
 
-def git(*arguments: str, folder: Path | None = None) -> bytes:
+def git(*arguments: str, folder: Path | None = None, given: bytes = b"") -> bytes:
     """Return what git prints, without any program of the repository's settings and without the network.
 
     Args:
         arguments: the question.
         folder: where git runs.
+        given: its standard input.
 
     Raises:
         GitError: there is no git, or it refuses.
     """
-    return _asked((*NO_PROGRAMS, *NO_NETWORK), arguments, OFFLINE, folder)
+    return _asked((*NO_PROGRAMS, *NO_NETWORK), arguments, OFFLINE, folder, given)
 
 
 def fetch_commit(commit: str) -> bool:
@@ -76,7 +77,11 @@ def fetch_commit(commit: str) -> bool:
 
 
 def _asked(
-    options: Sequence[str], arguments: Sequence[str], environment: Mapping[str, str], folder: Path | None
+    options: Sequence[str],
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path | None,
+    given: bytes = b"",
 ) -> bytes:
     path = program("git")
     if path is None:
@@ -88,7 +93,7 @@ def _asked(
             capture_output=True,
             cwd=folder,
             env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
+            input=given,
         ).stdout
     except OSError as error:
         raise GitError("git", f"cannot be run ({error.strerror})", "install git") from error

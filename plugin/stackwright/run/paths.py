@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,15 +13,20 @@ from typing import NoReturn
 
 from drc_rules.settings import FILE_NAME
 from stackup_lib.core.errors import BoardFileError
-from stackup_lib.core.files.file_names import as_stored, composed
+from stackup_lib.core.files.file_names import as_stored, composed, place_of
 from stackup_lib.core.files.plain_file import refuse_unplain
+from stackwright.run.read_files import OF_BOARD, boards_reading, file_key, reached_through
 from stackwright.text.words import some
 
 BOARD = ".kicad_pcb"
 PROJECT = ".kicad_pro"
-OF_BOARD = (BOARD, PROJECT, ".kicad_dru")
-SKIPPED_FOLDERS = (".*", "_autosave-*", "*-backups", "*-bak*", "node_modules")
-"""Folders that hold no board to check: hidden ones, backups of KiCad and of people, packages of programs."""
+BACKUPS = "*-backups"
+"""Folders in which KiCad keeps former boards."""
+SKIPPED_FOLDERS = (".*", "_autosave-*", BACKUPS, "node_modules")
+"""Folders that are not searched for boards: hidden ones, backups, packages of programs."""
+
+FIXES = {errno.EINVAL: "save the board as a file", errno.ELOOP: "correct the link, or remove it"}
+"""What to do about a board that is no plain file, by the system's number of the error."""
 
 MOST_NAMED = 12
 """As many boards of a folder as an error names."""
@@ -32,7 +37,7 @@ def relative_to_run(path: str) -> tuple[str, bool]:
 
     An absolute path has no slash in front: it is for names, not for opening files.
     """
-    real = Path(path).resolve()
+    real = place_of(Path(path))
     try:
         return as_git_has_it(real.relative_to(Path.cwd().resolve()).as_posix()), True
     except ValueError:
@@ -47,12 +52,13 @@ def as_git_has_it(name: str, platform: str = sys.platform) -> str:
 def boards_of(typed: Iterable[Path]) -> list[Path]:
     """Return the boards meant by files and folders, each once; a folder is searched with the folders below it.
 
-    A folder without boards stays as it is, for `find_board` to refuse.
+    A link to a board is a board of its own: other settings may lie next to it. A folder without boards stays as it is,
+    for `find_board` to refuse.
     """
     found: dict[str, Path] = {}
     for path in typed:
         for board in _below(path) or [path]:
-            found.setdefault(os.path.realpath(board), board)
+            found.setdefault(os.path.normcase(place_of(board)), board)
     return list(found.values())
 
 
@@ -62,32 +68,29 @@ def boards_touched(files: Iterable[Path], shared: Iterable[Path] = ()) -> list[P
     A file that has no board, such as the project of a schematic alone, brings none.
 
     Args:
-        files: they may be of boards anywhere; what settings name is looked up in the current folder and below it.
+        files: they may be of boards anywhere; who reads them otherwise is looked up in the current folder and below it.
         shared: files that decide over every board; one of them brings every board below the current folder.
     """
     found: list[Path] = []
-    others: list[Path] = []
-    for file in files:
+    given = list(files)
+    for file in given:
         if file.name == FILE_NAME:
             found += _boards(file.parent) if file.parent.is_dir() else []
-        elif file.suffix in OF_BOARD and file.with_suffix(BOARD).is_file():
-            found.append(file.with_suffix(BOARD))
-        elif file.suffix not in OF_BOARD:
-            (others if file.is_file() else found).append(file)
-    return [*found, *(_boards_naming(others, shared) if others else ())]
+        elif file.suffix in OF_BOARD:
+            found += [board for board in [file.with_suffix(BOARD)] if os.path.lexists(board)]
+        elif not file.exists() or (file.is_dir() and not file.is_symlink()):
+            found.append(file)
+    return [*found, *(_boards_reading(given, shared) if given else ())]
 
 
-def _boards_naming(files: Iterable[Path], shared: Iterable[Path]) -> Iterator[Path]:
-    """Yield the boards below the current folder whose settings name one of these files, at first or second hand."""
-    from drc_rules.settings.named_files import named_by_settings
-
-    real = {os.path.realpath(file) for file in files}
-    if any(os.path.realpath(file) in real for file in shared):
-        yield from boards_below(Path())
-        return
-    for settings in _found_below(Path(), lambda name: name == FILE_NAME):
-        if any(str(file.real) in real for file in named_by_settings(settings)):
-            yield from _boards(settings.parent)
+def _boards_reading(files: Iterable[Path], shared: Iterable[Path]) -> Iterator[Path]:
+    """Yield the boards below the current folder that read one of these files: by a link, or named by their settings."""
+    changed = {file_key(place_of(file)) for file in files}
+    boards = _found_below(Path(), _is_board_name)
+    if any(file_key(step) in changed for file in shared for step in reached_through(file)):
+        yield from boards
+    else:
+        yield from boards_reading(boards, lambda step: file_key(step) in changed)
 
 
 def _below(path: Path) -> list[Path]:
@@ -98,7 +101,9 @@ def _below(path: Path) -> list[Path]:
 
 
 def boards_below(folder: Path) -> list[Path]:
-    """Return the boards of a folder and of those below it, by path; not those of backups, and links are not followed.
+    """Return the boards of a folder and of those below it, by path; not those of backups, nor through linked folders.
+
+    A link that leads nowhere is among them, for `find_board` to refuse: a board was meant to be there.
 
     Raises:
         BoardFileError: the folder cannot be read.
@@ -107,14 +112,31 @@ def boards_below(folder: Path) -> list[Path]:
 
 
 def _found_below(
-    folder: Path, is_meant: Callable[[str], bool], refuse: Callable[[OSError], object] | None = None
+    folder: Path,
+    is_meant: Callable[[str], bool],
+    refuse: Callable[[OSError], object] | None = None,
+    *,
+    skipped: Sequence[str] = SKIPPED_FOLDERS,
 ) -> list[Path]:
     """Return the files whose names are meant, by path; a folder that cannot be read is passed over or refused."""
     found = []
     for root, folders, files in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not any(fnmatchcase(name, one) for one in SKIPPED_FOLDERS)]
-        found += [Path(root, name) for name in files if is_meant(name) and Path(root, name).is_file()]
+        folders[:] = [name for name in folders if not any(fnmatchcase(name, one) for one in skipped)]
+        found += [Path(root, name) for name in files if is_meant(name)]
     return sorted(found)
+
+
+def boards_in_backups(typed: Iterable[Path]) -> list[Path]:
+    """Return the boards that `boards_of` leaves out of folders because they lie in folders of backups."""
+    given = list(typed)
+    searched = [name for name in SKIPPED_FOLDERS if name != BACKUPS]
+    known = {place_of(board) for board in boards_of(given)}
+    return [
+        board
+        for folder in given
+        for board in (_found_below(folder, _is_board_name, skipped=searched) if folder.is_dir() else ())
+        if place_of(board) not in known
+    ]
 
 
 def _refuse(error: OSError) -> NoReturn:
@@ -134,11 +156,11 @@ def find_board(typed: Path) -> Path:
             return _board_in(typed)
         if typed.suffix == PROJECT:
             return as_stored(_board_of_project(typed))
-        if not typed.exists():
+        if not os.path.lexists(typed):
             raise BoardFileError(str(typed), "no such file", _nearest(typed))
         refuse_unplain(typed)
     except OSError as error:
-        fix = "save the board as a file" if error.errno == errno.EINVAL else "check the path and its rights"
+        fix = FIXES.get(error.errno or 0, "check the path and its rights")
         raise BoardFileError(str(typed), f"cannot be read ({error.strerror})", fix) from error
     return as_stored(typed)
 
@@ -164,7 +186,7 @@ def _board_of_project(project: Path) -> Path:
 
 def _boards(folder: Path) -> list[Path]:
     """Boards of a folder by name, without hidden files and KiCad's autosaves."""
-    return sorted(file for file in folder.iterdir() if _is_board_name(file.name) and file.is_file())
+    return sorted(file for file in folder.iterdir() if _is_board_name(file.name) and not file.is_dir())
 
 
 def _is_board_name(name: str) -> bool:

@@ -40,6 +40,11 @@ def complain(error: StackwrightError) -> None:
     sys.stderr.write(clean(f"error: {error}") + "\n")
 
 
+def remark(words: str) -> None:
+    """Print what is worth knowing, and no error, as one line to the error stream."""
+    sys.stderr.write(clean(f"note: {words}") + "\n")
+
+
 def check_target(target: Path, inputs: Iterable[Path]) -> None:
     """Refuse a target that cannot be written, or that is a user's file, before any work is done.
 

@@ -25,6 +25,16 @@ def found_among(name: str, names: Iterable[str]) -> str | None:
     return next((one for one in known if composed(one) == composed(name)), None)
 
 
+def place_of(path: Path) -> Path:
+    """Return where a file lies: its folder without links, then its own name, also where that is a link itself.
+
+    Settings and projects lie next to the name, so that a board and a link to it in another folder are two boards.
+    """
+    if path.name in ("", os.pardir):
+        return Path(os.path.realpath(path))
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
 def as_stored(path: Path, entries: Callable[[Path], Iterable[str]] = os.listdir) -> Path:
     """Return the path of a file that is there as the disk spells it, whatever spelling the file system let pass.
 

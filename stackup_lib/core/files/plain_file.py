@@ -18,6 +18,8 @@ MOST_BYTES = 64 * 1024 * 1024
 MOST_BOARD_BYTES = 1024 * 1024 * 1024
 """What a board may hold; the largest of KiCad's own is of 85 MB."""
 
+LFS = b"version https://git-lfs"
+"""How the pointer begins that Git LFS leaves in place of a file."""
 _MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32 text"),
     (codecs.BOM_UTF32_BE, "UTF-32 text"),
@@ -45,7 +47,8 @@ def read_plain(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
         most_bytes: what is larger is refused before it is read.
 
     Raises:
-        OSError: there is none, it cannot be read, it is no regular file, or it is too large; `strerror` says which.
+        OSError: there is none, it cannot be read, it is no regular file, it is too large, or Git LFS has left only its
+            pointer; `strerror` says which.
     """
     refuse_unplain(path)
     handle = os.open(path, _HOW | _AT_ONCE)
@@ -60,7 +63,10 @@ def read_plain(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
             left -= len(part)
     if not left:
         raise _too_large(most_bytes)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    content = parts[0] if len(parts) == 1 else b"".join(parts)
+    if content.startswith(LFS):
+        raise OSError(errno.ENODATA, "it is a pointer of Git LFS, not the file")
+    return content
 
 
 def read_plain_head(path: Path, most_bytes: int) -> bytes:
@@ -108,6 +114,11 @@ def other_encoding(content: bytes) -> str:
 def read_board_bytes(path: Path) -> bytes:
     """Return what a board's file holds; raises `OSError` as `read_plain`."""
     return read_plain(path, MOST_BOARD_BYTES)
+
+
+def cure_of(error: OSError, otherwise: str) -> str:
+    """Return what to do about a file that `read_plain` refused: about a pointer of Git LFS, or otherwise."""
+    return "run `git lfs pull`, or in CI check out with LFS" if error.errno == errno.ENODATA else otherwise
 
 
 def refuse_unplain(path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from stackup_lib.board.design_rules import Constraint, DesignRule, DesignRules, RulesFault
 from stackup_lib.core.errors import BoardFileError
-from stackup_lib.core.files.plain_file import read_plain
+from stackup_lib.core.files.plain_file import cure_of, read_plain
 from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.design_rules.rules_syntax import condition_problem, layer_problem
 from stackup_lib.kicad.design_rules.rules_values import BARE, bare_problem, limit_problem
@@ -111,7 +111,8 @@ def read_design_rules(path: Path, user_layers: Collection[str] | None = None) ->
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise BoardFileError(str(path), f"cannot be read ({error.strerror})", "check its permissions") from error
+        fix = cure_of(error, "check its permissions")
+        raise BoardFileError(str(path), f"cannot be read ({error.strerror})", fix) from error
     return parse_design_rules(data.decode("utf-8", errors="replace"), path, user_layers)
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from stackup_lib.board.board import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.core.errors import BoardFileError
-from stackup_lib.core.files.plain_file import read_plain_text
+from stackup_lib.core.files.plain_file import cure_of, read_plain_text
 from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.class_fields import PROJECT_KEYS
 from stackup_lib.kicad.read.buses import members
@@ -208,9 +208,8 @@ def _load(path: Path) -> dict[str, Json]:
     try:
         text = read_plain_text(path, "utf-8-sig")
     except OSError as bad:
-        raise BoardFileError(
-            str(path), f"cannot be read ({bad.strerror})", "check the name and its permissions"
-        ) from None
+        fix = cure_of(bad, "check the name and its permissions")
+        raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", fix) from None
     except UnicodeDecodeError:
         raise BoardFileError(str(path), "is not UTF-8 text", "open the project in KiCad and save it again") from None
     repair = "correct the JSON, or delete the file and let KiCad make a new one"

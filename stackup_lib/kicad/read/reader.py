@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stackup_lib.board.board import Board, Project, Vias
 from stackup_lib.core.errors import BoardFileError
-from stackup_lib.core.files.plain_file import other_encoding, read_board_bytes
+from stackup_lib.core.files.plain_file import cure_of, other_encoding, read_board_bytes
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.kicad.read import header, legacy
 from stackup_lib.kicad.read.items.copper_texts import read_copper_texts
@@ -104,7 +104,8 @@ def _content(path: Path) -> bytes:
     except FileNotFoundError:
         raise BoardFileError(str(path), "does not exist", "check the name") from None
     except OSError as bad:
-        raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", "check its permissions") from None
+        fix = cure_of(bad, "check its permissions")
+        raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", fix) from None
 
 
 def _open(path: Path, content: bytes) -> BoardText:

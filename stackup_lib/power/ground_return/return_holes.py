@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
-from stackup_lib.core.record import entity
+from stackup_lib.core.record import entity, record
 from stackup_lib.power.ground_return.return_net import Holes, Resistors, ReturnKind
 from stackup_lib.power.network import joined_parts
 from stackup_lib.power.rail_drop.rail_models import HoleCurrent
@@ -58,7 +58,7 @@ def hole_currents(
     return found
 
 
-@entity
+@record
 class ReturnTrack:
     """The largest current along a track outside fills, and the voltage along the tracks that it goes on in."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stackup_lib.core.errors import StackwrightError
-from stackup_lib.core.files.plain_file import read_plain
+from stackup_lib.core.files.plain_file import cure_of, read_plain
 from stackup_lib.core.record import record
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch
 
@@ -79,7 +79,8 @@ def _lines(where: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         text = read_plain(path, MOST_BYTES).decode("latin-1")
     except OSError as error:
-        raise StackwrightError(where, error.strerror or "cannot be read", "correct the path in file =") from None
+        fix = cure_of(error, "correct the path in file =")
+        raise StackwrightError(where, error.strerror or "cannot be read", fix) from None
     begun: tuple[int, list[str]] | None = None
     for number, line in enumerate(text.splitlines(), start=1):
         bare = re.split(r"[;$]", line, maxsplit=1)[0].strip()

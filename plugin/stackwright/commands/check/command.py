@@ -26,6 +26,7 @@ from drc_rules.settings.config import CheckOptions, Config
 from stackup_lib.core.background_process import sharing_cores
 from stackup_lib.core.errors import StackwrightError
 from stackwright.commands.check.answers import Answer, verdict_table
+from stackwright.commands.check.left_out import tell_left_out
 from stackwright.commands.check.request import CheckRequest
 from stackwright.commands.request import HTML, JSON, TEXT, needs_page_file, page_file
 from stackwright.reporters import text
@@ -62,6 +63,8 @@ OF_ONE_BOARD = ("kicad",)
 def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
     """Check every board, write the report or reports, and return the worst exit code."""
     boards = boards_of(boards_touched(typed, request.shared_files()) if request.touched else typed)
+    if not request.touched:
+        tell_left_out(typed)
     if not boards:
         show("no board belongs to these files\n")
         return CLEAN

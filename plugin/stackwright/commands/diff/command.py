@@ -18,7 +18,7 @@ from stackwright.commands.diff.page import page
 from stackwright.commands.request import HTML, JSON, MARKDOWN, BoardRequest, document_text
 from stackwright.reporters import pull_request
 from stackwright.run.paths import find_board
-from stackwright.run.revisions import board_at, is_revision
+from stackwright.run.revisions import board_at, is_revision, refusal
 from stackwright.run.watched import watched
 from stackwright.text.output import show
 
@@ -102,9 +102,12 @@ def states(old: str, new: str | None, typed: Path | None) -> tuple[State, State]
 def _state(word: str, board: Path) -> State:
     if Path(word).exists():
         return State(find_board(Path(word)))
-    if is_revision(word, board.resolve().parent):
+    folder = board.parent.resolve()
+    if is_revision(word, folder):
         return State(board, word)
-    raise DiffError(word, "is neither a file nor a commit that git knows here", "give two boards, or OLD NEW BOARD")
+    why = f" ({said})" if (said := refusal(folder)) else ""
+    what = f"is neither a file nor a commit that git knows here{why}"
+    raise DiffError(word, what, "give two boards, or OLD NEW BOARD")
 
 
 def _compare(before: State, after: State, request: DiffRequest) -> tuple[BoardDiff, CheckUp, CheckUp]:

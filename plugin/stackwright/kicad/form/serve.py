@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.file_names import place_of
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.form.file_board import FileBoard
 from stackwright.kicad.server import LOOPBACK, LiveServer
@@ -41,7 +42,7 @@ def serve_form(typed: Path, *, profile: str | None = None, open_page: bool = Tru
 
     for name in SINGLE_THREAD:
         os.environ.setdefault(name, "1")
-    board = find_board(typed).resolve()
+    board = place_of(find_board(typed))
     if profile:
         load_profile(profile)
     # what a session asks of KiCad beyond the file is refused on this page

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from stackup_lib.core.files.plain_file import MOST_BYTES, read_plain, read_plain_text
+from drc_rules.engine.check import check_board
+from stackup_lib.core.files.plain_file import LFS, MOST_BYTES, read_plain, read_plain_text
 from stackwright.__main__ import guarded
 from stackwright.cli.app import run
 from tests.support.boards import BOARDS
@@ -241,6 +242,27 @@ def reads_of(source: str) -> list[str]:
         if opens and not any(word in of_what for word in OWN):
             found.append(f"{of_what}.{name}" if of_what else name)
     return found
+
+
+@pytest.mark.parametrize("name", [f"{FIT}.kicad_pcb", f"{FIT}.kicad_pro", "stackwright.toml"])
+def test_a_pointer_of_git_lfs_is_no_file(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A board's file that was not fetched is neither broken nor without its rules."""
+    shutil.copytree(BOARDS / FIT, tmp_path / "card")
+    (tmp_path / "card" / name).write_bytes(LFS + b".github.com/spec/v1\noid sha256:00\nsize 1\n")
+    assert run(["check", str(tmp_path / "card"), "-q"]) == 2
+    said = capsys.readouterr().err
+    assert f"{name}: cannot be read (it is a pointer of Git LFS, not the file); run `git lfs pull`" in said
+
+
+def test_rules_that_are_a_pointer_of_git_lfs_are_not_verifiable(tmp_path: Path) -> None:
+    """They are not broken rules, which would be a finding."""
+    (tmp_path / "card.kicad_dru").write_bytes(LFS)
+    shutil.copy(BOARDS / FIT / f"{FIT}.kicad_pcb", tmp_path / "card.kicad_pcb")
+    report = check_board(tmp_path / "card.kicad_pcb")
+    missing = [one for verdict in report.verdicts for one in verdict.missing if "custom design rules" in one.fact]
+    assert missing
+    assert all("Git LFS" in one.fact and "git lfs pull" in one.how_to_give for one in missing)
+    assert "NET004" not in {finding.code for finding in report.findings}
 
 
 def test_every_file_is_read_through_one_door() -> None:

@@ -18,6 +18,7 @@ BAD = {
     "a schematic": (b'(kicad_sch (version 20250114) (generator "eeschema"))', "schematic", None),
     "a footprint": (b'(footprint "R" (version 20241229))', "footprint", None),
     "a symbol library": (b"(kicad_symbol_lib (version 1))", "symbol library", None),
+    "a pointer of LFS": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "run `git lfs pull`", None),
     "a KiCad 3 board": (b"PCBNEW-BOARD Version 1 date", "KiCad 3 or older", None),
     "other text": (b"Gerber RS-274X", "not a KiCad board", None),
     "binary": (bytes(range(256)) * 100, "not a KiCad board", None),
