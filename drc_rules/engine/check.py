@@ -23,7 +23,7 @@ from drc_rules.engine.missing_inputs import proofs, with_open_values
 from drc_rules.engine.suppressions import accept
 from drc_rules.facts.against_sheet import understated_notes
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides, gather, looked_up, purpose_of
+from drc_rules.facts.declared import Overrides, gather, looked_up, overruled_words, purpose_of, stated_workload
 from drc_rules.facts.declared_nets import with_rails_of
 from drc_rules.facts.declared_parts import part_notes
 from drc_rules.facts.net_interfaces import assign_nets
@@ -109,6 +109,7 @@ def check_up(
     report = Report.model_construct(  # of parts that are checked: a validator of all of them takes long to build
         board=with_process(board_facts(context, hashed.result().hexdigest()), process),
         profile=name,
+        overruled=overruled_words(context.purpose.profile, stated_workload(context.board, config)),
         form=requirements.form,
         **_decided(context, outcome, (name, requirements.form), data or b""),
         taken_as=context.assignment.taken_as(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
@@ -195,6 +196,24 @@ def purpose_of(board: Board, config: Config, overrides: Overrides) -> Purpose:
         _choose("workload", "profile", overrides.profile, config.profile, variables),
         _choose("form factor", "form", overrides.form, config.form, variables),
     )
+
+
+def stated_workload(board: Board, config: Config) -> Fact[str]:
+    """Return the workload that settings or project state, whatever is chosen for a check."""
+    return _choose("workload", "profile", None, config.profile, board.project.text_variables)
+
+
+def overruled_words(chosen: Fact[str], stated: Fact[str]) -> str:
+    """Say which other workload is stated than the one that was chosen; empty where none is."""
+    if chosen.origin is not Origin.COMMAND_LINE or not chosen.value or not stated.value:
+        return ""
+    is_same = os.path.abspath(chosen.value) == os.path.abspath(stated.value)  # noqa: PTH100 - one's own is a path
+    return "" if is_same else f"{stated_in(stated)} says {stated.value}"
+
+
+def stated_in(stated: Fact[str]) -> str:
+    """Return where a workload is stated, as words."""
+    return f"text variable {stated.source}" if stated.origin is Origin.TEXT_VARIABLE else stated.source
 
 
 def looked_up(stated: Fact[str], look_up: Callable[[str], T], config: Config) -> T | None:

@@ -351,6 +351,7 @@ class Report(Frozen):
     Attributes:
         findings: those that count; accepted ones stand in `accepted` and leave the verdicts as they are.
         fixed: findings of the baseline that are gone.
+        overruled: which other workload settings or project state than the one that was chosen for the check; or empty.
         process: etching, plating and solder mask that the impedances rest on; None where none is judged.
         impedances: of every link with a target, target by target, the worst first.
         pairs: every routed differential pair with its impedance, those that nothing judges first.
@@ -387,3 +388,9 @@ class Report(Frozen):
     rails: tuple[RailRow, ...] = ()
     kicad_drc: KicadDrc | None = None
     unknown_pairs: tuple[str, ...] = ()
+    overruled: str = ""
+
+    @property
+    def workload(self) -> str:
+        """The workload, and which other one settings or project state."""
+        return f"{self.profile} (chosen; {self.overruled})" if self.overruled else self.profile or ""

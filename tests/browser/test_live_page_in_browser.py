@@ -103,6 +103,60 @@ def test_a_workload_that_the_settings_say_is_not_called_none(tab: Tab, board: Pl
     assert tab.ask("$('offer').getBoundingClientRect().left") >= 14
 
 
+def test_a_chosen_workload_is_never_confused_with_the_stated_one(tab: Tab, board: Played, tmp_path: Path) -> None:
+    """Page and report name both, also where the file was written later; one click leads back to what is stated."""
+    tab.ask("profile.value = 'edge'")
+    tab.click("#choose")
+    tab.wait_for(DONE.format(run=2))
+    assert "No settings say so" in tab.ask("chosen.innerText")
+    board.path.with_name("stackwright.toml").write_text('profile = "inference-pcie"\n')
+    tab.reload()
+    tab.ask("again()")
+    tab.wait_for(DONE.format(run=3))
+
+    assert tab.ask("offer.hidden") is True
+    assert "Checked for edge, chosen on this page. stackwright.toml says inference-pcie." in tab.ask("chosen.innerText")
+    head = "document.querySelector('#report .headline .asked').textContent"
+    assert tab.ask(head).startswith("for edge (chosen; stackwright.toml says inference-pcie)")
+    tab.picture(pictures(tmp_path) / "chosen.png")
+
+    assert tab.ask("unchoose.textContent") == "Check for inference-pcie"
+    tab.click("#unchoose")
+    tab.wait_for(DONE.format(run=4))
+    assert tab.ask("chosen.hidden") is True
+    assert tab.ask(head) == "for inference-pcie, form pcie-card"
+    assert tab.ask("profile.value") == ""
+    assert tab.console == []
+
+
+def test_a_written_choice_is_no_choice_any_more(tab: Tab, board: Played) -> None:
+    """What the file says later counts."""
+    tab.ask("profile.value = 'edge'")
+    tab.click("#choose")
+    tab.wait_for(DONE.format(run=2))
+    tab.click("#same")
+    if tab.ask("offer.hidden"):
+        tab.click("#same")
+    tab.click("#write-settings")
+    tab.wait_for("chosen.hidden")
+    board.path.with_name("stackwright.toml").write_text('profile = "inference-pcie"\n')
+    tab.ask("again()")
+    tab.wait_for(DONE.format(run=3))
+
+    assert tab.ask("state.judged") == "inference-pcie"
+
+
+def test_a_command_does_not_make_a_small_screen_scroll_sideways(tab: Tab, tmp_path: Path) -> None:
+    """It wraps in its box."""
+    tab.narrow(400)
+    tab.ask("$('offer').hidden = false")
+    assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
+    tab.ask("$('fixing').hidden = $('fix-later').hidden = false")
+    tab.ask("document.querySelector('#fix-later code').textContent = $('command').textContent.repeat(3)")
+    tab.picture(pictures(tmp_path) / "small-commands.png")
+    assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_a_letter_walks_also_after_a_click_on_a_button(tab: Tab) -> None:
     """A button that was clicked has the focus, and takes no letters itself."""
     tab.click("#same")

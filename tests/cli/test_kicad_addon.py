@@ -274,7 +274,7 @@ def documents(*names: str, folder: str = "/home/me/card") -> Any:
     [
         (4, "KiCad: is still starting; wait until the board is shown, then press the button again"),
         (5, "KiCad: has no board open in its PCB editor; open the board, then press the button again"),
-        (6, "KiCad: says that it is not the one this was started from; close the other KiCad, then"),
+        (6, "KiCad: has ended; open the board in KiCad and press the button there"),
         (7, "KiCad: is busy; finish the running tool or close the open window, then press the button again"),
         (3, "KiCad: refused (KiCad returned error: it says); report this, with KiCad's version"),
     ],

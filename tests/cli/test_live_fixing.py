@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from stackup_lib.board.planned import PlannedClass
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
 from stackwright.kicad import fixing
-from stackwright.kicad.errors import KicadError
+from stackwright.kicad.errors import ENDED, KicadEndedError, KicadError
 from tests.support.boards import BOARDS
 
 pytestmark = pytest.mark.slow
@@ -99,7 +100,39 @@ def test_a_preview_shows_a_diff_and_touches_nothing(editor: Editor, tmp_path: Pa
     assert fix["unsafe"] is True
     assert fix["words"]
     assert any(what == "material" and was != then for _, what, was, then in fix["rows"])
+    assert fix["later"] == {}  # its classes stand in the project
     assert everything(editor) == before
+
+
+def test_net_classes_that_the_project_lacks_are_left_for_board_setup() -> None:
+    """With their values, and with the command that writes them; where the project has them, nothing is said."""
+    planned = (PlannedClass(name="PCIe", diff_pair_width_mm=0.12, diff_pair_gap_mm=0.15),)
+    lacking = ("1 net class that the project has not: --classes",)
+
+    assert fixing._left_for_later(planned, lacking, "stackwright apply") == {
+        "what": "1 net class that the project has not",
+        "classes": ["PCIe: pair width 0.12 mm, pair gap 0.15 mm"],
+        "command": "stackwright apply",
+    }
+    assert fixing._left_for_later(planned, (), "stackwright apply") == {}
+
+
+@pytest.mark.parametrize(
+    ("step", "said"), [("content", "the change was not written"), ("reload", "the change is written, but")]
+)
+def test_a_kicad_that_ends_under_way_is_said_with_what_was_written(
+    editor: Editor, preview: dict[str, Any], monkeypatch: pytest.MonkeyPatch, step: str, said: str
+) -> None:
+    """Before the files, or after them."""
+    before = everything(editor)
+
+    def ended() -> None:
+        raise KicadEndedError(*ENDED)
+
+    monkeypatch.setattr(editor, step, ended)
+    with pytest.raises(KicadEndedError, match=f"KiCad: has ended; {said}"):
+        fixing.apply(editor, preview, consent=True)
+    assert (everything(editor) == before) is (step == "content")
 
 
 def test_an_applied_change_is_in_file_and_editor_and_the_former_file_is_kept(

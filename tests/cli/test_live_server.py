@@ -25,7 +25,7 @@ from stackwright.kicad import jobs, open_board, session, single
 from stackwright.kicad import server as live
 from stackwright.kicad.bridge import Bridge
 from stackwright.kicad.choices import Choices
-from stackwright.kicad.errors import KicadError, NeverSavedError
+from stackwright.kicad.errors import ENDED, KicadEndedError, KicadError, NeverSavedError
 from stackwright.kicad.live import is_there
 from stackwright.kicad.server import LOOPBACK, MOST_BODY, LiveServer
 from stackwright.kicad.session import Session
@@ -250,6 +250,15 @@ def test_sessions_of_two_kicads_are_apart(monkeypatch: pytest.MonkeyPatch, serve
         assert single.running_session(SMALL) is None
 
 
+def test_a_session_of_a_kicad_that_has_ended_is_not_found(monkeypatch: pytest.MonkeyPatch, server: LiveServer) -> None:
+    """KiCad started again serves the same address, with another token."""
+    monkeypatch.setenv("KICAD_API_TOKEN", "first")
+    with single.noted(SMALL, server):
+        assert single.running_session(SMALL) is not None
+        monkeypatch.setenv("KICAD_API_TOKEN", "second")
+        assert single.running_session(SMALL) is None
+
+
 # --- a session with a KiCad that is played ---------------------------------------------------------------------------
 
 
@@ -265,6 +274,9 @@ class Played:
     markers: int = 0
     room: int = 1000
     settings: Path = Path()
+
+    def hang_up(self) -> None:
+        """Nothing is on its way."""
 
     def content(self) -> bytes:
         """The board."""
@@ -603,6 +615,41 @@ def test_a_kicad_that_never_answers_holds_up_nothing(board: Played) -> None:
     stuck.set()
 
 
+def test_a_kicad_that_ends_answers_no_more(board: Played) -> None:
+    """The question on its way is broken off at once, and says what it knows; the session does not come back."""
+    hung_up = threading.Event()
+
+    class Ending(Played):
+        def hang_up(self) -> None:
+            hung_up.set()
+
+    bridge = Bridge(lambda _timeout_s: Ending(board.path, b""), board.path)
+
+    def ask(_live: Played) -> None:
+        bridge.has_ended = True
+        assert hung_up.wait(20)
+        raise KicadEndedError("KiCad", "has ended; the change was not written", "open it")
+
+    with pytest.raises(KicadEndedError, match="the change was not written"):
+        bridge.ask(ask, 60)
+    assert bridge.has_ended
+
+
+def test_a_kicad_with_another_token_is_not_that_of_the_page(board: Played) -> None:
+    """The page learns it by the next question: nothing can be asked any more."""
+
+    def connect(timeout_s: float) -> Played:
+        raise KicadEndedError(*ENDED)
+
+    one = made(board, connect)
+    assert one.state()["gone"] is False
+    one.check()
+    state = idle(one)
+
+    assert state["gone"] is True
+    assert state["error"]["what"] == "has ended"
+
+
 def test_a_click_before_the_first_report_is_told_to_wait(board: Played) -> None:
     """The page cannot send one; another program might."""
     with pytest.raises(KicadError, match="wait for the check"):
@@ -756,6 +803,20 @@ def test_an_unknown_workload_is_refused(board: Played) -> None:
     assert made(board).state()["offer"] is True
 
 
+def test_a_choice_that_is_stated_elsewhere_is_dropped(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the settings or the project: what they say later counts. Another one that they say leaves it."""
+    worked(monkeypatch, RESULT | {"stated": {"profile": "training-b200", "source": "stackwright.toml"}}, None)
+    one = made(board)
+    one.act("choose", {"profile": "edge"})
+    state = idle(one)
+    assert (state["profile"], state["stated"]["profile"]) == ("edge", "training-b200")
+
+    worked(monkeypatch, RESULT | {"stated": {"profile": "edge", "source": "stackwright.toml"}}, None)
+    one.check()
+    assert idle(one)["profile"] is None
+    assert made(board).state()["profile"] is None
+
+
 def test_settings_are_written_once(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never over a user's file, never without a workload."""
     worked(monkeypatch, RESULT, None)
@@ -768,6 +829,7 @@ def test_settings_are_written_once(board: Played, monkeypatch: pytest.MonkeyPatc
 
     assert (board.path.parent / "stackwright.toml").read_text() == 'profile = "edge"\n'
     assert one.form.lines == [f"Wrote {board.path.parent / 'stackwright.toml'}."]
+    assert made(board).state()["profile"] is None
     with pytest.raises(StackwrightError, match="is there already"):
         one.act("write-settings", {})
 
@@ -780,7 +842,7 @@ def test_applying_is_never_stopped_half_way(board: Played, monkeypatch: pytest.M
     one.check()
 
     assert one.state()["phase"] == session.APPLYING
-    with pytest.raises(KicadError, match="preview it again"):
+    with pytest.raises(KicadError, match='press "Least change that fits" again'):
         one.act("apply", {"consent": True})
 
 

@@ -130,8 +130,10 @@ class Editor:
     def start(self, board: Path) -> None:
         """Start KiCad with a board, and wait until it has fetched the plugin's packages and shows the button.
 
-        Seen once on a busy machine: all packages were there, and no button for ten minutes. Two threads of KiCad 10
-        read the installer's output at once (`common/api/python_manager.cpp`), and may have missed its end.
+        Most first starts on Debian end without a button: all packages are there, and the installer that has ended is a
+        child of KiCad that nothing waits for. wxWidgets 3.2 learns of its end by a pipe (`wxWakeUpPipe`), which a
+        signal in another thread leaves marked as full; GTK's image loaders are such children (libglycin). Nothing in
+        the package changes that: a second start only sees that all packages are there.
         """
         self.run("start", board)
         with contextlib.suppress(AssertionError):

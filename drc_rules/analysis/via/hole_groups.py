@@ -53,10 +53,9 @@ class HoleGroup:
         return count(len(self.rows), noun)
 
     def places(self, board: Board) -> tuple[Location, ...]:
-        """Where they are, the first of many."""
+        """Where they are, the first of many: through several layers, at none of them alone."""
         table = board.pads if self.are_pads else board.vias
-        layer = board.copper_layers[self.top].name
-        return tuple(place_in(board, table, row, layer) for row in self.rows[:PLACES_SHOWN].tolist())
+        return tuple(place_in(board, table, row) for row in self.rows[:PLACES_SHOWN].tolist())
 
     @property
     def object_rows(self) -> ObjectRows:

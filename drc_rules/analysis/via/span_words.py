@@ -24,8 +24,8 @@ def in_words(ctx: Context, span: Span) -> str:
 
 
 def places_of(ctx: Context, span: Span) -> Iterator[Location]:
-    """Yield where the first vias of a span are, on its upper layer."""
+    """Yield where the first vias of a span are: through several layers, at none of them alone."""
     vias = ctx.board.vias
     same = (vias.start_layer == span.top) & (vias.end_layer == span.bottom) & (lasered(ctx.board) == span.is_laser)
     for row in np.flatnonzero(same)[:PLACES_EACH].tolist():
-        yield place_in(ctx.board, vias, row, ctx.board.copper_layers[span.top].name)
+        yield place_in(ctx.board, vias, row)

@@ -33,6 +33,7 @@ import numpy as np
 
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
+from drc_rules.report.places import place_in
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
@@ -81,8 +82,4 @@ def _place(ctx: Context, span: Span) -> Location:
     """The first via of a span."""
     vias, board = ctx.board.vias, ctx.board
     row = int(np.flatnonzero((vias.start_layer == span.top) & (vias.end_layer == span.bottom))[0])
-    net = board.nets[int(vias.net[row])] or None
-    layer = board.copper_layers[span.top].name
-    return Location(
-        layer=layer, net=net, uuid=str(vias.uuid[row]), x_mm=float(vias.x_mm[row]), y_mm=float(vias.y_mm[row])
-    )
+    return place_in(board, vias, row)

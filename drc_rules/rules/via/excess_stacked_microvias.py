@@ -101,8 +101,7 @@ def _tall(ctx: Context, clause: Clause, built: BuildUps) -> Iterator[DraftFindin
 
 
 def _place(ctx: Context, stack: Stack) -> Location:
-    layer = ctx.board.copper_layers[stack.top].name
-    return Location(layer=layer, net=ctx.board.nets[stack.net] or None, x_mm=stack.x_mm, y_mm=stack.y_mm)
+    return Location(net=ctx.board.nets[stack.net] or None, x_mm=stack.x_mm, y_mm=stack.y_mm)
 
 
 def _on_drilled(ctx: Context, joints: Joints) -> DraftFinding:

@@ -107,5 +107,5 @@ def impossible_via_layers(ctx: Context, clause: Clause, found: LikeVias) -> Iter
 
 
 def _places(board: Board, found: LikeVias) -> tuple[Location, ...]:
-    layer = board.copper_layers[found.top].name
+    layer = board.copper_layers[found.top].name if found.top == found.bottom else None
     return tuple(place_in(board, board.vias, row, layer) for row in found.rows[:PLACES_SHOWN].tolist())

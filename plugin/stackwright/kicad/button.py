@@ -98,8 +98,8 @@ def wait(session: Session) -> None:
             return
         if session.left_at is not None and now - session.left_at > RELOADING_S:
             return
-        gone_at = None if is_there() else gone_at or now
-        session.gone = gone_at is not None
+        session.bridge.has_ended = session.gone or not is_there()
+        gone_at = gone_at or now if session.gone else None
         if gone_at is not None and now - gone_at > FAREWELL_S:
             return
 

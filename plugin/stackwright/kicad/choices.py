@@ -66,8 +66,17 @@ class Choices:
         _file(self.board).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_file(_file(self.board), json.dumps({"profile": self.profile, "answered": True}) + "\n")
 
+    def settle(self, stated: Mapping[str, str] | None) -> None:
+        """Take the choice back where settings or project state the same: what they say later counts then.
+
+        Raises:
+            OutputError: the cache cannot be written.
+        """
+        if self.profile and stated and stated["profile"] == self.profile:
+            self.keep("")
+
     def write_settings(self) -> Path:
-        """Write the settings next to the board, so that every check uses them.
+        """Write the settings next to the board, so that every check uses them; they say it now, not the choice.
 
         Raises:
             StackwrightError: there is such a file, or no workload was chosen.
@@ -78,6 +87,7 @@ class Choices:
         if not self.profile:
             raise StackwrightError(str(target), "was not written: no workload is chosen", "choose one first")
         write_file(target, _settings(self.profile), replace=False)
+        self.keep("")
         return target
 
 

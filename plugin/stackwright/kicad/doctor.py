@@ -241,9 +241,9 @@ def _python(place: InstallPlace, env: Mapping[str, str], platform: str) -> Docto
 
 def _environment(place: InstallPlace, platform: str) -> DoctorAnswer:
     folder = place.environment
-    again = f"be online, delete {folder}, start KiCad again, open the PCB editor and wait half a minute"
+    again = f"be online, delete {folder}, start KiCad again, open the PCB editor and wait a minute or two"
     if not folder.is_dir():
-        cure = "be online, start KiCad, open the PCB editor and wait half a minute"
+        cure = "be online, start KiCad, open the PCB editor and wait a minute or two"
         return DoctorAnswer(BAD, "KiCad has not made the plugin's environment yet", cure)
     python = folder / _python_in(platform)
     if _said([str(python), "-c", "import pip; print(1)"]) is None:

@@ -17,6 +17,13 @@ class NeverSavedError(KicadError):
     """The board that is open has no file."""
 
 
+class KicadEndedError(KicadError):
+    """The KiCad that a session belongs to has ended; another one may be at its address by now."""
+
+
+ENDED = ("KiCad", "has ended", "open the board in KiCad and press the button there")
+
+
 TRY_AGAIN = "try again"
 
 FILL_IN = "answer it under Missing facts"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -40,13 +40,16 @@ if TYPE_CHECKING:
     from drc_rules.facts.context import Context
     from drc_rules.stackup_design.goals import BoardProject
     from drc_rules.stackup_design.plan_file import Plan
+    from stackup_lib.board.planned import PlannedClass
     from stackwright.commands.apply.apply import PlanParts, Proposal
     from stackwright.commands.suggest.model import Suggested
 
 NEXT_TO = (".kicad_pro", ".kicad_dru")
 UNSAFE = "changes what is built"
 CONSENT = 'tick "It changes what is built, and I want that", then press Apply'
-PREVIEW_AGAIN = "preview it again"
+PREVIEW_AGAIN = 'press "Least change that fits" again'
+NOT_WRITTEN = "the change was not written"
+NOT_READ = "the change is written, but KiCad has not read it; the former files are next to the new ones (*-bak)"
 UNNEEDED = "The stackup needs no change: the findings say what else has to."
 READING_S = 120
 """How long kicad-cli may take to read the new board."""
@@ -94,7 +97,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
             "plan": str(plan_path),
             "board_digest": digest(read_board_bytes(live)),
             "file_digest": _digest_of(board),
-            "later": command if plan.net_class else "",
+            "later": _left_for_later(plan.net_class, proposal.left_out, command),
         }
 
 
@@ -125,6 +128,24 @@ def _copied(board: Path, content: bytes) -> Iterator[Path]:
         except StackwrightError as error:
             where, what = (words.replace(str(folder), str(top).rstrip(os.sep)) for words in (error.where, error.what))
             raise type(error)(where, what, error.next_step) from error
+
+
+def _left_for_later(planned: Sequence[PlannedClass], left_out: Sequence[str], command: str) -> dict[str, object]:
+    """Return what of the project has to change besides, as words, and the command for it; empty where nothing has."""
+    if not left_out:
+        return {}
+    what = "; ".join(one.partition(":")[0] for one in left_out)
+    return {"what": what, "classes": [_class_words(one) for one in planned], "command": command}
+
+
+def _class_words(one: PlannedClass) -> str:
+    sizes = {
+        "clearance": one.clearance_mm,
+        "track width": one.track_width_mm,
+        "pair width": one.diff_pair_width_mm,
+        "pair gap": one.diff_pair_gap_mm,
+    }
+    return f"{one.name}: " + ", ".join(f"{what} {mm:g} mm" for what, mm in sizes.items() if mm is not None)
 
 
 def _parts(plan: Plan, *, consent: bool) -> PlanParts:
@@ -184,7 +205,7 @@ def _suggested(copy: Path, profile: str | None) -> tuple[BoardProject, Suggested
         )
     if not found.plans:
         why = found.change.why_not[0] if found.change and found.change.why_not else "no change was found"
-        step = "`stackwright suggest` looks for a new stackup"
+        step = "choose another stackup in Board Setup; on the command line `stackwright suggest` looks for one"
         raise StackwrightError(where, f"cannot be changed so that it fits ({why})", step)
     return project, found
 
@@ -204,21 +225,24 @@ def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> Applie
     from stackwright.commands.apply.apply import propose
 
     with for_the_page(), sole_writer([real_path(live.path).parent]):
-        content = live.content()
-        _refuse_changed(live.path, content, shown)
-        plan = read_plan(Path(shown["plan"]))
-        parts = _parts(plan, consent=consent)
-        tried = _rehearsed(live, content, plan, parts)
-        kept = _kept(live.path, content)
-        live.save()
+        with _adding(NOT_WRITTEN):
+            content = live.content()
+            _refuse_changed(live.path, content, shown)
+            plan = read_plan(Path(shown["plan"]))
+            parts = _parts(plan, consent=consent)
+            tried = _rehearsed(live, content, plan, parts)
+            kept = _kept(live.path, content)
+            live.save()
         proposal = propose(plan, live.path, parts)
         pending = [file for file in proposal.files if file.differs]
         new = next((file.new for file in pending if file.path == live.path), None)
         edits = [FileEdit(f.path, f.new, None if f.old is None else digest(f.old)) for f in pending]
         written = apply_together(edits, even_if_open=True)
         if new is not None:
-            live.reload()
-            content = _refuse_other_stackup(live, proposal)
+            with _adding(NOT_READ):
+                live.reload()
+                content = live.content()
+            _refuse_other_stackup(live.path, content, proposal)
     return {
         "undo": Undo(digest(content), tuple((one, _digest_of(one.path)) for one in written if one.changed)),
         "files": [one.path.name for one in written if one.changed],
@@ -256,7 +280,9 @@ def undo(live: Reloading, done: Undo) -> dict[str, object]:
         StackwrightError: the board or a file was changed since; nothing was touched.
     """
     with for_the_page(), sole_writer([real_path(live.path).parent]):
-        if digest(live.content()) != done.board_digest:
+        with _adding("nothing was undone"):
+            content = live.content()
+        if digest(content) != done.board_digest:
             what = "was changed since the change was applied; nothing was undone"
             raise NotWrittenError(str(live.path), what, "the former file is next to the board (*-bak)")
         edits = []
@@ -270,8 +296,18 @@ def undo(live: Reloading, done: Undo) -> dict[str, object]:
         for one, _ in done.written:
             if one.backup is None:  # there was no such file before
                 one.path.unlink()
-        live.reload()
+        with _adding("the former files are back, but KiCad has not read them"):
+            live.reload()
     return {"files": [one.path.name for one, _ in done.written]}
+
+
+@contextmanager
+def _adding(to_the_files: str) -> Iterator[None]:
+    """Within this block, what KiCad does not do is said with what that means for the files."""
+    try:
+        yield
+    except KicadError as error:
+        raise type(error)(error.where, f"{error.what}; {to_the_files}", error.next_step) from error
 
 
 @contextmanager
@@ -292,7 +328,7 @@ def _refuse_changed(board: Path, content: bytes, shown: Mapping[str, str]) -> No
         raise NotWrittenError(str(board), "was changed since the preview; nothing was written", PREVIEW_AGAIN)
     if _digest_of(board) not in (shown["file_digest"], shown["board_digest"]):
         what = "was changed on the disk by another program; nothing was written"
-        raise NotWrittenError(str(board), what, "decide in KiCad: save, or File > Revert; then preview it again")
+        raise NotWrittenError(str(board), what, f"decide in KiCad: save, or File > Revert; then {PREVIEW_AGAIN}")
 
 
 def _rehearsed(live: Reloading, content: bytes, plan: Plan, parts: PlanParts) -> bool:
@@ -352,14 +388,12 @@ def _refuse_unreadable(new: bytes, live: Reloading) -> bool:
     return True
 
 
-def _refuse_other_stackup(live: Reloading, proposal: Proposal) -> bytes:
-    """See that the board in the editor has the stackup that was written; return that board."""
+def _refuse_other_stackup(path: Path, content: bytes, proposal: Proposal) -> None:
+    """See that the board in the editor has the stackup that was written."""
     from stackup_lib.kicad import read_board
 
-    content = live.content()
-    now = read_board(live.path, text=content).stackup
+    now = read_board(path, text=content).stackup
     wanted = proposal.after.stackup
     if now is None or wanted is None or now.digest != wanted.digest:
         what = "shows another stackup than the one that was written"
         raise KicadError("KiCad", what, "look at Board Setup; the former file is next to the board (*-bak)")
-    return content

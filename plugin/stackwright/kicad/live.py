@@ -12,14 +12,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes
 from stackwright.kicad import overlay, view
-from stackwright.kicad.errors import NM_PER_MM, KicadError, NeverSavedError
+from stackwright.kicad.errors import ENDED, NM_PER_MM, KicadEndedError, KicadError, NeverSavedError
 from stackwright.text.output import complain
 
 if TYPE_CHECKING:
@@ -50,29 +50,37 @@ SHOWN_ITEMS = 4
 AGAIN = "press the button again"
 ENABLE = "start KiCad 10 with Preferences > Plugins > Enable KiCad API ticked"
 
-# Status codes of KiCad's protocol (api/proto/common/envelope.proto).
+OTHER_TOKEN = 6
+"""KiCad started anew has another token: the one before has ended.
+
+Status codes of KiCad's protocol: api/proto/common/envelope.proto.
+"""
+
 _SAID_NO = {
     4: ("is still starting", f"wait until the board is shown, then {AGAIN}"),
     5: ("has no board open in its PCB editor", f"open the board, then {AGAIN}"),
-    6: ("says that it is not the one this was started from", f"close the other KiCad, then {AGAIN}"),
     7: ("is busy", f"finish the running tool or close the open window, then {AGAIN}"),
 }
 
 
 @contextmanager
-def asking(timeout_s: float = READING_S) -> Iterator[None]:
-    """Turn what goes wrong between us and KiCad into a KicadError."""
+def asking(timeout_s: float = READING_S, *, was_there: bool = False) -> Iterator[None]:
+    """Turn what goes wrong between us and KiCad into a KicadError; one that answered before may have ended."""
     from kipy import errors
 
     try:
         yield
     except errors.ApiError as error:
+        if int(error.code) == OTHER_TOKEN:
+            raise KicadEndedError(*ENDED) from error
         what, next_step = _SAID_NO.get(int(error.code), (f"refused ({error})", "report this, with KiCad's version"))
         raise KicadError("KiCad", what, next_step) from error
     except errors.ConnectionError as error:
         if "timed out" in str(error).lower():
             what = f"did not answer within {timeout_s:g} s"
             raise KicadError("KiCad", what, f"wait until it is idle and close open windows, then {AGAIN}") from error
+        if was_there and not is_there():
+            raise KicadEndedError(*ENDED) from error
         where = os.environ.get("KICAD_API_SOCKET", "its usual address")
         raise KicadError("KiCad", f"cannot be reached at {where}", ENABLE) from error
 
@@ -133,8 +141,8 @@ def reconnect(timeout_s: float) -> LiveBoard:
     from kipy import KiCad
 
     if not is_there():
-        raise KicadError("KiCad", "has ended", "start it, open the board and press the button there")
-    return open_board(KiCad(timeout_ms=round(timeout_s * 1000)), timeout_s)
+        raise KicadEndedError(*ENDED)
+    return open_board(KiCad(timeout_ms=round(timeout_s * 1000)), timeout_s, was_there=True)
 
 
 def is_there(address: str | None = None) -> bool:
@@ -146,14 +154,14 @@ def is_there(address: str | None = None) -> bool:
         probe.settimeout(1)
         try:
             probe.connect(given.removeprefix("ipc://"))
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):  # there, but slow
             return True
         except OSError:
             return False
     return True
 
 
-def open_board(kicad: KiCad, timeout_s: float = READING_S) -> LiveBoard:
+def open_board(kicad: KiCad, timeout_s: float = READING_S, *, was_there: bool = False) -> LiveBoard:
     """Return the board that is open.
 
     Raises:
@@ -161,7 +169,7 @@ def open_board(kicad: KiCad, timeout_s: float = READING_S) -> LiveBoard:
     """
     from kipy.proto.common.types import DocumentType
 
-    with asking(timeout_s):
+    with asking(timeout_s, was_there=was_there):
         documents = kicad.get_open_documents(DocumentType.DOCTYPE_PCB)
         if not documents:
             raise KicadError("KiCad", "has no board open in its PCB editor", f"open the board, then {AGAIN}")
@@ -185,6 +193,14 @@ class LiveBoard:
         self._board = board
         self.path = path
 
+    def _asking(self) -> AbstractContextManager[None]:
+        return asking(self._timeout_s, was_there=True)
+
+    def hang_up(self) -> None:
+        """End the question that is on its way, from another thread: a KiCad that has ended will not answer it."""
+        if self._board.client.connected:
+            self._board.client._conn.close()
+
     def content(self) -> bytes:
         """Return the board as KiCad would save it now, in the format of its version.
 
@@ -196,7 +212,7 @@ class LiveBoard:
         """
         from kipy.errors import ApiError
 
-        with asking(self._timeout_s), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
+        with self._asking(), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
             copy = Path(folder) / self.path.name
             try:
                 self._board.save_as(str(copy), overwrite=True, include_project=False)
@@ -210,7 +226,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             return Path(self._kicad.get_plugin_settings_path(plugin))
 
     def corner_mm(self) -> tuple[float, float]:
@@ -221,7 +237,7 @@ class LiveBoard:
         """
         from kipy.proto.board.board_types_pb2 import BoardLayer
 
-        with asking(self._timeout_s):
+        with self._asking():
             edges = [shape for shape in self._board.get_shapes() if shape.layer == BoardLayer.BL_Edge_Cuts]
             boxes = [box for box in self._board.get_item_bounding_box(edges) if box is not None] if edges else []
         x_nm = min((box.pos.x for box in boxes), default=0)
@@ -244,7 +260,7 @@ class LiveBoard:
         request.position.x_nm, request.position.y_nm = round(x_mm * NM_PER_MM), round(y_mm * NM_PER_MM)
         for uuid in marker.items[:SHOWN_ITEMS]:
             request.items.add().value = uuid
-        with asking(self._timeout_s):
+        with self._asking():
             answer = self._board.client.send(request, commands.InjectDrcErrorResponse)
         return answer.marker.value
 
@@ -257,7 +273,7 @@ class LiveBoard:
         from kipy.proto.common.types import KIID
 
         if ids:
-            with asking(self._timeout_s):
+            with self._asking():
                 self._board.remove_items_by_id([KIID(value=one) for one in ids])
 
     def digest(self) -> str:
@@ -266,7 +282,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             return hashlib.sha256(self._board.get_as_string().encode("utf-8")).hexdigest()
 
     def quick_digest(self) -> str:
@@ -286,7 +302,7 @@ class LiveBoard:
             request.board.CopyFrom(self._board.document)
         items = commands.GetItems(types=[KiCadObjectType.Value(f"KOT_PCB_{kind}") for kind in COMPARED])
         items.header.document.CopyFrom(self._board.document)
-        with asking(self._timeout_s):
+        with self._asking():
             client = self._board.client
             said = [
                 client.send(stackup, board_commands.BoardStackupResponse).SerializeToString(deterministic=True),
@@ -301,7 +317,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent, or the board has no user layer.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             return overlay.draw(self._board, rows)
 
     def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
@@ -312,7 +328,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             return view.select(self._kicad, self._board, uuids, layer)
 
     def active_layer(self) -> str:
@@ -321,7 +337,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             return view.active_layer(self._board)
 
     def activate(self, layer: str) -> None:
@@ -330,7 +346,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             view.activate(self._board, layer)
 
     def save(self) -> None:
@@ -339,7 +355,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             self._board.save()  # type: ignore[no-untyped-call]
 
     def reload(self) -> None:
@@ -348,7 +364,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             self._board.revert()  # type: ignore[no-untyped-call]
 
     def program(self, name: str) -> Path:
@@ -357,5 +373,5 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking(self._timeout_s):
+        with self._asking():
             return Path(self._kicad.get_kicad_binary_path(name))

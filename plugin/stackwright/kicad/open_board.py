@@ -61,6 +61,9 @@ class Reloading(Protocol):
 class OpenBoard(Canvas, Reloading, Protocol):
     """What a session needs."""
 
+    def hang_up(self) -> None:
+        """End the question that is on its way."""
+
     def digest(self) -> str:
         """Return a fingerprint of the board as it is now."""
 

@@ -71,7 +71,6 @@ class Session:
         self.choices = choices
         self.heard_at = time.monotonic()
         self.left_at: float | None = None
-        self.gone = False
         self._lock = threading.RLock()
         self._job: jobs.Job | None = None
         self._phase = IDLE
@@ -88,6 +87,11 @@ class Session:
         self._file = BoardFile(path)
         self._layer = ActiveLayer()
         self._is_written = False
+
+    @property
+    def gone(self) -> bool:
+        """True once the KiCad of this session has ended."""
+        return self.bridge.has_ended
 
     # --- what the server serves ---------------------------------------------------------------------------------------
 
@@ -115,6 +119,7 @@ class Session:
                 "drawn": self.drawn,
                 "headline": checked.result["headline"] if checked else "",
                 "judged": checked.result.get("profile") if checked else None,
+                "stated": checked.result.get("stated") if checked else None,
                 "error": said(self._error),
                 "notes": list(self._notes),
                 "stale": self._stale or (checked is not None and checked.settings != self._settings.digest()),
@@ -225,6 +230,9 @@ class Session:
         except StackwrightError as refused:
             with self._lock:
                 self._notes.append(f"No markers were set: {refused}")
+        if self.has_kicad:
+            with contextlib.suppress(StackwrightError):  # the choice stays, and is named next to what is stated
+                self.choices.settle(result.get("stated"))
         self._end(None)
 
     def _mark(self, result: Mapping[str, Any]) -> None:
@@ -312,11 +320,20 @@ class Session:
         with self._lock:
             fix = self._fix
             if fix is None or "plan" not in fix or self._phase != IDLE:
-                raise KicadError("the change", "is not there any more", "preview it again")
+                raise KicadError("the change", "is not there any more", fixing.PREVIEW_AGAIN)
             self._phase = APPLYING
+        consent, begun = wanted.get("consent") is True, threading.Event()
+
+        def applied(live: OpenBoard) -> fixing.Applied:
+            begun.set()
+            return fixing.apply(live, fix, consent=consent)
+
         try:
-            consent = wanted.get("consent") is True
-            done = self.bridge.ask(lambda live: fixing.apply(live, fix, consent=consent), 2 * READING_S)
+            done = self.bridge.ask(applied, 2 * READING_S)
+        except KicadError as error:
+            if begun.is_set():  # says itself what it means for the files
+                raise
+            raise type(error)(error.where, f"{error.what}; {fixing.NOT_WRITTEN}", error.next_step) from error
         finally:
             self._end(None)
         with self._lock:

@@ -24,8 +24,12 @@ BIRTH_S = 5
 
 
 def note_of(board: Path) -> Path:
-    """Return the file in which a session on this board says how it is reached."""
-    kicad = hashlib.sha256(os.fsencode(os.environ.get("KICAD_API_SOCKET", ""))).hexdigest()[:8]
+    """Return the file in which a session on this board says how it is reached.
+
+    KiCad started anew has the same socket and another token: sessions of the one before are not found.
+    """
+    which = "\0".join(os.environ.get(name, "") for name in ("KICAD_API_SOCKET", "KICAD_API_TOKEN"))
+    kicad = hashlib.sha256(os.fsencode(which)).hexdigest()[:8]
     return cache_folder() / "sessions" / f"{name_of(board)}-{kicad}.json"
 
 

@@ -51,7 +51,7 @@ def _say(kind: str, value: object) -> None:
 
 
 def _check(job: Mapping[str, str]) -> dict[str, object]:
-    from drc_rules.facts.declared import Overrides
+    from drc_rules.facts.declared import Overrides, stated_in, stated_workload
     from stackwright.commands.check.command import check_in_context
     from stackwright.commands.check.request import CheckRequest
     from stackwright.drawing.charts import delays_of
@@ -66,11 +66,13 @@ def _check(job: Mapping[str, str]) -> dict[str, object]:
     charts = delays_of(checked)
     page = write_report(replace(outcome, charts=charts))
     report = outcome.report
+    stated = stated_workload(checked.context.board, checked.context.declarations.config)
     return {
         "page": str(page),
         "headline": report.headline.value,
         "why": report.headline_why,
         "profile": report.profile,
+        "stated": {"profile": stated.value or "", "source": stated_in(stated)},
         "findings": shown(report.findings),
         "links": link_items(checked.context.board, charts),
         "markers": [

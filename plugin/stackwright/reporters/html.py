@@ -169,7 +169,7 @@ def _board(index: int, checked: Checked) -> _Board:
     chips, tokens = chip_rows(shown, layers, checked.identity.net_classes)
     blocked = tuple(_blocked(report))
     keys = list(dict.fromkeys(v.clause.source.document for v in report.verdicts))
-    profile = f"for {report.profile}" if report.profile else "no workload stated"
+    profile = f"for {report.workload}" if report.profile else "no workload stated"
     delays = shown_delays(checked.charts, ident)
     return _Board(
         id=ident,

@@ -62,7 +62,7 @@ def _board(report: Report, falls_short: str) -> Iterator[str]:
 def _asked(report: Report) -> str:
     if not report.profile:
         return "No workload is stated."
-    return f"Judged as {escape(report.profile)}" + (f", form {escape(report.form)}." if report.form else ".")
+    return f"Judged as {escape(report.workload)}" + (f", form {escape(report.form)}." if report.form else ".")
 
 
 def _counts(report: Report) -> str:

@@ -110,7 +110,7 @@ def _headline_word(report: Report) -> Text:
 
 def _head(report: Report, width: int) -> list[Text]:
     """The verdict, the reason as text, the file."""
-    what = f"for {report.profile}" if report.profile else "no workload stated"
+    what = f"for {report.workload}" if report.profile else "no workload stated"
     form = f", form factor {report.form}" if report.form else ""
     purpose = f"{what}{form}" if report.profile or form else ""
     word = report.headline.value.upper()

@@ -15,6 +15,9 @@ class FileBoard:
     def __init__(self, path: Path) -> None:
         self.path = path
 
+    def hang_up(self) -> None:
+        """Nothing is on its way to a file."""
+
     def content(self) -> bytes:
         """Return what the file says.
 

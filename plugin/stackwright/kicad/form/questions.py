@@ -38,7 +38,7 @@ def _purpose(context: Context) -> Iterator[FormQuestion]:
     """Return questions for what is not in the settings: a workload that was chosen in the page is filled in."""
     profile, form = context.purpose.profile, context.purpose.form
     if profile.origin in (Origin.UNKNOWN, Origin.COMMAND_LINE):
-        now = f"{profile.value}, chosen for this check only" if profile.value else f"Not stated in {FILE_NAME}."
+        now = _chosen(profile.value, context) if profile.value else f"Not stated in {FILE_NAME}."
         yield FormQuestion(
             id="profile",
             part="Purpose",
@@ -67,6 +67,11 @@ def _purpose(context: Context) -> Iterator[FormQuestion]:
             decides="It decides which outline and which thickness the board is held to.",
             tables=((),),
         )
+
+
+def _chosen(workload: str, context: Context) -> str:
+    stated = context.declarations.config.profile
+    return f"{workload}, chosen here; {FILE_NAME} " + (f"says {stated}." if stated else "does not state it.")
 
 
 @record

@@ -91,7 +91,8 @@ async function show(next) {
   $("progress").querySelector("span").textContent = busy ? `${next.phase}${next.doing ? `: ${next.doing}` : ""}` : "";
   $("cancel").hidden = !busy || next.phase === "applying";
   $("run").disabled = busy || next.gone;
-  showChoices(next, before === null);
+  showChoices(next, before);
+  $("unchoose").disabled = busy || next.gone;
   for (const [id, wish] of [["fix", next.kicad && next.judged], ["draw", next.kicad && !next.drawn], ["clear", next.drawn], ["undo", next.undoable]]) {
     $(id).hidden = !wish || next.run === 0;
     $(id).disabled = busy || next.gone;
@@ -99,7 +100,7 @@ async function show(next) {
   if (next.run !== shownRun) await load(next.run);
   await showFacts(next);
   if (next.fix !== shownFix) await showFix(next.fix);
-  if (next.gone && !(before && before.gone)) say("KiCad has ended. The report stays here to be read.", "mind");
+  if (next.gone && !(before && before.gone)) gone();
   else if (next.error && JSON.stringify(next.error) !== JSON.stringify(before && before.error)) failed(next.error);
   else if (next.notes.length && JSON.stringify(next.notes) !== JSON.stringify(before && before.notes)) {
     say(next.notes.join(" "), "mind");
@@ -111,6 +112,11 @@ async function show(next) {
     seenFile = next.file;
     if (!first && next.run > 0 && !next.gone) look();
   }
+}
+
+/* What was under way when KiCad ended has said so itself, and what it means for the files. */
+function gone() {
+  if (!$("said").textContent.includes("has ended")) say("KiCad has ended: started again, it opens a new page by the button. This report stays to be read.", "mind");
 }
 
 function written() {
@@ -140,14 +146,25 @@ async function offerProfiles(chosen) {
   $("profile").value = chosen || "";
 }
 
-function showChoices(next, first) {
-  if (first) {
+/* A workload that was chosen here overrules what is stated elsewhere: both are named, with the way back. */
+function showChosen(next) {
+  const stated = next.stated && next.stated.profile;
+  const elsewhere = stated ? `${next.stated.source} says ${stated}.` : next.stated ? "No settings say so: other checks do not use it." : "";
+  $("chosen").hidden = !next.profile || !next.kicad;
+  $("chosen").querySelector("span").textContent = `Checked for ${next.profile}, chosen on this page. ${elsewhere}`;
+  $("unchoose").textContent = stated ? `Check for ${stated}` : "Check for no workload";
+}
+
+function showChoices(next, before) {
+  showChosen(next);
+  if (before === null) {
     offerProfiles(next.profile).catch(end);
     $("ci").textContent = next.ci;
     if (next.offer) $("offer").hidden = false;
-  }
-  const stated = next.judged ? `as the settings or the board say: ${next.judged}` : "no workload";
-  $("profile").options[0].textContent = next.profile ? "as the settings or the board say" : stated;
+  } else if (before.profile !== next.profile) $("profile").value = next.profile || "";
+  const known = next.stated ? next.stated.profile : next.judged;
+  const stated = known ? `as the settings or the board say: ${known}` : "no workload";
+  $("profile").options[0].textContent = next.profile && !next.stated ? "as the settings or the board say" : stated;
   $("command").textContent = next.command;
   $("settings").textContent = next.settings;
   $("settings-row").hidden = !next.settings || next.has_settings;
@@ -329,8 +346,10 @@ async function showFix(number) {
   rows("fix-lines", fix.lines);
   list("fix-remarks", fix.remarks);
   $("fix-files").replaceChildren(...fix.files.map((file) => difference(file)));
-  $("fix-later").hidden = !fix.later;
-  $("fix-later").querySelector("code").textContent = fix.later;
+  $("fix-later").hidden = !fix.later.what;
+  $("fix-later-what").textContent = fix.later.what;
+  list("fix-classes", fix.later.classes || []);
+  $("fix-later").querySelector("code").textContent = fix.later.command;
   $("fix-consent").hidden = !fix.unsafe;
   $("consent").checked = false;
   allowApplying();
@@ -450,6 +469,7 @@ $("just-look").addEventListener("click", async () => {
 $("offer-ci").addEventListener("click", () => {
   $("ci-row").hidden = !$("ci-row").hidden;
 });
+$("unchoose").addEventListener("click", () => anew("choose", { profile: "" }));
 $("choose").addEventListener("click", () => anew("choose", { profile: $("profile").value }));
 $("write-settings").addEventListener("click", async () => {
   const answer = await post("write-settings");
