@@ -13,9 +13,10 @@ from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_inputs import need_fitted, pads_of_all, part_pads
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
+from stackup_lib.board.references import letters_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
-from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, is_left_out, letters_of
+from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, is_left_out
 from stackup_lib.power.over_frequency.regulators import any_regulator, regulator_kinds
 
 SMALLEST_MM, UNKNOWN_MM = 1.0, 5.0
