@@ -13,10 +13,11 @@ from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.record import record
 from stackwright.ci.boards import base_of, have, touched, tracked_boards
 from stackwright.commands.check.answers import Answer
-from stackwright.commands.check.command import BROKEN, CLEAN, check_all
+from stackwright.commands.check.command import check_all
 from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters import github, gitlab, junit, markdown, sarif, text
 from stackwright.results.checked import Unchecked
+from stackwright.results.exit_reason import BROKEN, CLEAN, untold
 from stackwright.run.paths import relative_to_run
 from stackwright.text.markup import escape
 from stackwright.text.output import complain, show, write_file
@@ -162,11 +163,11 @@ def _log_answer(environment: Mapping[str, str], answer: Answer, said: set[str]) 
         said.add(words)
         return
     _log(environment, text.page(answer.outcome.report, verbose=True).text())
-    if answer.reason:
-        _log(environment, f"{answer.outcome.report.board.path}: {answer.reason}\n")
-    if answer.outcome.falls_short and environment.get("GITHUB_ACTIONS"):
-        path = relative_to_run(answer.outcome.report.board.path)[0]
-        show(github.command("error", path, "Stackwright", answer.outcome.falls_short) + "\n")
+    board = answer.outcome.report.board.path
+    for reason in untold(answer.outcome.exit_reasons):
+        _log(environment, f"{board}: {reason.text}\n")
+        if environment.get("GITHUB_ACTIONS"):
+            show(github.command("error", relative_to_run(board)[0], "Stackwright", reason.text) + "\n")
 
 
 def _log(environment: Mapping[str, str], words: str) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from drc_rules.engine.baseline import Rewritten, board_name, load_baseline, rewrite
 from drc_rules.report.model import Report
 from stackup_lib.core.errors import StackwrightError
-from stackwright.commands.check.command import BROKEN, CLEAN, FOUND, check_one
+from stackwright.commands.check.command import check_one
 from stackwright.commands.check.request import CheckRequest
+from stackwright.results.exit_reason import BROKEN, CLEAN, FOUND
 from stackwright.run.paths import boards_of, find_board
 from stackwright.run.watched import watched
 from stackwright.text.output import check_target, complain, former_of, show, write_over

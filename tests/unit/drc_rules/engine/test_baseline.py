@@ -32,7 +32,7 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence
 from stackwright.cli.app import run
 from stackwright.commands.check.baseline import write_baseline
-from stackwright.commands.check.command import exit_code
+from stackwright.commands.check.exit_reasons import exit_reasons
 from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters import json_, text
 from stackwright.results.checked import Checked
@@ -80,8 +80,8 @@ def test_the_gate_lets_through_what_the_baseline_knows_and_nothing_else() -> Non
     assert [one.key for one in done.fixed] == ["VIA001-/GONE"]
     assert (done.headline, done.verdicts) == (now.headline, now.verdicts)
     assert done.headline_why.endswith("(1 finding accepted)")
-    assert exit_code(done, CheckOptions())[0] == 1
-    assert exit_code(gate(now, [known("/A"), known("/B")]), CheckOptions()) == (0, "")
+    assert exit_reasons(done, CheckOptions())[0].code == 1
+    assert exit_reasons(gate(now, [known("/A"), known("/B")]), CheckOptions()) == ()
 
 
 @pytest.mark.parametrize(("before", "now", "passes"), [(2, 2, True), (2, 1, True), (2, 3, False), (0, 3, True)])
