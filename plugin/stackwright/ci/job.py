@@ -25,7 +25,9 @@ from stackwright.text.words import clean, count, some
 
 PREFIX = "STACKWRIGHT_"
 MOST_RUNS = 20
-"""Runs that GitHub takes in one SARIF file."""
+"""Runs that GitHub takes in one upload, however many files it has (GitHub Docs, "SARIF results exceed limits")."""
+UPLOADS = 5
+"""Files that the action uploads."""
 SUMMARY_LIMIT = 900_000
 """Characters; GitHub drops a step summary above 1 MiB."""
 
@@ -199,14 +201,26 @@ def _summarize(environment: Mapping[str, str], choice: JobChoice, answers: Seque
 
 
 def _write_sarif(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:
-    """Write SARIF without accepted findings: GitHub shows what SARIF calls suppressed as open."""
+    """Write SARIF without accepted findings: GitHub shows what SARIF calls suppressed as open.
+
+    On GitHub there is a file for every 20 boards: `stackwright.sarif`, `stackwright-2.sarif`, ...
+    """
     target = _path(environment, "SARIF")
     if target is None:
         return
-    if len(answers) > MOST_RUNS:
-        complain(ConfigError(str(target), f"holds {len(answers)} boards, GitHub takes {MOST_RUNS}", "split the job"))
-    write_file(target, sarif.render([answer.outcome for answer in answers], with_accepted=False))
-    _output(environment, {"sarif": clean(str(target))})
+    most = MOST_RUNS if environment.get("GITHUB_ACTIONS") else len(answers)
+    for number, start in enumerate(range(0, len(answers), most), start=1):
+        file = target if number == 1 else target.with_stem(f"{target.stem}-{number}")
+        outcomes = [answer.outcome for answer in answers[start : start + most]]
+        write_file(file, sarif.render(outcomes, with_accepted=False))
+        _output(environment, {"sarif" if number == 1 else f"sarif-{number}": clean(str(file))})
+    if left := answers[UPLOADS * most :]:
+        words = f"not uploaded: findings of {count(len(left), 'board')}; share the boards among jobs with `shard`"
+        show(github.command("warning", relative_to_run(_board(left[0]))[0], "Stackwright", words) + "\n")
+
+
+def _board(answer: Answer) -> str:
+    return answer.outcome.path if isinstance(answer.outcome, Unchecked) else answer.outcome.report.board.path
 
 
 def _write_others(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:
