@@ -307,11 +307,23 @@ def test_without_a_base_every_board_is_checked_and_the_log_says_so(repository: R
     repository.base = base
     choice = job.choose(repository.settings(), job._request({}))
     assert len(choice.boards) == 3
-    assert "no commit to compare with" in choice.why
+    assert "there is no base of a pull or merge request" in choice.why
     repository.base = "f" * 40
     choice = job.choose(repository.settings(), job._request({}))
     assert len(choice.boards) == 3
     assert "is not in this clone" in choice.why
+
+
+@needs_git
+def test_a_push_checks_every_board(repository: Repository) -> None:
+    """Else the push after one that broke a board turns the branch green; a pull request checks what it touches."""
+    settings = repository.settings()
+    touch(repository.board(FIT))
+    repository.commit()
+    assert chosen(settings) == [FIT]
+    event = Path(settings["GITHUB_EVENT_PATH"])
+    event.write_text(json.dumps({"before": repository.base, "ref": "refs/heads/main"}), encoding="utf-8")
+    assert chosen(settings) == [BARE, FIT, LOSSY]
 
 
 @needs_git
@@ -336,6 +348,10 @@ def test_the_base_is_found_where_each_host_tells_it(tmp_path: Path) -> None:
     assert base_of({"GITHUB_EVENT_PATH": str(event)}) == b
     assert base_of({"CI_MERGE_REQUEST_DIFF_BASE_SHA": a, "CI_COMMIT_BEFORE_SHA": b}) == a
     assert base_of({"CI_COMMIT_BEFORE_SHA": "0" * 40}) is None
+    assert base_of({"GITHUB_EVENT_PATH": str(event), "CI_COMMIT_BEFORE_SHA": a}, of_push=False) == b
+    event.write_text(json.dumps({"before": a}), encoding="utf-8")
+    assert base_of({"GITHUB_EVENT_PATH": str(event), "CI_COMMIT_BEFORE_SHA": a}, of_push=False) is None
+    assert base_of({"STACKWRIGHT_BASE": b}, of_push=False) == b
     event.write_text("[", encoding="utf-8")
     assert base_of({"GITHUB_EVENT_PATH": str(event)}) is None
 

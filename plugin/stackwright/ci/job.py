@@ -65,7 +65,7 @@ def run_job(environment: Mapping[str, str]) -> int:
 
 
 def choose(environment: Mapping[str, str], request: CheckRequest) -> JobChoice:
-    """Return the boards to check: those that the event touches, or all where that is not known; of them, our share.
+    """Return the boards to check: those that a pull request touches, else all; of them, our share.
 
     `STACKWRIGHT_SHARD=2/8` is the second of eight jobs that share the work: every eighth board, from the second on.
     """
@@ -97,9 +97,9 @@ def _touched(environment: Mapping[str, str], request: CheckRequest) -> JobChoice
     everything = f"{count(len(boards), 'board')} to check"
     if not changed_only:
         return JobChoice(boards, f"{everything}.", complete=True)
-    base = base_of(environment)
+    base = base_of(environment, of_push=False)  # green after a push says that every board is, not the last change alone
     if base is None:
-        return JobChoice(boards, f"{everything}: this event has no commit to compare with.", complete=True)
+        return JobChoice(boards, f"{everything}: there is no base of a pull or merge request.", complete=True)
     if not have(base, fetch=_flag(environment, "FETCH_BASE", default=False)):
         return JobChoice(boards, f"{everything}: commit {base[:12]} is not in this clone.", complete=True)
     changed = touched(boards, base, request.shared_files())
