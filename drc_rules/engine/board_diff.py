@@ -70,7 +70,7 @@ class BoardDiff(Frozen):
         links: those whose mean impedance moved.
         workloads: that each state was checked for, "" without one.
         new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed, what became more
-            severe, or is about more pairs of nets, pins, holes or nets, is new.
+            severe, is about more pairs of nets, pins, holes or nets, or is no longer accepted, is new.
         not_required: findings of requirements that no longer apply, as those of another workload: they are not fixed.
         newly_accepted: findings that are accepted now, and were not before; they are not new.
     """
@@ -107,11 +107,15 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
     """Compare two checked states of a board."""
     old, new = before.report, after.report
     rank = {finding.key: finding.severity.rank for finding in _all(old)}
-    known = {one.key: one for one in known_findings(old)}
+    known = {one.key: one for one in _known(old)}
     gone = tuple(_gone(old, new))
     required = {verdict.clause.id for verdict in new.verdicts}
     accepted = {one.finding.key for one in old.accepted}
-    came = tuple(f for f in new.findings if f.severity.rank > rank.get(f.key, -1) or not known[f.key].covers(f))
+    came = tuple(
+        f
+        for f in new.findings
+        if f.severity.rank > rank.get(f.key, -1) or f.key in accepted or not known[f.key].covers(f)
+    )
     return BoardDiff(
         before=old.board.path,
         after=new.board.path,
@@ -134,8 +138,8 @@ def _workload(report: Report) -> str:
     return PurePath(report.profile).name if report.profile else ""
 
 
-def known_findings(report: Report) -> tuple[Remembered, ...]:
-    """Return every finding of a report, accepted ones too, as a gate remembers them."""
+def _known(report: Report) -> tuple[Remembered, ...]:
+    """Return every finding of a report, accepted ones too, as a baseline remembers them."""
     return tuple({f.key: Remembered.of(f) for f in _all(report)}.values())
 
 
@@ -147,7 +151,7 @@ def _all(report: Report) -> Iterator[Finding]:
 def _gone(old: Report, new: Report) -> Iterator[KnownFinding]:
     present = {finding.key for finding in _all(new)}
     undecided = {v.clause.id for v in new.verdicts if v.undecided}
-    for one in known_findings(old):
+    for one in _known(old):
         if one.key not in present and one.clause not in undecided:
             yield one.plain()
 

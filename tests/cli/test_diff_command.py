@@ -168,6 +168,33 @@ def test_what_another_workload_does_not_require_is_not_fixed(
     assert "0 new, 0 fixed, 1 unchanged, 2 newly accepted\n" in capsys.readouterr().out
 
 
+def accept_the_prepreg(repository: Path, expires: str) -> None:
+    settings = repository / "hardware" / "stackwright.toml"
+    text = settings.read_text(encoding="utf-8").partition("\n[[suppress]]")[0]
+    table = 'code = "MAT001"\nobject = "*"\nreason = "agreed"\nowner = "rk"\n' if expires else ""
+    settings.write_text(text + (f"\n[[suppress]]\n{table}expires = {expires}\n" if expires else ""), encoding="utf-8")
+    git(repository, "commit", "-qam", f"expires {expires}", "--allow-empty")
+
+
+@pytest.mark.slow
+def test_what_a_suppression_accepted_counts_when_it_expires_or_goes(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with a baseline, which holds no accepted findings; what never was accepted stays known."""
+    accept_the_prepreg(repository, "2020-01-31")
+    assert run(["check", CARD, "--against", "HEAD", "-q"]) == 1  # expired before and after
+    accept_the_prepreg(repository, "2999-01-31")
+    assert run(["check", CARD, "--against", "HEAD", "-q"]) == 0
+    assert run(["check", CARD, "--against", "HEAD~1", "-q"]) == 0
+    accept_the_prepreg(repository, "")
+    assert run(["check", CARD, "--against", "HEAD~1", "-q"]) == 1
+    assert run(["check", CARD, "--against", "HEAD", "-q"]) == 0
+    assert run(["check", CARD, "--against", "HEAD~1", "-q", "--no-suppressions"]) == 0
+    capsys.readouterr()
+    assert run(["diff", "HEAD~1", "HEAD", CARD]) == 1
+    assert "2 new, 0 fixed, 1 unchanged\n" in capsys.readouterr().out
+
+
 def test_the_settings_are_those_of_the_commit(repository: Path) -> None:
     """A board of last year is judged by what was declared of it last year."""
     (repository / "hardware" / "stackwright.toml").write_text('profile = "edge"\n', encoding="utf-8")

@@ -19,7 +19,7 @@ import numpy as np  # noqa: F401 - for its time, see above
 
 from drc_rules.engine.check import CheckUp, check_board, check_up, find_config
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Report
+from drc_rules.report.model import Remembered, Report
 from drc_rules.settings.config import CheckOptions, Config
 from stackup_lib.core.background_process import sharing_cores
 from stackup_lib.core.errors import StackwrightError
@@ -247,16 +247,21 @@ def _is_worth_two(board: Path, request: CheckRequest) -> bool:
 
 
 def _against(commit: str, board: Path, report: Report, config: Path | None, overrides: Overrides) -> Report:
-    """Set apart what a commit already had; a board that is new in the repository has nothing to lean on."""
+    """Set apart what a commit already had; a board that is new in the repository has nothing to lean on.
+
+    What the commit accepts by `[[suppress]]` counts again when the table expires or goes.
+    """
     from drc_rules.engine.baseline import gate
-    from drc_rules.engine.board_diff import known_findings
+    from drc_rules.engine.suppressions import never_suppressed
     from stackwright.run import revisions
 
     if not revisions.has_board(commit, board):
         return report
     with revisions.board_at(commit, board) as path:
-        former = check_board(path, config=find_config(path, config), overrides=overrides, tables=False)
-    gated = gate(report, known_findings(former), reason=f"already in {commit}")
+        settings = find_config(path, config)
+        former = check_board(path, config=settings, overrides=overrides, tables=False)
+    known = never_suppressed(former, settings.suppress if overrides.suppress else ())
+    gated = gate(report, [Remembered.of(finding) for finding in known], reason=f"already in {commit}")
     return gated.model_copy(update={"fixed": ()})  # no baseline to take them out of; `stackwright diff` shows them
 
 
