@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from pathlib import PurePath
 from typing import Literal
 
-from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
+from drc_rules.analysis.impedance.line_effects import LineEffect, changed, line_effects
 from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.check import CheckUp
@@ -44,6 +44,7 @@ class LinkChange(Frozen):
 
 
 NOT_CHECKED = "not checked"
+NO_BOARD = "no board"
 
 
 class VerdictChange(Frozen):
@@ -68,6 +69,7 @@ class BoardDiff(Frozen):
         rows: of the stackup, top to bottom.
         lines: what the old board's routed geometries have in both stackups.
         links: those whose mean impedance moved.
+        headlines: of each state; `no board` for the old one where there was none.
         workloads: that each state was checked for, "" without one.
         new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed, what became more
             severe, is about more pairs of nets, pins, holes or nets, or is no longer accepted, is new.
@@ -95,6 +97,13 @@ class BoardDiff(Frozen):
         parts = [f"{len(self.new)} new", f"{len(self.fixed)} fixed", f"{self.unchanged} unchanged"]
         parts += [f"{len(self.not_required)} no longer required"] if self.not_required else []
         return ", ".join([*parts, *([f"{self.newly_accepted} newly accepted"] if self.newly_accepted else [])])
+
+    @property
+    def is_unchanged(self) -> bool:
+        """True where nothing differs that a reader would see."""
+        moved = (self.rows, self.links, self.verdicts, self.new, self.fixed, self.not_required, self.newly_accepted)
+        same = self.headlines[0] == self.headlines[1] and self.workloads[0] == self.workloads[1]
+        return same and not any(moved) and not changed(self.lines)
 
     @property
     def changed_workload(self) -> str:
@@ -130,6 +139,29 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
         not_required=tuple(one for one in gone if one.clause not in required),
         unchanged=len(new.findings) - len(came),
         newly_accepted=sum(one.finding.key not in accepted for one in new.accepted),
+    )
+
+
+def new_board(before: str, after: CheckUp) -> BoardDiff:
+    """Return what a board brings that was not there before: its stackup and every finding.
+
+    `before` is what the page calls the old state.
+    """
+    report = after.report
+    return BoardDiff(
+        before=before,
+        after=report.board.path,
+        headlines=(NO_BOARD, report.headline.value),
+        workloads=(_workload(report), _workload(report)),
+        rows=tuple(row_changes(None, stackup_view(after.context))),
+        lines=(),
+        links=(),
+        verdicts=(),
+        new=report.findings,
+        fixed=(),
+        not_required=(),
+        unchanged=0,
+        newly_accepted=len(report.accepted),
     )
 
 
