@@ -145,6 +145,24 @@ def test_a_board_that_is_new_to_the_baseline_needs_growing_too() -> None:
     assert done.baseline.boards["a"] == (known("/A"),)
 
 
+def test_a_board_that_is_gone_leaves_the_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else a new board at its path starts with findings accepted; boards that are there, checked or not, stay."""
+    for name in ("one", "two", "Gera\u0308t"):  # the last as macOS may write it
+        shutil.copytree(BOARDS / LOSSY, tmp_path / name)
+    target = tmp_path / "known.json"
+    assert write_baseline([tmp_path], target, CheckRequest(), update=False) == 0
+    names = [name for name in load_baseline(target).boards if not name.startswith("one/")]
+    shutil.rmtree(tmp_path / "one")
+    capsys.readouterr()
+    assert write_baseline([tmp_path / "two"], target, CheckRequest(), update=False) == 0
+    said = capsys.readouterr().out
+    assert f"no board  one/{LOSSY}.kicad_pcb is not there any more: 3 findings" in " ".join(said.split(" ")).replace(
+        "\n", ""
+    )
+    assert "3 findings known, 3 gone and removed" in said
+    assert list(load_baseline(target).boards) == names
+
+
 def test_an_accepted_finding_does_not_enter_the_baseline() -> None:
     suppressed = Accepted(finding=finding("/S"), by="suppression", reason="r", owner="o")
     done = rewrite(None, {"b": report(findings=(), accepted=(suppressed,))}, grow=False)
