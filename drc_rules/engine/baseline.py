@@ -5,6 +5,7 @@ Findings are known by their structural keys, so moved lines, a new KiCad version
 
 import json
 import os
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -90,6 +91,7 @@ class Rewritten:
 
     Attributes:
         removed: known findings that are gone.
+        missing: boards that are gone with their known findings, by name, with the number of these.
         refused: new findings, which are not added; empty when growing is allowed.
     """
 
@@ -97,17 +99,22 @@ class Rewritten:
     kept: int
     removed: tuple[Remembered, ...]
     refused: tuple[Finding, ...]
+    missing: Mapping[str, int]
 
 
-def rewrite(old: Baseline | None, reports: Mapping[str, Report], *, grow: bool) -> Rewritten:
+def rewrite(
+    old: Baseline | None, reports: Mapping[str, Report], *, grow: bool, missing: Iterable[str] = ()
+) -> Rewritten:
     """Return the baseline without what has gone; new findings come in only where there was none, or with `grow`.
 
     Args:
         old: the present baseline; None when there is none.
         reports: complete reports (not gated by a baseline) by the board's name; other boards stay as they are.
         grow: add new findings.
+        missing: names of boards that are not there any more.
     """
     boards = dict(old.boards) if old else {}
+    left = {name: len(boards.pop(name)) for name in missing if name in boards and name not in reports}
     removed: list[Remembered] = []
     refused: list[Finding] = []
     kept = 0
@@ -123,7 +130,25 @@ def rewrite(old: Baseline | None, reports: Mapping[str, Report], *, grow: bool) 
         removed += gone
         kept += len(staying) + len(added)
         boards[name] = (*staying, *_known(added))
-    return Rewritten(Baseline(boards=boards), kept, tuple(removed), tuple(refused))
+    return Rewritten(Baseline(boards=boards), kept, tuple(removed), tuple(refused), left)
+
+
+def missing_boards(known: Baseline, path: Path) -> tuple[str, ...]:
+    """Return the names of a baseline's boards whose files are not there any more; `path` is the baseline's."""
+    return tuple(name for name in known.boards if not _is_there(path.resolve().parent, name))
+
+
+def _is_there(folder: Path, name: str) -> bool:
+    """Tell whether a file exists, or cannot be looked up; `name` is composed, the disk's may be decomposed."""
+    for form in ("NFC", "NFD"):
+        try:
+            (folder / unicodedata.normalize(form, name)).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            return True
+        return True
+    return False
 
 
 def _known(findings: Iterable[Finding]) -> list[Remembered]:

@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from pathlib import PurePath
 from typing import Literal
 
-from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
+from drc_rules.analysis.impedance.line_effects import LineEffect, changed, line_effects
 from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.check import CheckUp
@@ -44,6 +44,7 @@ class LinkChange(Frozen):
 
 
 NOT_CHECKED = "not checked"
+NO_BOARD = "no board"
 
 
 class VerdictChange(Frozen):
@@ -68,9 +69,10 @@ class BoardDiff(Frozen):
         rows: of the stackup, top to bottom.
         lines: what the old board's routed geometries have in both stackups.
         links: those whose mean impedance moved.
+        headlines: of each state; `no board` for the old one where there was none.
         workloads: that each state was checked for, "" without one.
         new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed, what became more
-            severe, or is about more pairs of nets, pins, holes or nets, is new.
+            severe, is about more pairs of nets, pins, holes or nets, or is no longer accepted, is new.
         not_required: findings of requirements that no longer apply, as those of another workload: they are not fixed.
         newly_accepted: findings that are accepted now, and were not before; they are not new.
     """
@@ -97,6 +99,13 @@ class BoardDiff(Frozen):
         return ", ".join([*parts, *([f"{self.newly_accepted} newly accepted"] if self.newly_accepted else [])])
 
     @property
+    def is_unchanged(self) -> bool:
+        """True where nothing differs that a reader would see."""
+        moved = (self.rows, self.links, self.verdicts, self.new, self.fixed, self.not_required, self.newly_accepted)
+        same = self.headlines[0] == self.headlines[1] and self.workloads[0] == self.workloads[1]
+        return same and not any(moved) and not changed(self.lines)
+
+    @property
     def changed_workload(self) -> str:
         """The workloads as one phrase where they differ, else ""."""
         was, now = (one or "none" for one in self.workloads)
@@ -107,11 +116,15 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
     """Compare two checked states of a board."""
     old, new = before.report, after.report
     rank = {finding.key: finding.severity.rank for finding in _all(old)}
-    known = {one.key: one for one in known_findings(old)}
+    known = {one.key: one for one in _known(old)}
     gone = tuple(_gone(old, new))
     required = {verdict.clause.id for verdict in new.verdicts}
     accepted = {one.finding.key for one in old.accepted}
-    came = tuple(f for f in new.findings if f.severity.rank > rank.get(f.key, -1) or not known[f.key].covers(f))
+    came = tuple(
+        f
+        for f in new.findings
+        if f.severity.rank > rank.get(f.key, -1) or f.key in accepted or not known[f.key].covers(f)
+    )
     return BoardDiff(
         before=old.board.path,
         after=new.board.path,
@@ -129,13 +142,36 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
     )
 
 
+def new_board(before: str, after: CheckUp) -> BoardDiff:
+    """Return what a board brings that was not there before: its stackup and every finding.
+
+    `before` is what the page calls the old state.
+    """
+    report = after.report
+    return BoardDiff(
+        before=before,
+        after=report.board.path,
+        headlines=(NO_BOARD, report.headline.value),
+        workloads=(_workload(report), _workload(report)),
+        rows=tuple(row_changes(None, stackup_view(after.context))),
+        lines=(),
+        links=(),
+        verdicts=(),
+        new=report.findings,
+        fixed=(),
+        not_required=(),
+        unchanged=0,
+        newly_accepted=len(report.accepted),
+    )
+
+
 def _workload(report: Report) -> str:
     """Return the profile's name, of one's own the name of its file: a commit's lies in a temporary folder."""
     return PurePath(report.profile).name if report.profile else ""
 
 
-def known_findings(report: Report) -> tuple[Remembered, ...]:
-    """Return every finding of a report, accepted ones too, as a gate remembers them."""
+def _known(report: Report) -> tuple[Remembered, ...]:
+    """Return every finding of a report, accepted ones too, as a baseline remembers them."""
     return tuple({f.key: Remembered.of(f) for f in _all(report)}.values())
 
 
@@ -147,7 +183,7 @@ def _all(report: Report) -> Iterator[Finding]:
 def _gone(old: Report, new: Report) -> Iterator[KnownFinding]:
     present = {finding.key for finding in _all(new)}
     undecided = {v.clause.id for v in new.verdicts if v.undecided}
-    for one in known_findings(old):
+    for one in _known(old):
         if one.key not in present and one.clause not in undecided:
             yield one.plain()
 

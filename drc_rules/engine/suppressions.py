@@ -38,8 +38,7 @@ def accept(
     Raises:
         ConfigError: a suppression names a rule that does not exist.
     """
-    board = composed(report.board.path.rpartition("/")[2])
-    here = [(n, one) for n, one in enumerate(suppressions) if one.board is None or matches(composed(one.board), board)]
+    here = [(n, one) for n, one in enumerate(suppressions) if _is_about(one, report)]
     for n, one in here:
         _need_code(one, f"{where}, [[suppress]] {n + 1}")
     active = [one for _, one in here if one.expires is None or today <= one.expires]
@@ -58,6 +57,22 @@ def accept(
             "headline_why": with_accepted(report, len(accepted)),
         }
     )
+
+
+def never_suppressed(report: Report, suppressions: Iterable[Suppression]) -> tuple[Finding, ...]:
+    """Return the findings that no suppression accepts, nor accepted before it expired.
+
+    Args:
+        report: that `accept` returned.
+        suppressions: the same as it had.
+    """
+    here = [one for one in suppressions if _is_about(one, report)]
+    return tuple(finding for finding in report.findings if _first(here, finding) is None)
+
+
+def _is_about(one: Suppression, report: Report) -> bool:
+    board = composed(report.board.path.rpartition("/")[2])
+    return one.board is None or matches(composed(one.board), board)
 
 
 def _need_code(one: Suppression, where: str) -> None:

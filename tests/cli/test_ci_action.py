@@ -17,6 +17,8 @@ from stackup_lib.core.errors import StackwrightError
 from stackwright.ci import job
 from stackwright.ci.boards import base_of
 from stackwright.cli.app import run
+from stackwright.commands.check.answers import Answer
+from stackwright.results.checked import Unchecked
 from stackwright.run.paths import boards_of, boards_touched
 from tests.support.boards import BOARDS, board_file
 from tests.support.git import git
@@ -305,11 +307,23 @@ def test_without_a_base_every_board_is_checked_and_the_log_says_so(repository: R
     repository.base = base
     choice = job.choose(repository.settings(), job._request({}))
     assert len(choice.boards) == 3
-    assert "no commit to compare with" in choice.why
+    assert "there is no base of a pull or merge request" in choice.why
     repository.base = "f" * 40
     choice = job.choose(repository.settings(), job._request({}))
     assert len(choice.boards) == 3
     assert "is not in this clone" in choice.why
+
+
+@needs_git
+def test_a_push_checks_every_board(repository: Repository) -> None:
+    """Else the push after one that broke a board turns the branch green; a pull request checks what it touches."""
+    settings = repository.settings()
+    touch(repository.board(FIT))
+    repository.commit()
+    assert chosen(settings) == [FIT]
+    event = Path(settings["GITHUB_EVENT_PATH"])
+    event.write_text(json.dumps({"before": repository.base, "ref": "refs/heads/main"}), encoding="utf-8")
+    assert chosen(settings) == [BARE, FIT, LOSSY]
 
 
 @needs_git
@@ -334,6 +348,10 @@ def test_the_base_is_found_where_each_host_tells_it(tmp_path: Path) -> None:
     assert base_of({"GITHUB_EVENT_PATH": str(event)}) == b
     assert base_of({"CI_MERGE_REQUEST_DIFF_BASE_SHA": a, "CI_COMMIT_BEFORE_SHA": b}) == a
     assert base_of({"CI_COMMIT_BEFORE_SHA": "0" * 40}) is None
+    assert base_of({"GITHUB_EVENT_PATH": str(event), "CI_COMMIT_BEFORE_SHA": a}, of_push=False) == b
+    event.write_text(json.dumps({"before": a}), encoding="utf-8")
+    assert base_of({"GITHUB_EVENT_PATH": str(event), "CI_COMMIT_BEFORE_SHA": a}, of_push=False) is None
+    assert base_of({"STACKWRIGHT_BASE": b}, of_push=False) == b
     event.write_text("[", encoding="utf-8")
     assert base_of({"GITHUB_EVENT_PATH": str(event)}) is None
 
@@ -357,6 +375,45 @@ def test_the_job_leaves_sarif_a_summary_and_the_exit_code(repository: Repository
     assert "2 of 3 boards changed since" in summary
     assert "## ❌ Not fit: hw/training" in summary
     assert "## ✅ Fit: hw/inference" in summary
+
+
+def many_answers(number: int) -> list[Answer]:
+    error = StackwrightError("x", "cannot be read", "check it")
+    return [Answer(Unchecked(f"hw/b{k}.kicad_pcb", error), 2) for k in range(number)]
+
+
+@pytest.mark.parametrize(("boards", "sizes", "left"), [(20, [20], 0), (21, [20, 1], 0), (105, [20] * 5 + [5], 5)])
+def test_no_upload_to_github_holds_more_runs_than_it_takes(
+    tmp_path: Path, boards: int, sizes: list[int], left: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It rejects a file of 21 runs, and the files of one upload together, by their number; each run has its own id."""
+    settings = {"STACKWRIGHT_SARIF": str(tmp_path / "s.sarif"), "GITHUB_OUTPUT": str(tmp_path / "output")}
+    job._write_sarif({**settings, "GITHUB_ACTIONS": "true"}, many_answers(boards))
+    lines = (tmp_path / "output").read_text(encoding="utf-8").splitlines()
+    files = dict(line.split("=", 1) for line in lines)
+    assert list(files) == ["sarif", *(f"sarif-{number}" for number in range(2, len(sizes) + 1))]
+    runs = [json.loads(Path(file).read_text(encoding="utf-8"))["runs"] for file in files.values()]
+    assert [len(part) for part in runs] == sizes
+    assert len({run["automationDetails"]["id"] for part in runs for run in part}) == boards
+    said = capsys.readouterr().out
+    assert (f"not uploaded: findings of {left} boards" in said) == bool(left)
+    assert said.startswith("::warning file=hw/b100.kicad_pcb" if left else "")
+
+
+def test_elsewhere_one_file_holds_every_board(tmp_path: Path) -> None:
+    """Only GitHub counts runs."""
+    job._write_sarif({"STACKWRIGHT_SARIF": str(tmp_path / "s.sarif")}, many_answers(25))
+    assert [path.name for path in tmp_path.iterdir()] == ["s.sarif"]
+    assert len(json.loads((tmp_path / "s.sarif").read_text(encoding="utf-8"))["runs"]) == 25
+
+
+def test_the_action_uploads_every_file_that_the_job_announces() -> None:
+    steps = ACTION.read_text(encoding="utf-8").split("github/codeql-action/upload-sarif@")[1:]
+    named = [re.search(r"sarif_file: \$\{\{ steps\.check\.outputs\.([a-z0-9-]+) \}\}", step) for step in steps]
+    expected = ["sarif", *(f"sarif-{number}" for number in range(2, job.UPLOADS + 1))]
+    assert [name[1] for name in named if name] == expected
+    conditions = re.findall(r"if: .*outputs\.(sarif[-0-9]*) != ''", ACTION.read_text(encoding="utf-8"))
+    assert conditions == expected
 
 
 @needs_git

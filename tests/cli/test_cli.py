@@ -21,13 +21,14 @@ from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Coverage, RuleCrash
 from drc_rules.rules.rule import all_rules
-from drc_rules.settings.config import load_config, parse_config
+from drc_rules.settings.config import CheckOptions, load_config, parse_config
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
 from stackwright import __version__
 from stackwright.commands.check.answers import Answer, verdict_table
-from stackwright.commands.check.command import exit_code
+from stackwright.commands.check.exit_reasons import exit_reasons
 from stackwright.results.checked import Checked, Unchecked
+from stackwright.results.exit_reason import FOUND, ExitCause, ExitReason
 from stackwright.text.page import plain_console
 from tests.house.test_imports import environment
 from tests.support.boards import BOARDS, board_file
@@ -131,7 +132,8 @@ def test_the_table_of_several_boards_fits_the_terminal(tmp_path: Path) -> None:
     report = check_board(mini_file(tmp_path, {"size_mm": [40, 30]}))
     path = f"hardware/{'long' * 8}/board.kicad_pcb"
     named = report.model_copy(update={"board": report.board.model_copy(update={"path": path})})
-    answers = [Answer(Checked(named, None, "1" * 64), 1)]
+    reason = ExitReason(ExitCause.FINDINGS, FOUND, "findings, error or above", is_plain=True)
+    answers = [Answer(Checked(named, None, "1" * 64, exit_reasons=(reason,)), 1)]
     answers.append(Answer(Unchecked("no.kicad_pcb", StackwrightError("no.kicad_pcb", "no such file", "")), 2))
 
     wide, narrow = (verdict_table(answers, width).text(plain_console(width)) for width in (120, 80))
@@ -273,6 +275,19 @@ def test_coverage_below_what_is_asked_is_1_and_says_why() -> None:
     assert run("check", BOARDS / FIT, "--min-coverage", "100").code == 0
 
 
+@pytest.mark.parametrize(("decided", "said"), [(9796, "97.9"), (9799, "97.9"), (9700, "97.0"), (0, "0.0")])
+def test_a_coverage_below_its_minimum_is_not_rounded_up_to_it(decided: int, said: str) -> None:
+    """97.96 % is less than 98 %, and says so."""
+    report = check_board(board_file(FIT))
+    cover = Coverage(decided=decided, total=10000, clauses_without_rule=0)
+    short = report.model_copy(update={"coverage": cover})
+    options = CheckOptions(min_coverage_pct=98, fail_on="never")
+    text = exit_reasons(short, options)[-1].text
+    assert text.startswith(f"coverage is {said} %, below the minimum of 98 %")
+    enough = report.model_copy(update={"coverage": cover.model_copy(update={"decided": 9800})})
+    assert exit_reasons(enough, options) == ()
+
+
 @pytest.mark.slow
 def test_coverage_that_only_short_pairs_lower_asks_for_no_data() -> None:
     """Nothing is missing of the board: one USB pair is too short to be judged, and both outputs say so."""
@@ -319,9 +334,9 @@ def test_a_rule_that_broke_is_2() -> None:
     empty = report.model_copy(update={"coverage": Coverage(decided=0, total=3, clauses_without_rule=0)})
     options = load_config(BOARDS / FIT / "stackwright.toml").check
 
-    assert exit_code(report, options)[0] == 0
-    assert exit_code(broke, options)[0] == 2
-    assert exit_code(empty, options.model_copy(update={"fail_on": "never"}))[0] == 2
+    assert exit_reasons(report, options) == ()
+    assert exit_reasons(broke, options)[0].code == 2
+    assert exit_reasons(empty, options.model_copy(update={"fail_on": "never"}))[0].code == 2
 
 
 @pytest.mark.slow

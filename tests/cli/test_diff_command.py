@@ -168,6 +168,98 @@ def test_what_another_workload_does_not_require_is_not_fixed(
     assert "0 new, 0 fixed, 1 unchanged, 2 newly accepted\n" in capsys.readouterr().out
 
 
+def accept_the_prepreg(repository: Path, expires: str) -> None:
+    settings = repository / "hardware" / "stackwright.toml"
+    text = settings.read_text(encoding="utf-8").partition("\n[[suppress]]")[0]
+    table = 'code = "MAT001"\nobject = "*"\nreason = "agreed"\nowner = "rk"\n' if expires else ""
+    settings.write_text(text + (f"\n[[suppress]]\n{table}expires = {expires}\n" if expires else ""), encoding="utf-8")
+    git(repository, "commit", "-qam", f"expires {expires}", "--allow-empty")
+
+
+@pytest.mark.slow
+def test_what_a_suppression_accepted_counts_when_it_expires_or_goes(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with a baseline, which holds no accepted findings; what never was accepted stays known."""
+    accept_the_prepreg(repository, "2020-01-31")
+    assert run(["check", CARD, "--against", "HEAD", "-q"]) == 1  # expired before and after
+    accept_the_prepreg(repository, "2999-01-31")
+    assert run(["check", CARD, "--against", "HEAD", "-q"]) == 0
+    assert run(["check", CARD, "--against", "HEAD~1", "-q"]) == 0
+    accept_the_prepreg(repository, "")
+    assert run(["check", CARD, "--against", "HEAD~1", "-q"]) == 1
+    assert run(["check", CARD, "--against", "HEAD", "-q"]) == 0
+    assert run(["check", CARD, "--against", "HEAD~1", "-q", "--no-suppressions"]) == 0
+    capsys.readouterr()
+    assert run(["diff", "HEAD~1", "HEAD", CARD]) == 1
+    assert "2 new, 0 fixed, 1 unchanged\n" in capsys.readouterr().out
+
+
+def add_board(repository: Path, name: str, folder: str = "hardware") -> None:
+    """Commit the fit board under another name."""
+    (repository / folder).mkdir(exist_ok=True)
+    for suffix in (".kicad_pcb", ".kicad_pro"):
+        shutil.copy(BOARDS / FIT / f"{FIT}{suffix}", repository / folder / f"{name}{suffix}")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", name)
+
+
+@pytest.mark.slow
+def test_a_folder_of_several_boards_is_one_comment(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Boards that differ with all that differs, the others by name; a new one has all its findings new."""
+    add_board(repository, "same")
+    put(repository, FIT)
+    git(repository, "commit", "-qam", "right again")
+    put(repository, LOSSY)
+    add_board(repository, "young", "hardware/new")
+    shutil.copy(repository / "hardware" / "same.kicad_pcb", repository / "hardware" / "untracked.kicad_pcb")
+    assert run(["diff", "HEAD~1", "HEAD", "hardware", "--format", "markdown"]) == 1
+    said = capsys.readouterr().out
+    assert "Fit → not fit: HEAD:hardware/card.kicad\\_pcb" in said
+    assert "No board → " in said
+    assert "HEAD:hardware/new/young.kicad\\_pcb" in said
+    assert "- As before: HEAD:hardware/same.kicad\\_pcb\n" in said
+    assert "untracked" not in said
+    assert run(["diff", "HEAD", "hardware"]) == 0
+    said = capsys.readouterr().out
+    assert "As before: hardware/card.kicad_pcb\n" in said
+    assert "NO BOARD -> " in said  # the file that is not tracked
+
+
+@pytest.mark.slow
+def test_a_board_of_several_that_cannot_be_compared_is_told_and_the_others_go_on(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_board(repository, "same")
+    (repository / CARD).write_text("(nothing)", encoding="utf-8")
+    assert run(["diff", "HEAD", "hardware", "-o", "x.txt"]) == 2
+    written = (repository / "x.txt").read_text(encoding="utf-8")
+    assert "Not compared: hardware/card.kicad_pcb: " in written
+    assert "As before: hardware/same.kicad_pcb" in written
+    assert "error: hardware/card.kicad_pcb: " in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_board_that_the_old_commit_lacks_is_new_as_a_whole(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A job that comments on a pull request must not fail on exactly the new boards."""
+    put(repository, LOSSY)
+    for suffix in (".kicad_pcb", ".kicad_pro"):
+        shutil.copy(repository / CARD.replace(".kicad_pcb", suffix), repository / "hardware" / f"second{suffix}")
+    second = "hardware/second.kicad_pcb"
+    assert run(["diff", "HEAD", second]) == 1
+    said = capsys.readouterr().out
+    assert "NO BOARD -> NOT FIT" in said
+    assert "3 new, 0 fixed, 0 unchanged" in said
+    assert run(["diff", "HEAD", second, "--json", "--fail-on", "never"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    jsonschema.validate(data, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert data["diff"]["headlines"] == ["no board", "not fit"]
+    with pytest.raises(StackwrightError, match=r"^HEAD:hardware/second\.kicad_pcb: is not in that commit"):
+        run(["diff", "HEAD", second, "--html", "-o", "x.html"])
+
+
 def test_the_settings_are_those_of_the_commit(repository: Path) -> None:
     """A board of last year is judged by what was declared of it last year."""
     (repository / "hardware" / "stackwright.toml").write_text('profile = "edge"\n', encoding="utf-8")

@@ -79,15 +79,19 @@ def touched(boards: Iterable[str], base: str, shared: Iterable[Path] = ()) -> li
     ]
 
 
-def base_of(environment: Mapping[str, str]) -> str | None:
-    """Return the commit that a GitHub or GitLab job compares with; None where the event has none."""
+def base_of(environment: Mapping[str, str], *, of_push: bool = True) -> str | None:
+    """Return the commit that a GitHub or GitLab job compares with; None where the event has none.
+
+    `of_push`: of a push the commit before it, as well as the base of a pull or merge request.
+    """
     candidates: list[object] = [environment.get("STACKWRIGHT_BASE", "")]
     if environment.get("GITHUB_EVENT_PATH"):
         event = _event(Path(environment["GITHUB_EVENT_PATH"]))
         request = event.get("pull_request")
         base = request.get("base") if isinstance(request, dict) else None
-        candidates += [base.get("sha") if isinstance(base, dict) else None, event.get("before")]
-    candidates += [environment.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"), environment.get("CI_COMMIT_BEFORE_SHA")]
+        candidates += [base.get("sha") if isinstance(base, dict) else None, event.get("before") if of_push else None]
+    candidates += [environment.get("CI_MERGE_REQUEST_DIFF_BASE_SHA")]
+    candidates += [environment.get("CI_COMMIT_BEFORE_SHA") if of_push else None]
     commits = [c for c in candidates if isinstance(c, str) and COMMIT.fullmatch(c) and c.strip("0")]
     return commits[0] if commits else None
 

@@ -13,10 +13,11 @@ from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.record import record
 from stackwright.ci.boards import base_of, have, touched, tracked_boards
 from stackwright.commands.check.answers import Answer
-from stackwright.commands.check.command import BROKEN, CLEAN, check_all
+from stackwright.commands.check.command import check_all
 from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters import github, gitlab, junit, markdown, sarif, text
 from stackwright.results.checked import Unchecked
+from stackwright.results.exit_reason import BROKEN, CLEAN, untold
 from stackwright.run.paths import relative_to_run
 from stackwright.text.markup import escape
 from stackwright.text.output import complain, show, write_file
@@ -24,7 +25,9 @@ from stackwright.text.words import clean, count, some
 
 PREFIX = "STACKWRIGHT_"
 MOST_RUNS = 20
-"""Runs that GitHub takes in one SARIF file."""
+"""Runs that GitHub takes in one upload, however many files it has (GitHub Docs, "SARIF results exceed limits")."""
+UPLOADS = 5
+"""Files that the action uploads."""
 SUMMARY_LIMIT = 900_000
 """Characters; GitHub drops a step summary above 1 MiB."""
 
@@ -62,7 +65,7 @@ def run_job(environment: Mapping[str, str]) -> int:
 
 
 def choose(environment: Mapping[str, str], request: CheckRequest) -> JobChoice:
-    """Return the boards to check: those that the event touches, or all where that is not known; of them, our share.
+    """Return the boards to check: those that a pull request touches, else all; of them, our share.
 
     `STACKWRIGHT_SHARD=2/8` is the second of eight jobs that share the work: every eighth board, from the second on.
     """
@@ -94,9 +97,9 @@ def _touched(environment: Mapping[str, str], request: CheckRequest) -> JobChoice
     everything = f"{count(len(boards), 'board')} to check"
     if not changed_only:
         return JobChoice(boards, f"{everything}.", complete=True)
-    base = base_of(environment)
+    base = base_of(environment, of_push=False)  # green after a push says that every board is, not the last change alone
     if base is None:
-        return JobChoice(boards, f"{everything}: this event has no commit to compare with.", complete=True)
+        return JobChoice(boards, f"{everything}: there is no base of a pull or merge request.", complete=True)
     if not have(base, fetch=_flag(environment, "FETCH_BASE", default=False)):
         return JobChoice(boards, f"{everything}: commit {base[:12]} is not in this clone.", complete=True)
     changed = touched(boards, base, request.shared_files())
@@ -162,11 +165,11 @@ def _log_answer(environment: Mapping[str, str], answer: Answer, said: set[str]) 
         said.add(words)
         return
     _log(environment, text.page(answer.outcome.report, verbose=True).text())
-    if answer.reason:
-        _log(environment, f"{answer.outcome.report.board.path}: {answer.reason}\n")
-    if answer.outcome.falls_short and environment.get("GITHUB_ACTIONS"):
-        path = relative_to_run(answer.outcome.report.board.path)[0]
-        show(github.command("error", path, "Stackwright", answer.outcome.falls_short) + "\n")
+    board = answer.outcome.report.board.path
+    for reason in untold(answer.outcome.exit_reasons):
+        _log(environment, f"{board}: {reason.text}\n")
+        if environment.get("GITHUB_ACTIONS"):
+            show(github.command("error", relative_to_run(board)[0], "Stackwright", reason.text) + "\n")
 
 
 def _log(environment: Mapping[str, str], words: str) -> None:
@@ -198,14 +201,26 @@ def _summarize(environment: Mapping[str, str], choice: JobChoice, answers: Seque
 
 
 def _write_sarif(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:
-    """Write SARIF without accepted findings: GitHub shows what SARIF calls suppressed as open."""
+    """Write SARIF without accepted findings: GitHub shows what SARIF calls suppressed as open.
+
+    On GitHub there is a file for every 20 boards: `stackwright.sarif`, `stackwright-2.sarif`, ...
+    """
     target = _path(environment, "SARIF")
     if target is None:
         return
-    if len(answers) > MOST_RUNS:
-        complain(ConfigError(str(target), f"holds {len(answers)} boards, GitHub takes {MOST_RUNS}", "split the job"))
-    write_file(target, sarif.render([answer.outcome for answer in answers], with_accepted=False))
-    _output(environment, {"sarif": clean(str(target))})
+    most = MOST_RUNS if environment.get("GITHUB_ACTIONS") else len(answers)
+    for number, start in enumerate(range(0, len(answers), most), start=1):
+        file = target if number == 1 else target.with_stem(f"{target.stem}-{number}")
+        outcomes = [answer.outcome for answer in answers[start : start + most]]
+        write_file(file, sarif.render(outcomes, with_accepted=False))
+        _output(environment, {"sarif" if number == 1 else f"sarif-{number}": clean(str(file))})
+    if left := answers[UPLOADS * most :]:
+        words = f"not uploaded: findings of {count(len(left), 'board')}; share the boards among jobs with `shard`"
+        show(github.command("warning", relative_to_run(_board(left[0]))[0], "Stackwright", words) + "\n")
+
+
+def _board(answer: Answer) -> str:
+    return answer.outcome.path if isinstance(answer.outcome, Unchecked) else answer.outcome.report.board.path
 
 
 def _write_others(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:

@@ -73,7 +73,11 @@ def diff(
     output: Path | None,
     open_page: bool,
 ) -> int:
-    """Compare two states of a board: stackup, impedance, loss, yield, new and fixed findings."""
+    """Compare two states of a board: stackup, impedance, loss, yield, new and fixed findings.
+
+    Of a folder with several boards, text and Markdown hold every board that differs. All findings of a board that OLD
+    does not have are new.
+    """
     from stackwright.commands.diff.command import DiffRequest, diff_boards
 
     request = DiffRequest(

@@ -11,6 +11,7 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.settings import FILE_NAME
 from stackup_lib.core.record import record
 from stackwright.results.checked import Checked, Unchecked
+from stackwright.results.exit_reason import FOUND, ExitCause, untold
 from stackwright.run.paths import relative_to_run
 from stackwright.tables import kicad_drc
 from stackwright.tables.grouping import groups
@@ -29,6 +30,9 @@ class Level(StrEnum):
     INFO = "info"
     NOT_PROVEN = "not proven"
 
+
+OF_THEIR_OWN = (ExitCause.CRASH, ExitCause.NO_KICAD_DRC)
+"""Causes that have entries of their own."""
 
 LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARNING: Level.WARNING, Severity.INFO: Level.INFO}
 
@@ -111,9 +115,11 @@ def _entries_of(checked: Checked, *, grouped: bool) -> Iterator[Entry]:
     for crash in report.crashes:
         title = f"internal error in rule {crash.code} ({crash.error})"
         yield Entry(Level.BROKEN, path, 1, crash.code, title, "Please report this board.", f"broke-{crash.code}")
-    if checked.falls_short:
-        text = "Declare what is missing, as `stackwright check -v` lists it."
-        yield Entry(Level.ERROR, path, 1, "", checked.falls_short, text, "coverage")
+    for reason in untold(checked.exit_reasons):
+        if reason.cause not in OF_THEIR_OWN:
+            level = Level.ERROR if reason.code == FOUND else Level.BROKEN
+            text = f"The check fails. Next: {reason.next_step}."
+            yield Entry(level, path, 1, "", reason.text, text, reason.cause.value)
     if grouped:
         for group in groups(report.findings):
             yield _of_finding(group.first, path, group.findings[1:])

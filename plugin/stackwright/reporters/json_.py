@@ -55,6 +55,7 @@ def _report(checked: Checked) -> dict[str, object]:
         "backdrills": [row.model_dump(mode="json") for row in report.backdrills],
         "rails": [row.model_dump(mode="json") for row in report.rails],
         "backdrills_missing": [m.model_dump(mode="json") for m in report.backdrills_missing],
+        **({} if checked.exit_reasons is None else _exit(checked)),
         **({} if report.kicad_drc is None else {"kicad_drc": _kicad_drc(report.kicad_drc)}),
         "provenance": {
             "stackwright": __version__,
@@ -66,6 +67,14 @@ def _report(checked: Checked) -> dict[str, object]:
         },
         **({} if checked.timing is None else {"timing": _timing(checked.timing, checked.background_s)}),
     }
+
+
+def _exit(checked: Checked) -> dict[str, object]:
+    reasons = [
+        {"exit_code": one.code, "cause": one.cause.value, "text": one.text, "next_step": one.next_step}
+        for one in checked.exit_reasons or ()
+    ]
+    return {"exit_code": checked.exit_code, "exit_reasons": reasons}
 
 
 def _timing(seconds: Mapping[str, float], background_s: float) -> dict[str, object]:

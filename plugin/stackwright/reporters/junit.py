@@ -17,6 +17,7 @@ from drc_rules.requirements.clauses import Severity
 from stackwright import __version__
 from stackwright.reporters.entries import what_it_needs
 from stackwright.results.checked import Checked, Unchecked
+from stackwright.results.exit_reason import ExitCause, untold
 from stackwright.run.paths import relative_to_run
 from stackwright.run.run_date import run_date
 from stackwright.tables import kicad_drc
@@ -25,6 +26,13 @@ from stackwright.text.words import clean, count
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
 """What XML 1.0 forbids in addition to the control characters and halves of pairs that `clean` writes out."""
+CASES = {
+    ExitCause.NOTHING_CHECKED: ("something was checked", "error"),
+    ExitCause.SUPPRESSIONS: ("every suppression accepts something", "failure"),
+    ExitCause.COVERAGE: ("coverage reaches its minimum", "failure"),
+}
+"""Reasons of the exit code that are no clause: name of the case, and what has become of it."""
+
 COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
@@ -73,10 +81,11 @@ def _cases(checked: Checked, suite: str) -> list[ET.Element]:
     broken = [_case(f"rule {crash.code} runs", suite, "check") for crash in report.crashes]
     for case, crash in zip(broken, report.crashes, strict=True):
         _outcome(case, "error", f"internal error in rule {crash.code} ({crash.error})", "internal error")
-    if checked.falls_short:
-        short = _case("coverage reaches its minimum", suite, "check")
-        _outcome(short, "failure", checked.falls_short, "coverage")
-        broken.append(short)
+    for reason in untold(checked.exit_reasons):
+        if reason.cause in CASES:
+            title, tag = CASES[reason.cause]
+            broken.append(_case(title, suite, "check"))
+            _outcome(broken[-1], tag, reason.text, reason.cause.value)
     judged = [verdict for verdict in report.verdicts if verdict.has_rule]
     return [*broken, *(_clause(verdict, checked, suite) for verdict in judged), *_kicad(checked, suite)]
 

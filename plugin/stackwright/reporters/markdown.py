@@ -29,7 +29,7 @@ MARKS = {Headline.FIT: "✅", Headline.NOT_FIT: "❌", Headline.NOT_PROVEN: "⚠
 
 def render(outcomes: Sequence[Checked | Unchecked]) -> str:
     """Return the Markdown text; same boards and settings give the same bytes."""
-    parts = [_board(o.report, o.falls_short) if isinstance(o, Checked) else _unchecked(o) for o in outcomes]
+    parts = [_board(o.report, o.why_it_fails) if isinstance(o, Checked) else _unchecked(o) for o in outcomes]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
@@ -40,13 +40,13 @@ def _unchecked(unchecked: Unchecked) -> Iterator[str]:
     yield f"{escape(error.where)}: {escape(error.what)}; {escape(error.next_step)}."
 
 
-def _board(report: Report, falls_short: str) -> Iterator[str]:
+def _board(report: Report, why_it_fails: str) -> Iterator[str]:
     yield f"## {MARKS[report.headline]} {report.headline.value.capitalize()}: {escape(report.board.path)}"
     yield ""
     yield f"{escape(report.headline_why)}. {_asked(report)}"
     yield ""
-    if falls_short:
-        yield f"**The check fails: {escape(falls_short)}.**"
+    if why_it_fails:
+        yield f"**The check fails: {escape(why_it_fails)}.**"
         yield ""
     yield _counts(report)
     yield from _findings(report)

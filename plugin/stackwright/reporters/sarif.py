@@ -21,6 +21,7 @@ from stackup_lib.core.files.file_names import place_of
 from stackwright import __version__
 from stackwright.reporters.entries import open_errors, what_it_needs
 from stackwright.results.checked import Checked, Unchecked
+from stackwright.results.exit_reason import ExitCause
 from stackwright.run.paths import relative_to_run
 from stackwright.tables import kicad_drc
 from stackwright.text.remarks import KICAD, NOT_PROVEN, REMARKS, STALE, Remark
@@ -65,7 +66,7 @@ def _run(checked: Checked, *, with_accepted: bool) -> Json:
         artifact["hashes"] = {"sha-256": report.board.sha256}
     return {
         **_head(report.board.path, rules),
-        "invocations": [_invocation([_notice(text, uri, base) for text in _broken(report)])],
+        "invocations": [_checked_invocation(checked, [_notice(text, uri, base) for text in _broken(checked)])],
         "artifacts": [artifact],
         "results": results,
         "properties": {
@@ -78,11 +79,12 @@ def _run(checked: Checked, *, with_accepted: bool) -> Json:
     }
 
 
-def _broken(report: Report) -> list[str]:
+def _broken(checked: Checked) -> list[str]:
     """What of the check could not be made."""
-    drc = report.kicad_drc
+    report, drc = checked.report, checked.report.kicad_drc
     failed = [f"KiCad DRC did not run: {drc.failed}; {drc.next_step}"] if drc is not None and drc.failed else []
-    return [*(f"internal error in rule {c.code} ({c.error})" for c in report.crashes), *failed]
+    nothing = [f"{r.text}; {r.next_step}" for r in checked.exit_reasons or () if r.cause is ExitCause.NOTHING_CHECKED]
+    return [*(f"internal error in rule {c.code} ({c.error})" for c in report.crashes), *failed, *nothing]
 
 
 def _failed_run(unchecked: Unchecked) -> Json:
@@ -107,6 +109,18 @@ def _head(path: str, rules: Sequence[Json]) -> Json:
 
 def _invocation(notices: Sequence[Json]) -> Json:
     return {"executionSuccessful": not notices, "toolExecutionNotifications": list(notices)}
+
+
+def _checked_invocation(checked: Checked, notices: Sequence[Json]) -> Json:
+    """An invocation with the exit code of its board, and why it is not 0."""
+    if checked.exit_reasons is None:
+        return _invocation(notices)
+    why = _plain("; ".join(one.text for one in checked.exit_reasons))
+    return {
+        **_invocation(notices),
+        "exitCode": checked.exit_code,
+        **({"exitCodeDescription": why} if why else {}),
+    }
 
 
 def _notice(text: str, uri: str, base: str | None) -> Json:

@@ -10,6 +10,7 @@ from drc_rules.report.model import Report
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.record import record
 from stackwright.results.board_identity import BoardIdentity
+from stackwright.results.exit_reason import CLEAN, ExitReason, untold
 
 if TYPE_CHECKING:
     from drc_rules.fab_exchange.ordered import OrderedStackup
@@ -26,7 +27,7 @@ class Checked:
         config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
         data_digest: hash of the rule and material data that was used.
         fail_on: lowest severity that makes the exit code 1, or `never`.
-        falls_short: what says that the coverage is below the required minimum; "" where it is not.
+        exit_reasons: why the exit code is not 0, the first one's; None where the check has no exit code.
         timing: seconds by step of work, where requested; None otherwise, for it differs from run to run.
         background_s: seconds of these that a second process worked at the same time.
         background_failures: why work in the background failed, so that it was done again.
@@ -40,7 +41,7 @@ class Checked:
     config_path: str | None
     data_digest: str
     fail_on: str = "error"
-    falls_short: str = ""
+    exit_reasons: tuple[ExitReason, ...] | None = None
     timing: Mapping[str, float] | None = None
     background_s: float = 0.0
     background_failures: tuple[str, ...] = ()
@@ -49,6 +50,16 @@ class Checked:
     ordered: OrderedStackup | None = None
     identity: BoardIdentity = field(default_factory=BoardIdentity)
     full: Full | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of this board."""
+        return self.exit_reasons[0].code if self.exit_reasons else CLEAN
+
+    @property
+    def why_it_fails(self) -> str:
+        """The reasons that a reader of the findings does not see, as one phrase; "" without one."""
+        return "; ".join(one.text for one in untold(self.exit_reasons))
 
 
 @record

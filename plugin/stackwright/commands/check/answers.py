@@ -20,11 +20,10 @@ NOT_CHECKED = "NOT CHECKED"
 
 @record
 class Answer:
-    """A board's outcome, why its exit code is not plainly about findings, and the code."""
+    """A board's outcome, and its exit code."""
 
     outcome: Checked | Unchecked
     code: int
-    reason: str = ""
 
 
 def verdict_table(answers: Sequence[Answer], width: int) -> Page:
@@ -70,7 +69,7 @@ def _cells(answer: Answer) -> tuple[str, str, str, str, str]:
         return outcome.path, NOT_CHECKED, "", "", f"{answer.code}: {outcome.error.what}"
     report = outcome.report
     severities = [finding.severity for finding in report.findings]
-    reason = answer.reason or (f"findings, {outcome.fail_on} or above" if answer.code else "")
+    reason = "; ".join(one.text for one in outcome.exit_reasons or ())
     return (
         report.board.path,
         report.headline.value.upper(),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from drc_rules.engine.baseline import Rewritten, board_name, load_baseline, rewrite
+from drc_rules.engine.baseline import Rewritten, board_name, load_baseline, missing_boards, rewrite
 from drc_rules.report.model import Report
 from stackup_lib.core.errors import StackwrightError
-from stackwright.commands.check.command import BROKEN, CLEAN, FOUND, check_one
+from stackwright.commands.check.command import check_one
 from stackwright.commands.check.request import CheckRequest
+from stackwright.results.exit_reason import BROKEN, CLEAN, FOUND
 from stackwright.run.paths import boards_of, find_board
 from stackwright.run.watched import watched
 from stackwright.text.output import check_target, complain, former_of, show, write_over
@@ -36,7 +37,7 @@ def write_baseline(typed: Sequence[Path], target: Path, request: CheckRequest, *
             broken = True
     if broken:
         return BROKEN
-    done = rewrite(old, reports, grow=update)
+    done = rewrite(old, reports, grow=update, missing=missing_boards(old, target) if old else ())
     write_over(target, done.baseline.text(), former=former)
     show(_page(target, done).text(terminal_console()))
     return FOUND if done.refused else CLEAN
@@ -55,8 +56,13 @@ def _complete(report: Report) -> Report:
 
 def _page(target: Path, done: Rewritten) -> Page:
     out = Page()
-    out.verbatim([f"{target}: {count(done.kept, 'finding')} known, {len(done.removed)} gone and removed"], indent=0)
-    rows = [(styled("fixed", "green"), f"{one.code} {one.title}") for one in done.removed]
+    removed = len(done.removed) + sum(done.missing.values())
+    out.verbatim([f"{target}: {count(done.kept, 'finding')} known, {removed} gone and removed"], indent=0)
+    rows = [
+        (styled("no board", "green"), f"{name} is not there any more: {count(many, 'finding')}")
+        for name, many in done.missing.items()
+    ]
+    rows += [(styled("fixed", "green"), f"{one.code} {one.title}") for one in done.removed]
     rows += [(styled("new", "bold red"), f"{one.code} {one.title}") for one in done.refused]
     out.rows([Column(), Column(wraps=True)], rows)
     if done.refused:

@@ -19,29 +19,25 @@ import numpy as np  # noqa: F401 - for its time, see above
 
 from drc_rules.engine.check import CheckUp, check_board, check_up, find_config
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Report
-from drc_rules.requirements.clauses import Severity
-from drc_rules.settings import FILE_NAME
+from drc_rules.report.model import Remembered, Report
 from drc_rules.settings.config import CheckOptions, Config
 from stackup_lib.core.background_process import sharing_cores
 from stackup_lib.core.errors import StackwrightError
 from stackwright.commands.check.answers import Answer, verdict_table
+from stackwright.commands.check.exit_reasons import exit_reasons
 from stackwright.commands.check.left_out import tell_left_out
 from stackwright.commands.check.request import CheckRequest
 from stackwright.commands.request import HTML, JSON, TEXT, needs_page_file, page_file
 from stackwright.reporters import text
-from stackwright.reporters.next_step import asks_nothing, next_step
 from stackwright.results.board_identity import BoardIdentity
 from stackwright.results.checked import Checked, Unchecked
+from stackwright.results.exit_reason import BROKEN, CLEAN, untold
 from stackwright.run.data_digest import data_digest
 from stackwright.run.paths import boards_of, boards_touched, find_board
 from stackwright.run.processes import is_one_of_several, shared_out, worker_count
 from stackwright.run.watched import counted, shares_of, timing_lines, watched
-from stackwright.tables.counts import left_out_words, sectionless
-from stackwright.tables.grouping import not_verifiable
 from stackwright.text.output import check_target, complain, show, write_file
 from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
-from stackwright.text.words import count, number
 
 if TYPE_CHECKING:
     from drc_rules.fab_exchange.ordered import OrderedStackup
@@ -49,7 +45,6 @@ if TYPE_CHECKING:
     from stackwright.drawing.charts import Charts
     from stackwright.results.full import Full
 
-CLEAN, FOUND, BROKEN = 0, 1, 2
 LARGE_BYTES = 10_000_000
 """Boards whose check takes longer than the start of a second process is worth."""
 
@@ -115,38 +110,10 @@ def _tell(answer: Answer, *, timing: bool) -> None:
         sys.stderr.write(timing_lines(outcome.timing, outcome.background_s, outcome.background_failures))
     if isinstance(answer.outcome, Unchecked):
         complain(answer.outcome.error)
-    elif answer.reason:
-        sys.stdout.flush()
-        complain(StackwrightError(answer.outcome.report.board.path, answer.reason, _next_step(answer)))
-
-
-def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
-    """Return the exit code of a report, and the reason where the findings do not explain it."""
-    if report.crashes:
-        return BROKEN, f"internal error in rule {report.crashes[0].code} ({report.crashes[0].error})"
-    if report.kicad_drc is not None and report.kicad_drc.failed:
-        return BROKEN, f"KiCad DRC did not run: {report.kicad_drc.failed}"
-    if not report.coverage.decided:
-        return BROKEN, "nothing was checked"
-    wanted = options.fail_on or "error"
-    ranks = [finding.severity.rank for finding in report.findings]
-    if wanted != "never" and any(rank >= Severity(wanted).rank for rank in ranks):
-        return FOUND, "" if wanted == "error" or max(ranks) >= Severity.ERROR.rank else f"findings, {wanted} or above"
-    if wanted != "never" and report.kicad_drc is not None and report.kicad_drc.fails(Severity(wanted)):
-        return FOUND, ""
-    if wanted in ("warning", "info") and report.stale_suppressions:
-        return FOUND, f"{count(len(report.stale_suppressions), 'suppression does', 'suppressions do')} nothing"
-    short = falls_short(report, options)
-    return (FOUND, short) if short else (CLEAN, "")
-
-
-def falls_short(report: Report, options: CheckOptions) -> str:
-    """Say that the coverage is below the required minimum; "" where it is not."""
-    if options.min_coverage_pct is None or report.coverage.percent >= options.min_coverage_pct:
-        return ""
-    told = f"; {left}" if (left := left_out_words(report)) else ""
-    minimum = number(options.min_coverage_pct)
-    return f"coverage is {report.coverage.percent:.1f} %, below the minimum of {minimum} %{told}"
+    else:
+        for reason in untold(answer.outcome.exit_reasons):
+            sys.stdout.flush()
+            complain(StackwrightError(answer.outcome.report.board.path, reason.text, reason.next_step))
 
 
 def reporter(name: str) -> Callable[[Sequence[Checked | Unchecked]], str]:
@@ -261,8 +228,8 @@ def check_typed(typed: Path, request: CheckRequest) -> Answer:
             )
     except StackwrightError as error:
         return Answer(Unchecked(str(typed), error), BROKEN)
-    code, reason = exit_code(outcome.report, options)
-    return Answer(replace(outcome, falls_short=falls_short(outcome.report, options)), code, reason)
+    outcome = replace(outcome, exit_reasons=exit_reasons(outcome.report, options))
+    return Answer(outcome, outcome.exit_code)
 
 
 def _check_one_of_many(typed: Path, request: CheckRequest) -> Answer:
@@ -289,16 +256,21 @@ def _is_worth_two(board: Path, request: CheckRequest) -> bool:
 
 
 def _against(commit: str, board: Path, report: Report, config: Path | None, overrides: Overrides) -> Report:
-    """Set apart what a commit already had; a board that is new in the repository has nothing to lean on."""
+    """Set apart what a commit already had; a board that is new in the repository has nothing to lean on.
+
+    What the commit accepts by `[[suppress]]` counts again when the table expires or goes.
+    """
     from drc_rules.engine.baseline import gate
-    from drc_rules.engine.board_diff import known_findings
+    from drc_rules.engine.suppressions import never_suppressed
     from stackwright.run import revisions
 
     if not revisions.has_board(commit, board):
         return report
     with revisions.board_at(commit, board) as path:
-        former = check_board(path, config=find_config(path, config), overrides=overrides, tables=False)
-    gated = gate(report, known_findings(former), reason=f"already in {commit}")
+        settings = find_config(path, config)
+        former = check_board(path, config=settings, overrides=overrides, tables=False)
+    known = never_suppressed(former, settings.suppress if overrides.suppress else ())
+    gated = gate(report, [Remembered.of(finding) for finding in known], reason=f"already in {commit}")
     return gated.model_copy(update={"fixed": ()})  # no baseline to take them out of; `stackwright diff` shows them
 
 
@@ -346,39 +318,18 @@ def _deliver(answers: Sequence[Answer], request: CheckRequest) -> None:
 def _written(answers: Sequence[Answer], form: str, request: CheckRequest) -> str:
     if form != TEXT:
         return reporter(form)([answer.outcome for answer in answers])
-    pages = [_page(report, request) for report in _reports(answers)]
-    return "\n\n".join(page.text() for page in pages)
+    checked = [answer.outcome for answer in answers if isinstance(answer.outcome, Checked)]
+    return "\n\n".join(_file_page(one, request).text() for one in checked)
+
+
+def _file_page(checked: Checked, request: CheckRequest) -> Page:
+    """Lay out the text for a file: it also holds what the terminal shows on the error stream."""
+    page = _page(checked.report, request)
+    page.verbatim([f"exit code {one.code}: {one.text}" for one in untold(checked.exit_reasons)], indent=0)
+    return page
 
 
 def _reports(answers: Sequence[Answer]) -> Iterator[Report]:
     for answer in answers:
         if isinstance(answer.outcome, Checked):
             yield answer.outcome.report
-
-
-def _to_cover_more(report: Report) -> str:
-    """What raises the coverage: data; where none is missing, a look at the pairs that are not judged, or a fix."""
-    waiting, left_out = not_verifiable(report.verdicts)
-    steps = ["supply what is listed under Missing data"] if report.unknown_pairs or waiting else []
-    if steps or left_out:
-        return ", and ".join([*steps, *(["leave out fewer rules"] if left_out else [])])
-    if told := sectionless(report.coverage):
-        return f"{told}; -v says why"
-    return "fix the findings first: their requirements are not decided for every object"
-
-
-def _next_step(answer: Answer) -> str:
-    if "suppression" in answer.reason:
-        return f"remove it from {FILE_NAME}, or correct it"
-    if answer.reason.startswith("findings"):
-        return "correct them, or give --fail-on error"
-    if "nothing was checked" in answer.reason:
-        if isinstance(answer.outcome, Checked) and asks_nothing(answer.outcome.report):
-            return next_step(answer.outcome.report)
-        return "supply what is listed under Missing data, or leave out fewer rules"
-    if "coverage" in answer.reason and isinstance(answer.outcome, Checked):
-        return _to_cover_more(answer.outcome.report)
-    drc = answer.outcome.report.kicad_drc if isinstance(answer.outcome, Checked) else None
-    if drc is not None and drc.failed:
-        return drc.next_step
-    return "please report this board"

@@ -1,6 +1,6 @@
 """`stackwright diff`: two states of a board, and what lies between them in ohms, decibels and findings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,21 +8,22 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-from drc_rules.engine.board_diff import BoardDiff, board_diff
+from drc_rules.engine.board_diff import BoardDiff, board_diff, new_board
 from drc_rules.engine.check import CheckUp, check_up
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackwright.commands.diff.page import page
-from stackwright.commands.request import HTML, JSON, MARKDOWN, BoardRequest, document_text
+from stackwright.commands.request import HTML, JSON, MARKDOWN, TEXT, BoardRequest, document_text
 from stackwright.reporters import pull_request
-from stackwright.run.paths import find_board
-from stackwright.run.revisions import board_at, is_revision, refusal
+from stackwright.results.exit_reason import BROKEN, CLEAN, FOUND
+from stackwright.run.paths import boards_of, find_board
+from stackwright.run.revisions import board_at, has_board, is_revision, refusal
 from stackwright.run.watched import watched
-from stackwright.text.output import show
-
-CLEAN, FOUND = 0, 1
+from stackwright.text.markup import escape
+from stackwright.text.output import complain, show
+from stackwright.text.words import clean
 
 
 class DiffError(StackwrightError):
@@ -66,16 +67,57 @@ class DiffDocument(Frozen):
 def diff_boards(old: str, new: str | None, typed: Path | None, request: DiffRequest) -> int:
     """Show what lies between two states; exit code 1 when a finding is new that fails the check.
 
+    Of a folder with several boards, text and Markdown hold all of them, those that are as before in one line.
+
     Raises:
         StackwrightError: a board cannot be checked, or it is not clear which one is meant.
     """
+    if request.format in (TEXT, MARKDOWN) and len(several := states_below(old, new, typed)) > 1:
+        return _diff_several(several, request)
     before, after = states(old, new, typed)
     request.check_file(before.board, after.board, board=after.board)
     with watched(after.board.name):
         found, was, now = _compare(before, after, request)
     if request.file(after.board):
-        show(f"{' -> '.join(found.headlines)}: {len(found.new)} new, {len(found.fixed)} fixed\n")
+        show(f"{_in_short(found)}\n")
     request.deliver(_written(found, was, now, request), "report", board=after.board)
+    return _exit_code(found, after, request)
+
+
+def _diff_several(pairs: Sequence[tuple[State, State]], request: DiffRequest) -> int:
+    """Show the boards that differ, and name the others; one that cannot be compared is told, and the rest goes on."""
+    request.check_file(*(after.board for _, after in pairs))
+    parts: list[str] = []
+    lines: list[str] = []
+    code = CLEAN
+    for before, after in pairs:
+        try:
+            with watched(after.board.name):
+                found, was, now = _compare(before, after, request)
+            if request.file():
+                show(f"{after.title}: {_in_short(found)}\n")
+            if found.is_unchanged:
+                lines.append(f"As before: {after.title}")
+            else:
+                parts.append(_written(found, was, now, request))
+            code = max(code, _exit_code(found, after, request))
+        except StackwrightError as error:
+            complain(error)
+            lines.append(f"Not compared: {error}")
+            code = BROKEN
+    if lines:
+        parts.append(
+            "".join(f"- {escape(line)}\n" if request.format == MARKDOWN else f"{clean(line)}\n" for line in lines)
+        )
+    request.deliver("\n".join(parts), "report")
+    return code
+
+
+def _in_short(found: BoardDiff) -> str:
+    return f"{' -> '.join(found.headlines)}: {len(found.new)} new, {len(found.fixed)} fixed"
+
+
+def _exit_code(found: BoardDiff, after: State, request: DiffRequest) -> int:
     wanted = request.fail_on or request.config_of(after.board).check.fail_on or "error"
     failing = wanted != "never" and any(f.severity.rank >= Severity(wanted).rank for f in found.new)
     return FOUND if failing else CLEAN
@@ -89,14 +131,33 @@ def states(old: str, new: str | None, typed: Path | None) -> tuple[State, State]
     Raises:
         StackwrightError: a word is neither, or no board is named.
     """
+    named = find_board(_place(old, new, typed))
+    return _state(old, named), (State(named) if new is None else _state(new, named))
+
+
+def states_below(old: str, new: str | None, typed: Path | None) -> Sequence[tuple[State, State]]:
+    """Return the states of every board of a folder, where the old one is a commit; a new commit may lack some of them.
+
+    Raises:
+        StackwrightError: a word is neither a path nor a commit.
+    """
+    place = _place(old, new, typed)
+    if Path(old).exists() or not place.is_dir():
+        return ()
+    commit = new if new is not None and not Path(new).exists() else None
+    pairs = [(_state(old, one), State(one) if commit is None else _state(commit, one)) for one in boards_of([place])]
+    return [pair for pair in pairs if commit is None or has_board(commit, pair[1].board)]
+
+
+def _place(old: str, new: str | None, typed: Path | None) -> Path:
+    """Return the board, project or folder that is meant."""
     paths = [Path(word) for word in (old, new) if word is not None and Path(word).exists()]
     missing = [
         word for word in (old, new) if word is not None and word.endswith(".kicad_pcb") and Path(word) not in paths
     ]
     if missing:
         raise DiffError(missing[0], "no such file", "give two boards, or OLD NEW BOARD")
-    named = find_board(typed or (paths[-1] if paths else Path()))
-    return _state(old, named), (State(named) if new is None else _state(new, named))
+    return typed or (paths[-1] if paths else Path())
 
 
 def _state(word: str, board: Path) -> State:
@@ -110,11 +171,13 @@ def _state(word: str, board: Path) -> State:
     raise DiffError(word, what, "give two boards, or OLD NEW BOARD")
 
 
-def _compare(before: State, after: State, request: DiffRequest) -> tuple[BoardDiff, CheckUp, CheckUp]:
+def _compare(before: State, after: State, request: DiffRequest) -> tuple[BoardDiff, CheckUp | None, CheckUp]:
+    """Compare two states; a board that the old commit lacks is new as a whole, and has no former state."""
     with ExitStack() as stack:
-        was = _checked(stack.enter_context(_laid_out(before)), before, request)
+        is_new = before.revision is not None and not has_board(before.revision, before.board)
+        was = None if is_new else _checked(stack.enter_context(_laid_out(before)), before, request)
         now = _checked(stack.enter_context(_laid_out(after)), after, request)
-        return board_diff(was, now), was, now
+        return new_board(before.title, now) if was is None else board_diff(was, now), was, now
 
 
 @contextmanager
@@ -133,12 +196,14 @@ def _checked(path: Path, state: State, request: DiffRequest) -> CheckUp:
     return CheckUp(checked.context, checked.report.model_copy(update={"board": facts}))
 
 
-def _written(found: BoardDiff, was: CheckUp, now: CheckUp, request: DiffRequest) -> str:
+def _written(found: BoardDiff, was: CheckUp | None, now: CheckUp, request: DiffRequest) -> str:
     if request.format == JSON:
         return document_text(DiffDocument(diff=found))
     if request.format == MARKDOWN:
         return pull_request.render(found, now.report)
     if request.format == HTML:
+        if was is None:
+            raise DiffError(found.before, "is not in that commit", "give --format markdown, or check the board alone")
         from stackwright.commands.diff.html import html_of
 
         return html_of(found, was, now)

@@ -32,7 +32,7 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence
 from stackwright.cli.app import run
 from stackwright.commands.check.baseline import write_baseline
-from stackwright.commands.check.command import exit_code
+from stackwright.commands.check.exit_reasons import exit_reasons
 from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters import json_, text
 from stackwright.results.checked import Checked
@@ -80,8 +80,8 @@ def test_the_gate_lets_through_what_the_baseline_knows_and_nothing_else() -> Non
     assert [one.key for one in done.fixed] == ["VIA001-/GONE"]
     assert (done.headline, done.verdicts) == (now.headline, now.verdicts)
     assert done.headline_why.endswith("(1 finding accepted)")
-    assert exit_code(done, CheckOptions())[0] == 1
-    assert exit_code(gate(now, [known("/A"), known("/B")]), CheckOptions()) == (0, "")
+    assert exit_reasons(done, CheckOptions())[0].code == 1
+    assert exit_reasons(gate(now, [known("/A"), known("/B")]), CheckOptions()) == ()
 
 
 @pytest.mark.parametrize(("before", "now", "passes"), [(2, 2, True), (2, 1, True), (2, 3, False), (0, 3, True)])
@@ -143,6 +143,24 @@ def test_a_board_that_is_new_to_the_baseline_needs_growing_too() -> None:
     done = rewrite(old, {"b": report(findings=(finding("/B"),))}, grow=False)
     assert [f.key for f in done.refused] == ["VIA001-/B"]
     assert done.baseline.boards["a"] == (known("/A"),)
+
+
+def test_a_board_that_is_gone_leaves_the_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else a new board at its path starts with findings accepted; boards that are there, checked or not, stay."""
+    for name in ("one", "two", "Gera\u0308t"):  # the last as macOS may write it
+        shutil.copytree(BOARDS / LOSSY, tmp_path / name)
+    target = tmp_path / "known.json"
+    assert write_baseline([tmp_path], target, CheckRequest(), update=False) == 0
+    names = [name for name in load_baseline(target).boards if not name.startswith("one/")]
+    shutil.rmtree(tmp_path / "one")
+    capsys.readouterr()
+    assert write_baseline([tmp_path / "two"], target, CheckRequest(), update=False) == 0
+    said = capsys.readouterr().out
+    assert f"no board  one/{LOSSY}.kicad_pcb is not there any more: 3 findings" in " ".join(said.split(" ")).replace(
+        "\n", ""
+    )
+    assert "3 findings known, 3 gone and removed" in said
+    assert list(load_baseline(target).boards) == names
 
 
 def test_an_accepted_finding_does_not_enter_the_baseline() -> None:

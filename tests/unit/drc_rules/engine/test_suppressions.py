@@ -16,7 +16,7 @@ from drc_rules.report.model import Headline, Location, Report, Verdict
 from drc_rules.settings.config import CheckOptions, parse_config
 from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import ConfigError
-from stackwright.commands.check.command import exit_code
+from stackwright.commands.check.exit_reasons import exit_reasons
 from tests.reports.test_reporters import finding, report, verdict
 from tests.support.boards import BOARDS
 
@@ -70,8 +70,8 @@ def test_all_findings_accepted_is_still_not_fit_but_fails_no_gate(lossy: Check) 
     assert done.findings == ()
     assert done.headline is Headline.NOT_FIT
     assert done.headline_why.endswith("(2 findings accepted)")
-    assert exit_code(done, CheckOptions()) == (0, "")
-    assert exit_code(done, CheckOptions(fail_on="info")) == (0, "")
+    assert exit_reasons(done, CheckOptions()) == ()
+    assert exit_reasons(done, CheckOptions(fail_on="info")) == ()
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_suppressions_can_be_disregarded(lossy: Check) -> None:
     done = lossy('code = "MAT001"\nobject = "*"', 'code = "STK001"\nobject = "*"', suppress=False)
     assert len(done.findings) == 2
     assert (done.accepted, done.stale_suppressions) == ((), ())
-    assert exit_code(done, CheckOptions())[0] == 1
+    assert exit_reasons(done, CheckOptions())[0].code == 1
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_a_suppression_holds_on_its_last_day_and_no_longer(lossy: Check) -> None
     assert (len(after.findings), after.accepted) == (2, ())
     (stale,) = after.stale_suppressions
     assert stale.problem == "expired on 2027-01-31"
-    assert exit_code(after, CheckOptions())[0] == 1
+    assert exit_reasons(after, CheckOptions())[0].code == 1
 
 
 @pytest.mark.slow
@@ -103,8 +103,10 @@ def test_a_suppression_that_matches_nothing_is_a_warning_with_its_line(lossy: Ch
     lines = (folder / "stackwright.toml").read_text(encoding="utf-8").splitlines()
     assert lines[stale.line - 1] == "[[suppress]]"
     assert lines[stale.line + 2] == 'code = "STK001"'
-    assert exit_code(done, CheckOptions()) == (0, "")
-    assert exit_code(done, CheckOptions(fail_on="warning")) == (1, "1 suppression does nothing")
+    assert exit_reasons(done, CheckOptions()) == ()
+    assert [(one.code, one.text) for one in exit_reasons(done, CheckOptions(fail_on="warning"))] == [
+        (1, "1 suppression does nothing")
+    ]
 
 
 def test_what_could_not_be_decided_makes_no_suppression_stale() -> None:
