@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from drc_rules.engine.suppressions import with_accepted
 from drc_rules.report.model import Accepted, Finding, Remembered, Report
 from stackup_lib.core.errors import ConfigError
-from stackup_lib.core.files.file_names import composed
+from stackup_lib.core.files.file_names import composed, place_of
 from stackup_lib.core.files.plain_file import read_plain_text
 from stackup_lib.core.record import record
 
@@ -61,11 +61,15 @@ def load_baseline(path: Path) -> Baseline:
 
 
 def board_name(board: Path, baseline: Path) -> str:
-    """Return how a baseline calls a board on every system: its path relative to the folder of the baseline."""
+    """Return how a baseline calls a board on every system: its path relative to the folder of the baseline.
+
+    A link to a board is a board of its own.
+    """
+    place = place_of(board)
     try:
-        relative = os.path.relpath(board.resolve(), baseline.resolve().parent)
+        relative = os.path.relpath(place, baseline.resolve().parent)
     except ValueError:  # another drive
-        return composed(board.resolve().as_posix())
+        return composed(place.as_posix())
     return composed(Path(relative).as_posix())
 
 

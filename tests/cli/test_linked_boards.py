@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from drc_rules.engine.baseline import board_name
 from stackup_lib.core.errors import StackwrightError
 from stackwright.ci import job
 from stackwright.ci.boards import touched, tracked_boards
@@ -90,6 +91,13 @@ def test_a_failing_board_fails_a_check_whatever_links_lead_to_it(
     out = capsys.readouterr().out
     runs = json.loads(out[out.index("{") :])["runs"]
     assert [one["automationDetails"]["id"] for one in runs] == [f"stackwright/{name}/card.kicad_pcb/" for name in "ab"]
+
+
+def test_a_baseline_of_a_board_accepts_nothing_of_a_link_to_it(repository: Path) -> None:
+    """Whatever folder its file is in."""
+    for baseline in (Path("baseline.json"), Path("b/baseline.json")):
+        assert board_name(Path("a/card.kicad_pcb"), baseline) != board_name(Path("b/card.kicad_pcb"), baseline)
+    assert board_name(Path("a/card.kicad_pcb"), Path("baseline.json")) == "a/card.kicad_pcb"
 
 
 def test_every_link_on_the_way_to_a_file_is_known(repository: Path) -> None:
