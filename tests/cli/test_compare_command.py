@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drc_rules.fab_exchange.fab_text import read_fab_table
+from drc_rules.fab_exchange.answer.stackup_text import read_fab_table
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import ConfigError, StackwrightError
 from stackup_lib.kicad import read_board

@@ -17,10 +17,10 @@ import pytest
 
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, BackdrillTable
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.fab_backdrills import backdrills_table
-from drc_rules.fab_exchange.fab_holes import via_types
-from drc_rules.fab_exchange.fab_notes import fab_notes, in_ranges
-from drc_rules.fab_exchange.fab_table import NOT_STATED
+from drc_rules.fab_exchange.pack.backdrills import backdrills_table
+from drc_rules.fab_exchange.pack.holes import via_types
+from drc_rules.fab_exchange.pack.notes import fab_notes, in_ranges
+from drc_rules.fab_exchange.pack.table import NOT_STATED
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config, parse_config
 from stackup_lib.board.board import LayerKind
@@ -265,7 +265,7 @@ def test_a_drill_that_is_not_required_is_not_ordered(
     )
     asked = proposed.model_copy(update={"is_proposed": False, "holes": 5})
     monkeypatch.setattr(
-        "drc_rules.fab_exchange.fab_backdrills.backdrill_table", lambda _: BackdrillTable(rows=(proposed, asked))
+        "drc_rules.fab_exchange.pack.backdrills.backdrill_table", lambda _: BackdrillTable(rows=(proposed, asked))
     )
     rows = pack(card, tmp_path / "pack")["backdrill"]
     assert [(row["holes"], row["backdrill mm"]) for row in rows] == [("5", NOT_STATED)]

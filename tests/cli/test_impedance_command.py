@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from drc_rules.fab_exchange.fab_tables import impedance_table
+from drc_rules.fab_exchange.pack.tables import impedance_table
 from stackwright.cli.app import run
 from stackwright.commands.inspect.impedance import ImpedanceDocument
 from tests.support.mini import mini_context, mini_file

@@ -16,7 +16,7 @@ INSTRUMENTED = [
     "stackup_lib.kicad",
     "stackup_lib.core.files.toml_text",
     "stackup_lib.validation.case_files",
-    "drc_rules.fab_exchange.fab_text",
+    "drc_rules.fab_exchange.answer.stackup_text",
 ]
 
 

@@ -20,7 +20,7 @@ from random import Random
 
 from drc_rules.engine.baseline import Baseline, load_baseline
 from drc_rules.engine.check import check_up
-from drc_rules.fab_exchange.fab_text import read_fab_table
+from drc_rules.fab_exchange.answer.stackup_text import read_fab_table
 from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings.config import load_config

@@ -11,10 +11,17 @@ from rich.text import Text
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.fab_compare import BARE_DF, Compared, CompareOutcome, LayerMatch, Matched, match_stackups
-from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged, judge_totals, judge_widths
-from drc_rules.fab_exchange.fab_text import read_fab_file
-from drc_rules.fab_exchange.fab_verdict import ClauseChange, FabVerdict, fab_verdict
+from drc_rules.fab_exchange.answer.stackup_text import read_fab_file
+from drc_rules.fab_exchange.comparison.compare import (
+    BARE_DF,
+    Compared,
+    CompareOutcome,
+    LayerMatch,
+    Matched,
+    match_stackups,
+)
+from drc_rules.fab_exchange.comparison.judged import TotalJudged, WidthJudged, judge_totals, judge_widths
+from drc_rules.fab_exchange.comparison.verdict import ClauseChange, FabVerdict, fab_verdict
 from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from drc_rules.analysis.impedance.line_effects import LineEffect
-from drc_rules.fab_exchange.fab_compare import Compared, CompareOutcome, LayerMatch
-from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged
-from drc_rules.fab_exchange.fab_verdict import FabVerdict
+from drc_rules.fab_exchange.comparison.compare import Compared, CompareOutcome, LayerMatch
+from drc_rules.fab_exchange.comparison.judged import TotalJudged, WidthJudged
+from drc_rules.fab_exchange.comparison.verdict import FabVerdict
 from stackwright.tables import deltas
 from stackwright.text.words import together
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from drc_rules.cam.report import stackup_questions
 from drc_rules.engine.check import find_config, prepare
-from drc_rules.fab_exchange.fab_pack import FabPack, fab_pack
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
+from drc_rules.fab_exchange.pack.fab_pack import FabPack, fab_pack
+from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings import FILE_NAME

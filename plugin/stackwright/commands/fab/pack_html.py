@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from drc_rules.fab_exchange.fab_pack import FabPack
-from drc_rules.fab_exchange.fab_table import NOT_STATED
+from drc_rules.fab_exchange.pack.fab_pack import FabPack
+from drc_rules.fab_exchange.pack.table import NOT_STATED
 from stackwright.drawing.svg import svg
 from stackwright.reporters.pages import environment
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
+from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable
 from stackwright.drawing.svg import STYLE, svg
 from stackwright.text.words import clean
 
 if TYPE_CHECKING:
     from fpdf import FPDF
 
-    from drc_rules.fab_exchange.fab_pack import FabPack
+    from drc_rules.fab_exchange.pack.fab_pack import FabPack
 
 NO_FPDF = "no PDF without fpdf2: pip install fpdf2, or print the HTML"
 MARGIN_MM, WIDTH_MM, HEIGHT_MM = 12, 186, 273

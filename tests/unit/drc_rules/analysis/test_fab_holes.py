@@ -10,7 +10,7 @@ import pytest
 
 from drc_rules.analysis.fabrication.fab_holes import PLACES_SHOWN, hole_sets
 from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
-from drc_rules.fab_exchange.fab_holes import holes_table
+from drc_rules.fab_exchange.pack.holes import holes_table
 from drc_rules.stackup_design.stackup_fixes import tg_steps
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import SpaceFinder

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.fab_compare import Compared, CompareOutcome, LayerMatch, Matched, match_stackups
-from drc_rules.fab_exchange.fab_judged import WidthJudged, layer_index
-from drc_rules.fab_exchange.fab_text import FabRow, FabStackup
+from drc_rules.fab_exchange.answer.stackup_text import FabRow, FabStackup
+from drc_rules.fab_exchange.comparison.compare import Compared, CompareOutcome, LayerMatch, Matched, match_stackups
+from drc_rules.fab_exchange.comparison.judged import WidthJudged, layer_index
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config
 from stackup_lib.board.board import LayerKind

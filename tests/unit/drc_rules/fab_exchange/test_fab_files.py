@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drc_rules.fab_exchange.fab_cells import length_in
-from drc_rules.fab_exchange.fab_judged import judge_totals
-from drc_rules.fab_exchange.fab_text import FabStackup, read_fab_file, read_fab_table
+from drc_rules.fab_exchange.answer.cells import length_in
+from drc_rules.fab_exchange.answer.stackup_text import FabStackup, read_fab_file, read_fab_table
+from drc_rules.fab_exchange.comparison.judged import judge_totals
 from stackup_lib.core.errors import ConfigError
 from tests.support.fab_workbook import fab_workbook
 from tests.support.hang import no_hang

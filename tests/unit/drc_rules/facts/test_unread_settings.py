@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.fab_notes import fab_notes
+from drc_rules.fab_exchange.pack.notes import fab_notes
 from drc_rules.facts.declared import TEXT_VARIABLES, Overrides
 from drc_rules.facts.unread_settings import unread_notes
 from drc_rules.settings.config import Config, parse_config

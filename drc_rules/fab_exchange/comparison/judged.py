@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pydantic import computed_field
 
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.fab_exchange.fab_compare import SAME_MM, CompareOutcome
-from drc_rules.fab_exchange.fab_lines import FabWidth
-from drc_rules.fab_exchange.fab_text import FabStackup
+from drc_rules.fab_exchange.answer.lines import FabWidth
+from drc_rules.fab_exchange.answer.stackup_text import FabStackup
+from drc_rules.fab_exchange.comparison.compare import SAME_MM, CompareOutcome
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError, StackwrightError

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from drc_rules.engine.check import check_board
-from drc_rules.fab_exchange.fab_notes import in_ranges, laminate_rows
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
-from drc_rules.fab_exchange.fab_verdict import ClauseChange, clause_changes
+from drc_rules.fab_exchange.comparison.verdict import ClauseChange, clause_changes
+from drc_rules.fab_exchange.pack.notes import in_ranges, laminate_rows
+from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.analysis.via.hole_groups import depth_mm, groups_of
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure_mm, to_um
+from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable, figure_mm, to_um
 from drc_rules.facts.context import Context
 from drc_rules.release.board_side import board_side
 from stackup_lib.board.board import Board

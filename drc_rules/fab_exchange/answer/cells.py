@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from drc_rules.fab_exchange.fab_headers import MM_PER, UNIT, Head, unit_name
+from drc_rules.fab_exchange.answer.headers import MM_PER, UNIT, Head, unit_name
 from stackup_lib.core.errors import ConfigError
 
 RowKind = Literal["copper", "core", "prepreg", "dielectric", "mask"]

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import openpyxl
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
-from drc_rules.fab_exchange.fab_blanks import cut_by_kind
-from drc_rules.fab_exchange.fab_headers import find_head
+from drc_rules.fab_exchange.answer.blanks import cut_by_kind
+from drc_rules.fab_exchange.answer.headers import find_head
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.files.plain_file import other_encoding
 from stackup_lib.core.interrupts import raise_if_interrupted

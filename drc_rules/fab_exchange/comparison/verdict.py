@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from drc_rules.engine.check import check_board
-from drc_rules.fab_exchange.fab_compare import CompareOutcome, Matched
+from drc_rules.fab_exchange.comparison.compare import CompareOutcome, Matched
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Headline, Report, Verdict
 from drc_rules.requirements.clauses import Severity

@@ -10,8 +10,8 @@ from drc_rules.analysis.fabrication import fab_size
 from drc_rules.analysis.via import build_up
 from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.press_fit import press_fit_parts
-from drc_rules.fab_exchange.fab_cells import GLASS
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
+from drc_rules.fab_exchange.answer.cells import GLASS
+from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.declaration import PLACEHOLDER

@@ -11,7 +11,7 @@ from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
+from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.row_faults import is_plated

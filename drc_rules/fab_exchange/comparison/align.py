@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from drc_rules.fab_exchange.fab_text import FabRow
+from drc_rules.fab_exchange.answer.stackup_text import FabRow
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.planned import PlannedRow
 from stackup_lib.core.errors import ConfigError

@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from drc_rules.fab_exchange.fab_backdrills import backdrills_table, proposed_drills
-from drc_rules.fab_exchange.fab_holes import holes_table, protection_table
-from drc_rules.fab_exchange.fab_laminates import laminates_table, substitutes_table, substitution
-from drc_rules.fab_exchange.fab_notes import fab_notes, notes_table
-from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
-from drc_rules.fab_exchange.fab_tables import (
+from drc_rules.fab_exchange.pack.backdrills import backdrills_table, proposed_drills
+from drc_rules.fab_exchange.pack.holes import holes_table, protection_table
+from drc_rules.fab_exchange.pack.laminates import laminates_table, substitutes_table, substitution
+from drc_rules.fab_exchange.pack.notes import fab_notes, notes_table
+from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable
+from drc_rules.fab_exchange.pack.tables import (
     drawn_stackup,
     impedance_table,
     stackup_table,

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from pydantic import computed_field
 
-from drc_rules.fab_exchange.fab_align import Aligned, RowGroup, align
-from drc_rules.fab_exchange.fab_text import FabRow, FabStackup
+from drc_rules.fab_exchange.answer.stackup_text import FabRow, FabStackup
+from drc_rules.fab_exchange.comparison.align import Aligned, RowGroup, align
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.settings.config import Config, DielectricDeclaration

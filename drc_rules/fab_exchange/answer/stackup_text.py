@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from drc_rules.fab_exchange.fab_cells import (
+from drc_rules.fab_exchange.answer.cells import (
     GLASS,
     MOST_DK,
     RowKind,
@@ -20,9 +20,9 @@ from drc_rules.fab_exchange.fab_cells import (
     length,
     length_in,
 )
-from drc_rules.fab_exchange.fab_headers import LENGTHS, MM_PER, UNIT, Head, find_head, joined_head, unit_name
-from drc_rules.fab_exchange.fab_lines import FabWidth, lines_in
-from drc_rules.fab_exchange.fab_sheets import Rows, read_sheets, split_text
+from drc_rules.fab_exchange.answer.headers import LENGTHS, MM_PER, UNIT, Head, find_head, joined_head, unit_name
+from drc_rules.fab_exchange.answer.lines import FabWidth, lines_in
+from drc_rules.fab_exchange.answer.sheets import Rows, read_sheets, split_text
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
-from drc_rules.fab_exchange.fab_table import FabTable, Question, figure_mm
+from drc_rules.fab_exchange.pack.table import FabTable, Question, figure_mm
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs.cam import cam_limits
 from drc_rules.requirements.fabs.holes import PLATING_ALLOWANCE_MM

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from drc_rules.fab_exchange.fab_headers import UNIT, column_of, find_head
+from drc_rules.fab_exchange.answer.headers import UNIT, column_of, find_head
 
 MOST_WORDS = 24
 """A row of a stackup has fewer; longer lines are text."""

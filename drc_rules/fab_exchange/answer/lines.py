@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from drc_rules.fab_exchange.fab_cells import figure, is_stated, length, length_in
-from drc_rules.fab_exchange.fab_headers import Head
+from drc_rules.fab_exchange.answer.cells import figure, is_stated, length, length_in
+from drc_rules.fab_exchange.answer.headers import Head
 from stackup_lib.core.frozen import Frozen
 
 _ROLES = ("processed ", "", "base ")
