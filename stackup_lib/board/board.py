@@ -299,7 +299,7 @@ class Drawings:
         return len(self.net)
 
 
-@record
+@entity
 class CopperTexts:
     """Text and dimensions on copper layers: no outlines, which are KiCad's, but what they lie within.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from drc_rules.facts.declared import Overrides
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.stopwatch import Stopwatch, measuring
 from stackwright.commands.check.command import check_one, reporter
+from stackwright.commands.check.exit_reasons import exit_reasons
 from stackwright.commands.check.request import CheckRequest, ReportRequest
 from stackwright.commands.request import HTML, JSON
 from stackwright.run.watched import step_words
@@ -35,7 +37,8 @@ def check_dropped(folder: str, profile: str, tell: Callable[[str], None]) -> dic
     request = CheckRequest(Overrides(profile or None), reports=(ReportRequest(HTML), ReportRequest(JSON)), jobs=1)
     try:
         with measuring(Stopwatch(tell=lambda name: tell(step_words(name)))):
-            checked, _ = check_one(boards[0], request, draw=True)
+            checked, options = check_one(boards[0], request, draw=True)
+            checked = replace(checked, exit_reasons=exit_reasons(checked.report, options))
         tell("writing the report")
         reports = {"page": reporter(HTML)([checked]), "json": reporter(JSON)([checked])}
     except StackwrightError as error:

@@ -65,7 +65,7 @@ def test_holes_of_one_kind_span_and_diameter_are_one_group_and_pads_come_last(tm
     ]
     assert [g.are_pads for g in found] == [False] * 5 + [True]
     assert {g.describe for g in found} == {"2 vias", "1 via", "1 microvia", "2 plated holes"}
-    assert [(p.layer, p.net) for p in found[-1].places(board)] == [("F.Cu", "/A"), ("F.Cu", None)]
+    assert [(p.layer, p.net) for p in found[-1].places(board)] == [(None, "/A"), (None, None)]
 
 
 def test_of_many_holes_the_first_twenty_are_shown(tmp_path: Path) -> None:
