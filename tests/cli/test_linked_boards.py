@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.baseline import board_name
+from drc_rules.facts.declared import Overrides
 from stackup_lib.core.errors import StackwrightError
 from stackwright.ci import job
-from stackwright.ci.boards import touched, tracked_boards
+from stackwright.ci.boards import missing_submodules, touched, tracked_boards
 from stackwright.cli.app import run
+from stackwright.commands.check.request import CheckRequest
 from stackwright.results.board_identity import commit_of
 from stackwright.run.git import GitError
 from stackwright.run.paths import boards_of, boards_touched, find_board, relative_to_run
@@ -274,15 +276,18 @@ def test_boards_of_a_submodule_are_boards_of_the_job(submodule: Path) -> None:
     assert touched(tracked_boards([]), base) == ["b/card.kicad_pcb", board]
 
 
-def test_a_submodule_that_is_not_checked_out_stops_the_job(submodule: Path) -> None:
-    """Whether it has boards cannot be known; it can be left out."""
+def test_a_submodule_that_is_not_checked_out_is_named(submodule: Path) -> None:
+    """Whether it has boards is not known: the job says so; a submodule that the job names must be there."""
+    assert missing_submodules([]) == []
     git(submodule, "submodule", "--quiet", "deinit", "--force", "vendor")
-    with pytest.raises(GitError, match=r"1 submodule: not in this checkout: vendor; .* the line :!vendor"):
-        tracked_boards([])
-    with pytest.raises(GitError, match="matches no"):
-        tracked_boards(["vendor/card"])
-    assert tracked_boards(["b"]) == ["b/card.kicad_pcb"]
-    assert len(tracked_boards([":!vendor"])) == 3
+    assert len(tracked_boards([])) == 3
+    assert missing_submodules([]) == missing_submodules(["."]) == ["vendor"]
+    assert missing_submodules(["b"]) == missing_submodules([":!vendor"]) == []
+    for place in ("vendor", "vendor/card"):
+        with pytest.raises(GitError, match="matches no"):
+            tracked_boards([place])
+    why = job.choose({"STACKWRIGHT_CHANGED_ONLY": "false"}, CheckRequest(Overrides(None))).why
+    assert why.endswith("Not checked out, so not looked at: 1 submodule (vendor).")
 
 
 def test_the_commit_on_a_page_is_that_of_the_file(repository: Path) -> None:

@@ -26,13 +26,13 @@ def tracked_boards(patterns: Sequence[str]) -> list[str]:
     Boards of submodules are among them. Patterns that begin with `:!` leave out what they match.
 
     Raises:
-        GitError: this is no git repository, a pattern matches no board, or the checkout lacks boards or submodules.
+        GitError: this is no git repository, a pattern matches no board, or the checkout lacks boards.
     """
-    without = [pattern for pattern in patterns if LEAVES_OUT.match(pattern)]
-    wanted = [pattern for pattern in patterns if pattern not in without]
+    wanted, without = _parted(patterns)
     found: set[str] = set()
     for pattern in wanted or (".",):
-        boards = {name for name in _tracked(pattern, *without) if _is_board_name(name)}
+        files = names(git("ls-files", "-z", "--recurse-submodules", "--", pattern, *without))
+        boards = {name for name in files if _is_board_name(name)}
         if not boards and wanted:
             raise GitError(pattern, "matches no .kicad_pcb file that git knows", "correct the boards of the job")
         found |= boards
@@ -42,16 +42,18 @@ def tracked_boards(patterns: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def _tracked(*patterns: str) -> list[str]:
-    """Return the files that git knows, those of submodules too; raises `GitError` where a submodule is not there."""
-    files = names(git("ls-files", "-z", "--recurse-submodules", "--", *patterns))
-    entries = names(git("ls-files", "-z", "--stage", "--", *patterns))
-    submodules = {entry.partition("\t")[2] for entry in entries if entry.startswith(SUBMODULE)}
-    empty = [name for name in files if name in submodules or (Path(name).is_dir() and not Path(name).is_symlink())]
-    if empty:
-        step = f"check out with submodules, or add the line :!{empty[0]} to the boards of the job"
-        raise GitError(count(len(empty), "submodule"), f"not in this checkout: {some(empty)}", step)
-    return files
+def missing_submodules(patterns: Sequence[str]) -> list[str]:
+    """Return the submodules under the patterns that are not checked out: whether they have boards is not known."""
+    wanted, without = _parted(patterns)
+    entries = names(git("ls-files", "-z", "--stage", "--", *(wanted or (".",)), *without))
+    submodules = sorted(entry.partition("\t")[2] for entry in entries if entry.startswith(SUBMODULE))
+    return [name for name in submodules if not (Path(name) / ".git").exists()]
+
+
+def _parted(patterns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What the patterns choose, and what they leave out."""
+    without = [pattern for pattern in patterns if LEAVES_OUT.match(pattern)]
+    return [pattern for pattern in patterns if pattern not in without], without
 
 
 def touched(boards: Iterable[str], base: str, shared: Iterable[Path] = ()) -> list[str]:

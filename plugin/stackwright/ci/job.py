@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -11,7 +12,7 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import CheckOptions
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.record import record
-from stackwright.ci.boards import base_of, have, touched, tracked_boards
+from stackwright.ci.boards import base_of, have, missing_submodules, touched, tracked_boards
 from stackwright.commands.check.answers import Answer
 from stackwright.commands.check.command import check_all
 from stackwright.commands.check.request import CheckRequest
@@ -71,6 +72,9 @@ def choose(environment: Mapping[str, str], request: CheckRequest) -> JobChoice:
     """
     part, parts = _shard(environment)
     choice = _touched(environment, request)
+    if absent := missing_submodules(_patterns(environment)):
+        left = f"Not checked out, so not looked at: {count(len(absent), 'submodule')} ({some(absent)})."
+        choice = replace(choice, why=f"{choice.why} {left}")
     if parts == 1:
         return choice
     mine = choice.boards[part - 1 :: parts]
@@ -90,8 +94,7 @@ def _shard(environment: Mapping[str, str]) -> tuple[int, int]:
 
 def _touched(environment: Mapping[str, str], request: CheckRequest) -> JobChoice:
     changed_only = _flag(environment, "CHANGED_ONLY", default=False)  # mistakes in the settings come before git's
-    patterns = [line.strip() for line in environment.get(f"{PREFIX}BOARDS", "").splitlines()]
-    boards = tracked_boards([pattern for pattern in patterns if pattern])
+    boards = tracked_boards(_patterns(environment))
     if not boards:
         return JobChoice((), "There is no .kicad_pcb file that git knows.", complete=True)
     everything = f"{count(len(boards), 'board')} to check"
@@ -106,6 +109,10 @@ def _touched(environment: Mapping[str, str], request: CheckRequest) -> JobChoice
     return JobChoice(
         changed, f"{len(changed)} of {count(len(boards), 'board')} changed since {base[:12]}.", complete=False
     )
+
+
+def _patterns(environment: Mapping[str, str]) -> list[str]:
+    return [line.strip() for line in environment.get(f"{PREFIX}BOARDS", "").splitlines() if line.strip()]
 
 
 def _request(environment: Mapping[str, str]) -> CheckRequest:
