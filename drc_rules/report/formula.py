@@ -38,6 +38,7 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "min": min,
     "max": max,
     "log10": math.log10,
+    "ln": math.log,
     "ceil": math.ceil,
     "round": lambda value, decimals: at_precision(value, int(decimals)),
 }

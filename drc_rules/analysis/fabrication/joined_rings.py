@@ -1,7 +1,8 @@
-"""Rings of holes in all the copper of their net: a hole in a larger pad, a fill or a wide track has more than its pad.
+"""Rings of the holes of pads in all the copper of their net, which is more than the pad in a larger pad or a fill.
 
-Around such holes the copper of a layer is one area, whatever it is drawn as. Fabs take away inner pads that nothing
-joins, so these do not count where another layer joins the hole; outer ones stay.
+Around such a hole, as those below an exposed pad, the copper of a layer is one area, whatever it is drawn as. Fabs take
+away inner pads that nothing joins, so these do not count where another layer joins the hole; outer ones stay. A via
+keeps the ring of its own pads, as fabs and KiCad's DRC measure it.
 """
 
 from __future__ import annotations
@@ -39,60 +40,52 @@ REACH_MM = 0.5
 
 @workpiece
 class JoinedRings:
-    """The rings of holes in all copper of their net; what was found is kept."""
+    """The rings of the holes of pads in all copper of their net; what was found is kept, by pad."""
 
     copper: CopperMap
     _pieces: dict[int, tuple[CopperShapes, STRtree]] = field(default_factory=dict)
     _fills: dict[int, list[tuple[int, Geometry]]] = field(default_factory=dict)
-    _found: dict[tuple[bool, int], float] = field(default_factory=dict)
+    _found: dict[int, float] = field(default_factory=dict)
 
     def of(self, holes: HoleSet, chosen: Ints) -> HoleSet:
-        """Return holes with the rings of some of them (positions) as the copper of their net makes them."""
+        """Return holes with the rings of some of them (positions) that are of pads, as the copper of their net is."""
         ring, walls = holes.ring_mm.copy(), hole_walls(self.copper.board, holes.vias, holes.pads)
-        for at in chosen[(walls.net[chosen] > 0) & (walls.radius_mm[chosen] > 0)].tolist():
-            is_via = at < len(holes.vias)
-            hole = is_via, int(holes.vias[at] if is_via else holes.pads[at - len(holes.vias)])
-            if hole not in self._found:
-                self._found[hole] = self._ring_mm(hole, walls.where(np.array([at])), float(ring[at]))
-            ring[at] = self._found[hole]
+        of_pads = chosen[(chosen >= len(holes.vias)) & (walls.net[chosen] > 0) & (walls.radius_mm[chosen] > 0)]
+        for at in of_pads.tolist():
+            pad = int(holes.pads[at - len(holes.vias)])
+            if pad not in self._found:
+                self._found[pad] = self._ring_mm(pad, walls.where(np.array([at])), float(ring[at]))
+            ring[at] = self._found[pad]
         return replace(holes, ring_mm=ring)
 
-    def _ring_mm(self, hole: tuple[bool, int], wall: CopperShapes, own_mm: float) -> float:
-        """The least ring over the layers; that of the hole's own pads where no other copper joins it."""
-        own, joined = self._own_rings(hole, own_mm), dict[int, float]()
-        ends, is_bare = {min(own, default=0), max(own, default=0)}, own_mm < NO_RING_MM
-        for layer in sorted(own, key=lambda layer: (layer not in ends, layer)):
-            found = self._joined_mm(layer, hole, wall, own[layer])
+    def _ring_mm(self, pad: int, wall: CopperShapes, own_mm: float) -> float:
+        """The least ring over the layers; that of the pad itself where no other copper joins it."""
+        layers = layers_of(int(self.copper.board.pads.layers[pad]))
+        ends = {min(layers, default=0), max(layers, default=0)}
+        is_bare, joined = own_mm < NO_RING_MM, dict[int, float]()
+        for layer in sorted(layers, key=lambda layer: (layer not in ends, layer)):
+            found = self._joined_mm(layer, pad, wall, own_mm)
             if found is not None:
-                joined[layer] = max(own[layer], found)
-            if not is_bare and joined.get(layer, own[layer] if layer in ends else np.inf) <= own_mm:
+                joined[layer] = max(own_mm, found)
+            if not is_bare and joined.get(layer, own_mm if layer in ends else np.inf) <= own_mm:
                 return own_mm
         if not joined:
             return own_mm
-        least = min(joined.get(layer, own[layer]) for layer in joined.keys() | ends)
+        least = min(joined.get(layer, own_mm) for layer in joined.keys() | ends)
         return round(max(least, NO_RING_MM), 5)
 
-    def _own_rings(self, hole: tuple[bool, int], own_mm: float) -> dict[int, float]:
-        """The ring of the hole's own pad on each layer that has one."""
-        board, (is_via, row) = self.copper.board, hole
-        if not is_via:
-            return dict.fromkeys(layers_of(int(board.pads.layers[row])), own_mm)
-        drill = float(board.vias.drill_mm[row])
-        sizes = enumerate(board.vias.pad_size_mm[row].tolist())
-        return {layer: (size - drill) / 2 for layer, size in sizes if not np.isnan(size)}
-
-    def _joined_mm(self, layer: int, hole: tuple[bool, int], wall: CopperShapes, ring_mm: float) -> float | None:
-        """The ring in the hole's pad and other copper that touches it, 0 where it breaks out; None without that."""
+    def _joined_mm(self, layer: int, pad: int, wall: CopperShapes, ring_mm: float) -> float | None:
+        """The ring in the pad and other copper that touches it, 0 where it breaks out; None without that."""
         import shapely  # noqa: PLC0415 - heavy, and only boards with narrow rings need it
 
-        board, (is_via, row), net = self.copper.board, hole, int(wall.net[0])
+        board, net = self.copper.board, int(wall.net[0])
         core, radius = cores(board, wall)[0], float(wall.radius_mm[0])
         pad_mm = radius + max(ring_mm, 0.0)
         window = np.concatenate(wall.boxes(REACH_MM)).tolist()
         pieces, tree = self._near(layer)
         near = pieces.where(np.sort(tree.query(shapely.box(*window))))
         near = near.where(near.net == net)
-        is_own = ~np.bool_(is_via) & (pad_rows(board, near) == row)
+        is_own = pad_rows(board, near) == pad
         areas = piece_areas(board, near, FINE_QUARTER)
         fills = [shapely.clip_by_rect(fill, *window) for of, fill in self._filled(layer) if of == net]
         others = shapely.union_all([*areas[~is_own], *fills])
@@ -124,5 +117,5 @@ class JoinedRings:
 
 
 def joined_rings(ctx: Context) -> JoinedRings:
-    """Return what finds the rings of the board's holes in all copper of their net."""
+    """Return what finds the rings of the holes of pads in all copper of their net."""
     return JoinedRings(ctx.copper)

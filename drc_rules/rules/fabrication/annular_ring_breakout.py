@@ -5,9 +5,9 @@ What it checks
 The ring around the drilled hole, of every via and plated hole of a board with four layers or more, against the
 registration tolerance of the workload's clause, or your own fab's (`[fab]` `registration_mm`), at the precision of the
 clause. IPC-2221 (9.2.2) measures an inner layer's ring from the drilled hole: 0.1 mm wider than the finished hole that
-KiCad stores, or as far as the pad leaves room (0.1 mm wider than the drill). In a larger pad, a fill or a wide track of
-the same net the ring is what is around the hole there, as in `small-annular-ring`. Microvias are exempt: lasers aim at
-the layer that they open. Holes without any copper around them are left to `small-annular-ring`.
+KiCad stores, or as far as the pad leaves room (0.1 mm wider than the drill). The hole of a pad
+has the ring in all copper of its net, as in `small-annular-ring`. Microvias are exempt: lasers aim at the layer that
+they open. Holes without any copper around them are left to `small-annular-ring`.
 
 Why it matters
 --------------

@@ -4,11 +4,11 @@ What it checks
 --------------
 The annular ring as drawn, around the finished hole (pad less hole, halved), of every via, microvia and plated hole,
 against the clause's fab tier or your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad sizes the
-smallest counts, of a hole off the middle of its pad the narrow side. On each layer the ring is that in all copper of
-the net: a hole in a larger pad, a fill as stored or a wide track has what is around it there. Inner pads that nothing
-joins do not count where another layer joins the hole. A plated hole that nothing joins and that has no ring is
-information: fabs ask, or leave it unplated. A via whose pads are all as small as its hole has a ring of 0 or less: it
-can join nothing.
+smallest counts, of a hole off the middle of its pad the narrow side. The ring of a pad's hole is that in all copper of
+the net on each layer: in a larger pad, a fill as stored or a wide track it has what is around it there. Inner pads that
+nothing joins do not count where another layer joins the hole. A via has the ring of its own pads. A plated hole that
+nothing joins and that has no ring is information: fabs ask, or leave it unplated. A via whose pads are all as small as
+its hole has a ring of 0 or less: it can join nothing.
 
 Why it matters
 --------------

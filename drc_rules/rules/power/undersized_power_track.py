@@ -81,7 +81,7 @@ FORMULA = """
 A = 1550.0031 · w · t
 T_chart = (I / (k · A^0.725))^(1 / 0.44)
 L = 1000 · (k_Cu · t / (1000 · h))^0.5
-U_s = m · I · R_s · ln(4 · L / w) / pi
+U_s = m · I · R_s · ln(4 · L / w) / π
 T_cold = r · (U + U_s)² / (k_Cu · rho)
 T_bound is T_cold / (1 - alpha · T_cold) where wide copper cools the ends
 T = min(T_chart, T_bound)

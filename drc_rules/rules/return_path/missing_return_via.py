@@ -62,9 +62,9 @@ FORMULA = """
 d ≤ d_max
 l ≤ d_max
 
-d: from the vias that change planes to the next via that joins those planes; infinite where none does [mm]
+d: from vias that change planes to the next via that joins those planes; infinite where none does, 0 without any [mm]
 d_max: maximum: a tenth of a wavelength at Nyquist, at least 1 mm [mm]
-l: longest run that counts as a breakout, where a via leads to one [mm]
+l: longest run that counts as a breakout, 0 where no via leads to one [mm]
 """
 
 
@@ -84,17 +84,15 @@ def missing_return_via(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> 
             apart.setdefault(layers, []).append(change)
         elif too_long(ctx, group, return_distance_mm(change), LEAST_REACH_MM):
             far.setdefault(layers, []).append(change)
-    if distances:
-        ctx.shows(
-            f"{group.title}, {len(distances)} vias that change planes",
-            d=max(distances),
-            d_max=reach_mm(group),
-        )
     breakouts = breakout_runs_mm(ctx, group)
-    if breakouts:
-        vias = count(len(breakouts), "via")
+    if distances or breakouts:
+        told = [f"{count(len(distances), 'via')} that change planes"] if distances else []
+        told += [f"{count(len(breakouts), 'via')} to breakouts, which require no return via"] if breakouts else []
         ctx.shows(
-            f"{group.title}, {vias} to breakouts: no return via is required", l=max(breakouts), d_max=reach_mm(group)
+            f"{group.title}: {'; '.join(told)}",
+            d=max(distances, default=0.0),
+            l=max(breakouts, default=0.0),
+            d_max=reach_mm(group),
         )
     yield from (_far(ctx, group, changes) for changes in far.values())
     yield from (_apart(ctx, group, changes) for changes in apart.values())
