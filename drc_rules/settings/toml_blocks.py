@@ -11,7 +11,7 @@ from drc_rules.settings.declaration import PLACEHOLDER
 CHOOSERS = ("net_classes", "nets")
 """Keys that tell which nets a table is about."""
 
-ADD_TO = re.compile(rf"# add to (\[.+\]) in {re.escape(FILE_NAME)}:")
+ADD_TO = re.compile(rf"# add to (\[.+\]) in {re.escape(FILE_NAME)}(?:, in place of its .+)?:")
 ADD_ABOVE = f"# add above all tables of {FILE_NAME}:"
 
 

@@ -82,11 +82,14 @@ def longest_track(case: Case, layer: str, more_mm: float) -> Case:
 
 
 def off_the_middle(case: Case, left_mm: float) -> Case:
-    """Drill the first round plated hole of a part that has a wide ring off its middle: so much is left on one side."""
+    """Drill the fourth round plated hole of a part that has a wide ring off its middle: so much is left on one side.
+
+    It is the first whose copper no track of its net widens there.
+    """
     pads = case.board.pads
     ring = (pads.size_x_mm - pads.drill_x_mm) / 2
     is_round = (pads.kind == PadKind.THROUGH) & (pads.shape == "circle") & (pads.drill_x_mm == pads.drill_y_mm)
-    row = np.flatnonzero(is_round & (ring > 0.1) & (pads.net > 0) & (pads.rotation_deg == 0))[0]
+    row = np.flatnonzero(is_round & (ring > 0.1) & (pads.net > 0) & (pads.rotation_deg == 0))[3]
     shift, x = pads.shift_x_mm.copy(), pads.x_mm.copy()
     shift[row] = ring[row] - left_mm
     x[row] -= shift[row]
@@ -318,6 +321,7 @@ SEEDS = {
             "board.fab.ring": "failed",
             "board.fab.ring_advanced": "failed",
             "board.fab.ring_standard": "failed +1 -0",
+            "board.fab.hole_to_copper_standard": "failed",  # of other nets, which the hole comes nearer to
             "board.setup.minimums": "failed",
         },
     ),

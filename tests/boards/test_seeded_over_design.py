@@ -37,7 +37,6 @@ current_a = 2
 max_drop_mv = 100
 from = ["J101"]
 to = ["Module301"]
-ground_to = ["J101"]
 """
 RULES = tuple(rule for rule in all_rules() if rule.family == "over_design")
 KINDS = {kind for rule in RULES for kind in rule.kinds}
@@ -166,15 +165,15 @@ SEEDS = {
         {COPPER: "failed"},
     ),
     "two ounces on In3, and a limit that one just keeps": SeedUnder(
-        "13 mV with the thinnest copper of an ounce",
+        "14.4 mV with the thinnest copper of an ounce",
         RAIL,
-        lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100", "max_drop_mv = 14"),
+        lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100", "max_drop_mv = 15"),
         {COPPER: "failed"},
     ),
     "two ounces on In3, and a limit that one just misses": SeedUnder(
-        "the same 13 mV, of 12",
+        "the same 14.4 mV, of 14",
         RAIL,
-        lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100", "max_drop_mv = 12"),
+        lambda c: c.with_ply("In3.Cu", thickness_mm=0.07).declared("max_drop_mv = 100", "max_drop_mv = 14"),
         {COPPER: "passed"},
     ),
     "three ounces on In3": SeedUnder(
