@@ -95,7 +95,7 @@ def test_28_layers_take_less_than_two_seconds(training: Exported) -> None:
 
 DEMOS = {
     "cm5_minima": ("CM5_MINIMA_3.kicad_pcb", {(NOT_STATED, "impedance")}),
-    "stickhub": ("StickHub.kicad_pcb", set()),
+    "stickhub": ("StickHub.kicad_pcb", {(NOT_STATED, "impedance")}),
 }
 
 

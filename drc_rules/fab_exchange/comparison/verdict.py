@@ -142,8 +142,9 @@ def _mirrored(matched: Matched) -> Iterator[tuple[str, ...]]:
     """Yield the rows that differ, each with that on the other side of the middle where it differs too."""
     odd = {m.layer for m in matched.layers if m.outcome is not CompareOutcome.ACCEPT} & {*matched.changed}
     names = [one.layer for one in matched.layers]
-    copper = [names.index(layer.name) for layer in matched.board.copper_layers]
-    ends = copper[0] + copper[-1]
+    of_copper = {layer.name for layer in matched.board.copper_layers}
+    copper = [k for k, name in enumerate(names) if name in of_copper]  # not all of them where a row is there twice
+    ends = copper[0] + copper[-1] if copper else len(names) - 1
     for k, name in enumerate(names):
         other = names[ends - k] if 0 <= ends - k < len(names) else ""
         if name in odd and not (other in odd and ends - k < k):
