@@ -195,7 +195,7 @@ def test_linked_project_rules_and_settings_of_a_commit_are_followed_in_it(reposi
 
 
 def test_a_link_that_leads_to_nothing_in_its_commit_is_refused(repository: Path) -> None:
-    """Out of the repository, or to a file that is not in the commit; other settings' links are nobody's concern."""
+    """Out of the repository, or to a file that is not in the commit; links of other settings do not count."""
     link(repository / "c" / "other.toml", "/nowhere.toml")
     commit(repository)
     with board_at("HEAD", Path("c/card.kicad_pcb")) as laid:
