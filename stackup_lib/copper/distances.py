@@ -133,8 +133,11 @@ def cores(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
     import shapely  # noqa: PLC0415
 
     found = np.empty(len(pieces), dtype=np.object_)
-    for k in np.flatnonzero(pieces.kind == CopperShape.DRAWN).tolist():
-        found[k] = drawn_core(board, int(pieces.row[k]))
+    drawn = np.flatnonzero(pieces.kind == CopperShape.DRAWN)
+    rows, which = np.unique(pieces.row[drawn], return_inverse=True)  # one shape of a logo is in hundreds of pairs
+    shapes = np.empty(len(rows), dtype=np.object_)
+    shapes[:] = [drawn_core(board, row) for row in rows.tolist()]
+    found[drawn] = shapes[which]
     straight, arcs, boxes = (np.flatnonzero(of) for of in (pieces.is_straight, _is_arc(pieces), _is_box(pieces)))
     found[straight] = shapely.linestrings(xy_of(np.stack([pieces.start[straight], pieces.end[straight]], axis=1)))
     if len(arcs):
