@@ -20,7 +20,7 @@ from stackup_lib.kicad.read.items.zones import read_zones
 from stackup_lib.kicad.read.possible import refuse_layers, refuse_rows, refuse_sizes, refuse_thicknesses
 from stackup_lib.kicad.read.project import project_and_remarks, resolve
 from stackup_lib.kicad.syntax import tree
-from stackup_lib.kicad.syntax.scan import MAX_DEPTH, TooDeepError, head, scanned, without_comments
+from stackup_lib.kicad.syntax.scan import UnreadableError, head, scanned, without_comments
 from stackup_lib.kicad.syntax.source import REPAIR, BoardText, Nets
 from stackup_lib.kicad.syntax.tokens import known
 
@@ -127,10 +127,9 @@ def _open(path: Path, content: bytes) -> BoardText:
         raise BoardFileError(label, f"is {what}", _GIVE_BOARD)
     try:
         data, blocks = scanned(content)
-    except TooDeepError as bad:
+    except UnreadableError as bad:
         line = content.count(b"\n", 0, bad.offset) + 1
-        what = f"nests more than {MAX_DEPTH} parentheses, no board does"
-        raise BoardFileError(f"{label}, line {line}", what, REPAIR) from None
+        raise BoardFileError(f"{label}, line {line}", bad.what, bad.fix or REPAIR) from None
     source = BoardText(data, label, blocks)
     if blocks.end is None:
         at = blocks.open_item

@@ -37,12 +37,30 @@ MAX_DEPTH = 200
 """KiCad's own files stay below twenty; far deeper nesting is not a board and would exhaust any recursive parser."""
 
 
-class TooDeepError(ValueError):
+class UnreadableError(ValueError):
+    """What no board of KiCad has: where it stands, what it is, and what to do where saving again is no way out."""
+
+    fix = ""
+
+    def __init__(self, offset: int, what: str) -> None:
+        super().__init__(what)
+        self.offset, self.what = offset, what
+
+
+class TooDeepError(UnreadableError):
     """The parentheses nest deeper than `MAX_DEPTH`."""
 
     def __init__(self, offset: int) -> None:
-        super().__init__(offset)
-        self.offset = offset
+        super().__init__(offset, f"nests more than {MAX_DEPTH} parentheses, no board does")
+
+
+class UnclosedQuoteError(UnreadableError):
+    """A string goes on past the end of its line: KiCad writes line breaks as escapes and reads no such file."""
+
+    fix = "close it in a text editor, or restore a backup"
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset, "has a quote that is not closed on its line")
 
 
 class InnerQuoteError(ValueError):
@@ -80,14 +98,17 @@ class Blocks:
 class _Collector:
     """The state that the pass carries from one chunk to the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.letters = np.frombuffer(data, dtype=np.uint8)
         self.depth = 0
         self.in_string = False
+        self.last_quote = 0
         self.end: int | None = None
         self.found: dict[str, list[Ints]] = {k: [] for k in ("item", "item_end", "child", "child_end")}
 
-    def take(self, data: NDArray[np.uint8], positions: Ints, kinds: NDArray[np.uint8]) -> None:
-        """Take the unescaped parentheses and quotes of one chunk of `data`, in order."""
+    def take(self, positions: Ints, kinds: NDArray[np.uint8]) -> None:
+        """Take the unescaped parentheses and quotes of one chunk of the file, in order."""
         if not len(positions):
             return
         quotes = kinds == _QUOTE
@@ -95,8 +116,9 @@ class _Collector:
         inside ^= np.uint8(self.in_string)
         self.in_string = bool(inside[-1])
         begins = positions[quotes & inside.view(np.bool_)]
-        if not _BEFORE_STRING[data[begins - 1]].all():
+        if not _BEFORE_STRING[self.letters[begins - 1]].all():
             raise InnerQuoteError
+        self._closed_on_their_lines(positions[~quotes & inside.view(np.bool_)], begins)
         opening = kinds == _OPEN
         step = opening.view(np.int8) - (kinds == _CLOSE).view(np.int8)
         step *= (inside ^ 1).view(np.int8)
@@ -109,6 +131,14 @@ class _Collector:
             first = int(positions[int(np.argmax(depth > MAX_DEPTH))])
             if self.end is None or first < self.end:
                 raise TooDeepError(first)
+
+    def _closed_on_their_lines(self, within: Ints, begins: Ints) -> None:
+        """Look at the strings that have parentheses: one that is not closed goes on into the lists behind it."""
+        strings = np.append(self.last_quote, begins)
+        self.last_quote = int(strings[-1])
+        for start in np.unique(strings[np.searchsorted(begins, within)]).tolist():
+            if self.data.find(b"\n", start, self.data.find(b'"', start + 1)) >= 0:
+                raise UnclosedQuoteError(start)
 
     def _sort(self, positions: Ints, opening: NDArray[np.bool_], depth: NDArray[np.int32]) -> None:
         closed = np.flatnonzero(depth <= 0)
@@ -134,12 +164,12 @@ def scan(data: bytes) -> Blocks:
 
     Raises:
         TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
+        UnclosedQuoteError: a string with parentheses goes on past the end of its line.
         InnerQuoteError: a quote stands inside a word.
     """
-    state = _Collector()
-    letters = np.frombuffer(data, dtype=np.uint8)
+    state = _Collector(data)
     for positions, kinds in _marks(data):
-        state.take(letters, positions, kinds)
+        state.take(positions, kinds)
         if state.end is not None:
             break
     item, child = state.column("item"), state.column("child")
@@ -155,7 +185,7 @@ def scanned(content: bytes) -> tuple[bytes, Blocks]:
     A quote inside a word is an apostrophe in it.
 
     Raises:
-        TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
+        UnreadableError: the parentheses nest too deep, or a string goes on past the end of its line.
     """
     data = without_comments(content)
     try:

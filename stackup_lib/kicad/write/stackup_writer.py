@@ -15,7 +15,7 @@ from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.kicad.read import header
 from stackup_lib.kicad.read.reader import NEWEST_VERSION, OLDEST_WRITTEN_VERSION
-from stackup_lib.kicad.syntax.scan import TooDeepError, scanned
+from stackup_lib.kicad.syntax.scan import UnreadableError, scanned
 from stackup_lib.kicad.syntax.source import BoardText
 from stackup_lib.kicad.write.layer_table_writer import layer_table_edits
 from stackup_lib.kicad.write.row_writer import Style, field_edits, new_row, row_edits
@@ -79,7 +79,7 @@ def _opened(text: bytes, label: str) -> BoardText:
     try:
         data, blocks = scanned(text)
         source = BoardText(data, label, blocks)
-    except TooDeepError:
+    except UnreadableError:
         raise NotWrittenError(label, "is not a board that can be read", "give the .kicad_pcb of the board") from None
     if source.blocks.end is None or not len(source.items("version")):
         raise NotWrittenError(label, "is cut short or not a KiCad board", "restore a backup")

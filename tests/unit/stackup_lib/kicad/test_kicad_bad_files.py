@@ -27,6 +27,16 @@ BAD = {
     "deep but closed": (b"(kicad_pcb (version 20241229)" + b"(" * 9000 + b")" * 9000 + b")", "nests more than", 1),
     "cut in an item": (b'(kicad_pcb (version 20241229)\n(net 0 "")\n(via (at 1 1)', "the file ends inside (via", 3),
     "cut in a string": (b'(kicad_pcb (version 20241229)\n(net 0 "GN', "the file ends inside (net", 2),
+    "a quote that is not closed": (
+        b'(kicad_pcb (version 20241229)\n(net 0 "")\n(net 1 "GND)\n(net 2 "VCC")\n)',
+        "a quote that is not closed on its line; close it",
+        3,
+    ),
+    "a quote that is not closed, far from the next": (
+        b'(kicad_pcb (version 20241229)\n(net 1 "GND)\n' + b"(via (at 1 1))\n" * 200_000 + b'(net 2 "VCC"))',
+        "a quote that is not closed on its line; close it",
+        2,
+    ),
     "cut between items": (b'(kicad_pcb (version 20241229)\n(net 0 "")\n', "the file ends", 3),
     "no version": (b"(kicad_pcb\n)", "no (version", 1),
     "a version that is none": (b"(kicad_pcb\n(version nine))", "no (version", 2),
