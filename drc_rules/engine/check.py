@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,11 @@ from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
 from drc_rules.analysis.targets.configured_geometries import bounds_notes
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
 from drc_rules.analysis.thermal.hot_parts import fill_notes
-from drc_rules.engine.decide import LeftOut, Outcome, begin, coverage_of, headline_of, not_laid_out
+from drc_rules.engine.decide import begin
 from drc_rules.engine.finding_lines import with_lines
+from drc_rules.engine.headline import coverage_of, headline_of, not_laid_out
 from drc_rules.engine.missing_inputs import proofs, with_open_values
+from drc_rules.engine.one_clause import LeftOut, Outcome
 from drc_rules.engine.suppressions import accept
 from drc_rules.facts.against_sheet import understated_notes
 from drc_rules.facts.context import Context
@@ -114,18 +116,7 @@ def check_up(
         **_decided(context, outcome, (name, requirements.form), data or b""),
         taken_as=context.assignment.taken_as(),
         proofs=with_open_values(proofs(context, outcome), config, options.profile),
-        notes=(
-            *context.board.warnings,
-            *_notes_on(profile),
-            *context.declarations.notes,
-            *unread_notes(context),
-            *part_notes(context.board, config),
-            *understated_notes(one for ply in context.plies if (one := ply.understated)),
-            *role_notes(context),
-            *bounds_notes(context),
-            *fill_notes(context),
-            *context.assignment.notes,
-        ),
+        notes=tuple(_notes(context, config, profile)),
         process=process,
         unknown_pairs=context.get(unknown_pairs).names,
         **shown,
@@ -134,6 +125,20 @@ def check_up(
         where = str(config.path or FILE_NAME)
         report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=config.text, where=where)
     return CheckUp(context, report)
+
+
+def _notes(context: Context, config: Config, profile: Profile | None) -> Iterator[str]:
+    """Yield what the reader has to know of the board, the settings and what was made of both."""
+    yield from context.board.warnings
+    yield from _notes_on(profile)
+    yield from context.declarations.notes
+    yield from unread_notes(context)
+    yield from part_notes(context.board, config)
+    yield from understated_notes(one for ply in context.plies if (one := ply.understated))
+    yield from role_notes(context)
+    yield from bounds_notes(context)
+    yield from fill_notes(context)
+    yield from context.assignment.notes
 
 
 def _decided(context: Context, outcome: Outcome, purpose: tuple[str | None, str | None], data: bytes) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
-from drc_rules.engine.decide import NOTHING_PLACED, NOTHING_ROUTED, Outcome, not_laid_out
+from drc_rules.engine.headline import NOTHING_PLACED, NOTHING_ROUTED, not_laid_out
+from drc_rules.engine.one_clause import Outcome
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import open_generations
 from drc_rules.report.model import ClauseVerdict, Verdict

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from drc_rules.engine.decide import Outcome, run
+from drc_rules.engine.decide import run
+from drc_rules.engine.one_clause import Outcome
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Declarations, Purpose
 from drc_rules.facts.net_interfaces import Assignment, assign_nets

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from drc_rules.engine.check import prepare
-from drc_rules.engine.decide import finish
+from drc_rules.engine.one_clause import finish
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value

@@ -8,7 +8,8 @@ from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.impedance.line_effects import line_state
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.engine.decide import FILLS_UP_TO_DATE, Outcome, run
+from drc_rules.engine.decide import run
+from drc_rules.engine.one_clause import FILLS_UP_TO_DATE, Outcome
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.context import Context
 from drc_rules.report.model import ClauseVerdict, Finding, Verdict

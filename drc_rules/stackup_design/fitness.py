@@ -7,8 +7,9 @@ from drc_rules.analysis.nets.coupled_nets import coupled_nets
 from drc_rules.analysis.stackup.facts_of_board import board_facts
 from drc_rules.analysis.stackup.forms_of_board import FormOfBoard, forms_of_size
 from drc_rules.analysis.targets.unknown_pairs import unjudged_pairs, unknown_pairs
-from drc_rules.engine.decide import Outcome, coverage_of, headline_of, not_laid_out
+from drc_rules.engine.headline import coverage_of, headline_of, not_laid_out
 from drc_rules.engine.missing_inputs import in_general, unproven
+from drc_rules.engine.one_clause import Outcome
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.engine.shared_results import Case, Cases
 from drc_rules.facts.declared import Overrides, gather, looked_up, purpose_of

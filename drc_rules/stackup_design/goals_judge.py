@@ -12,7 +12,8 @@ from dataclasses import field
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
-from drc_rules.engine.decide import Outcome, run
+from drc_rules.engine.decide import run
+from drc_rules.engine.one_clause import Outcome
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Verdict

@@ -134,10 +134,9 @@ def cores(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
 
     found = np.empty(len(pieces), dtype=np.object_)
     drawn = np.flatnonzero(pieces.kind == CopperShape.DRAWN)
-    rows, which = np.unique(pieces.row[drawn], return_inverse=True)  # one shape of a logo is in hundreds of pairs
-    shapes = np.empty(len(rows), dtype=np.object_)
-    shapes[:] = [drawn_core(board, row) for row in rows.tolist()]
-    found[drawn] = shapes[which]
+    rows = pieces.row[drawn].tolist()
+    shapes = {row: drawn_core(board, row) for row in set(rows)}  # one shape of a logo is in hundreds of pairs
+    found[drawn] = [shapes[row] for row in rows]
     straight, arcs, boxes = (np.flatnonzero(of) for of in (pieces.is_straight, _is_arc(pieces), _is_box(pieces)))
     found[straight] = shapely.linestrings(xy_of(np.stack([pieces.start[straight], pieces.end[straight]], axis=1)))
     if len(arcs):

@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from drc_rules.analysis.power.rail_inputs import current_of
 from drc_rules.analysis.stackup.forms_of_board import forms_of_size
 from drc_rules.engine.check import check_board, find_config, prepare
-from drc_rules.engine.decide import headline_of
 from drc_rules.engine.decide import run as run_rules
+from drc_rules.engine.headline import headline_of
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.engine.shared_results import Cases
 from drc_rules.facts.context import Context

@@ -134,7 +134,7 @@ def test_of_many_boards_it_is_said_how_many_are_done(monkeypatch: pytest.MonkeyP
 SWALLOWED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from drc_rules.engine import decide
+from drc_rules.engine import one_clause
 def interrupted(*_):
     try:
         os.kill(os.getpid(), signal.SIGINT)
@@ -145,7 +145,7 @@ def interrupted(*_):
 from stackwright.__main__ import main
 main()
 """
-IN_A_RULE = "decide._check_objects = interrupted"
+IN_A_RULE = "one_clause._check_objects = interrupted"
 OUTSIDE = "import stackwright.cli.app\nstackwright.cli.app.run = interrupted"
 
 
@@ -164,16 +164,16 @@ def test_ctrl_c_that_a_library_turns_into_its_own_error_is_no_defect(where: str)
 LOST = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from drc_rules.engine import decide
+from drc_rules.engine import one_clause
 class Garbage:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)
         signal.pause()
-real, left = decide._check_objects, [Garbage()]
+real, left = one_clause._check_objects, [Garbage()]
 def collecting(*args):
     left.clear()
     return real(*args)
-decide._check_objects = collecting
+one_clause._check_objects = collecting
 from stackwright.__main__ import main
 main()
 """

@@ -32,7 +32,8 @@ import numpy as np
 
 from drc_rules.analysis.return_path.return_paths import ReturnPaths
 from drc_rules.engine.check import check_up, prepare
-from drc_rules.engine.decide import FILLS_UP_TO_DATE, run
+from drc_rules.engine.decide import run
+from drc_rules.engine.one_clause import FILLS_UP_TO_DATE
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Finding

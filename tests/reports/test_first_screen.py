@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from drc_rules.engine.decide import NOTHING_PLACED, headline_of
+from drc_rules.engine.headline import NOTHING_PLACED, headline_of
 from drc_rules.engine.missing_inputs import LAY_OUT
 from drc_rules.report.model import (
     ClauseVerdict,

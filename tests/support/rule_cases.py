@@ -21,7 +21,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from drc_rules.engine.check import check_board, find_config, prepare
-from drc_rules.engine.decide import Outcome, run
+from drc_rules.engine.decide import run
+from drc_rules.engine.one_clause import Outcome
 from drc_rules.explain.explain_trace import ClauseTrace, trace_clauses
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Finding, Location, Report, Verdict

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.engine.check import prepare
-from drc_rules.engine.decide import FILLS_UP_TO_DATE, Outcome, run
+from drc_rules.engine.decide import run
+from drc_rules.engine.one_clause import FILLS_UP_TO_DATE, Outcome
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Finding
 from drc_rules.requirements.clauses import Clause

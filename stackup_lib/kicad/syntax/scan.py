@@ -136,7 +136,7 @@ class _Collector:
         """Look at the strings that have parentheses: one that is not closed goes on into the lists behind it."""
         strings = np.append(self.last_quote, begins)
         self.last_quote = int(strings[-1])
-        for start in np.unique(strings[np.searchsorted(begins, within)]).tolist():
+        for start in sorted(set(strings[np.searchsorted(begins, within)].tolist())):
             if self.data.find(b"\n", start, self.data.find(b'"', start + 1)) >= 0:
                 raise UnclosedQuoteError(start)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from drc_rules.engine.check import check_board
-from drc_rules.engine.decide import NOTHING_PLACED
+from drc_rules.engine.headline import NOTHING_PLACED
 from drc_rules.report.model import Headline, Report, Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile

@@ -15,7 +15,7 @@ import pytest
 
 from drc_rules.engine.baseline import Baseline, board_name, gate, load_baseline, rewrite
 from drc_rules.engine.check import check_board
-from drc_rules.engine.decide import finish
+from drc_rules.engine.one_clause import finish
 from drc_rules.report.model import (
     Accepted,
     Location,

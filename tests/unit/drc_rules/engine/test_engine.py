@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import prepare
-from drc_rules.engine.decide import coverage_of, headline_of, run
+from drc_rules.engine.decide import run
+from drc_rules.engine.headline import coverage_of, headline_of
 from drc_rules.engine.missing_inputs import in_general, paste_lines, proofs
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_up, find_config
-from drc_rules.engine.decide import Outcome
+from drc_rules.engine.one_clause import Outcome
 from drc_rules.engine.shared_results import Cases
 from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.facts.declared_nets import with_rails_of

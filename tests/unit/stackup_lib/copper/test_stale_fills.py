@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from drc_rules.engine.check import check_board, prepare
-from drc_rules.engine.decide import Outcome, run
+from drc_rules.engine.decide import run
+from drc_rules.engine.one_clause import Outcome
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.rules.rule import all_rules

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine import decide as engine
+from drc_rules.engine.one_clause import LeftOut, Outcome, decided
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Clause
@@ -262,11 +263,9 @@ def test_what_a_failed_copy_took_with_it_is_decided_here(
 ) -> None:
     """The same report as from one process: no clause is lost."""
     monkeypatch.setattr(check, "LARGE_BYTES", 0)
-    here, decided = os.getpid(), engine._decided
+    here = os.getpid()
 
-    def killed(
-        context: Context, clause: Clause, decider: Rule | None, on: Set[Rule], left: engine.LeftOut
-    ) -> engine.Outcome:
+    def killed(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule], left: LeftOut) -> Outcome:
         if os.getpid() != here and harm == "the copy is killed":
             os.kill(os.getpid(), signal.SIGKILL)
         return decided(context, clause, decider, on, left)
@@ -277,7 +276,7 @@ def test_what_a_failed_copy_took_with_it_is_decided_here(
     reports = []
     for jobs in (1, None):
         if jobs is None:
-            monkeypatch.setattr(engine, "_decided", killed)
+            monkeypatch.setattr(engine, "decided", killed)
             if harm == "no pipe":
                 monkeypatch.setattr(os, "pipe", refused)
         target = tmp_path / f"{jobs}.json"
