@@ -16,7 +16,7 @@ from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackwright.cli.app import run
 from tests.cli.test_touchstone_command import read
 from tests.support.in_process import run_here
-from tests.support.paired import paired, series_s, write_s
+from tests.support.small_boards.paired import paired, series_s, write_s
 
 GHZ = np.linspace(0, 20, 401)
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.hang import no_hang
-from tests.support.kicad_editor import Editor, editor_command
-from tests.support.kicad_live import FIRST_FINDING
+from tests.support.kicad.kicad_editor import Editor, editor_command
+from tests.support.kicad.kicad_live import FIRST_FINDING
 
 if TYPE_CHECKING:
     from kipy import KiCad

@@ -27,7 +27,7 @@ from stackup_lib.kicad.write.project_writer import set_net_classes
 from stackwright.commands.apply.new import NewRequest, new_board
 from tests.cli.test_new_command import CLASS, SIX_LAYERS
 from tests.conftest import KicadCli
-from tests.support.kicad_editor import editor_command
+from tests.support.kicad.kicad_editor import editor_command
 
 pytestmark = pytest.mark.kicad
 

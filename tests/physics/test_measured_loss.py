@@ -33,7 +33,7 @@ from stackup_lib.transmission_lines.materials.laminate_models import through_poi
 from stackup_lib.transmission_lines.materials.roughness import Gradient, Roughness, cannonball
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from stackup_lib.validation.cases import section_of_case, value_of_quantity
-from tests.support.closed_forms import ConstantDielectric
+from tests.support.physics.closed_forms import ConstantDielectric
 
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 SOLVERS: list[dict[str, Any]] = tomllib.loads((REFERENCE / "solver_loss_cases.toml").read_text(encoding="utf-8"))[

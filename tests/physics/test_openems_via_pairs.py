@@ -30,7 +30,7 @@ from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps
 from stackup_lib.vias.via_pair import EVEN, ODD, PairPlace, mode_of_pair
 from tests.physics.openems_vias import REFERENCE
 from tests.physics.test_openems_vias import modelled, vias
-from tests.support.solver_lines import solver_lines
+from tests.support.physics.solver_lines import solver_lines
 
 LOSSLESS = LaminateLoss(0.0, 1.0)
 SIGNS = {"differential": ODD, "common": EVEN}

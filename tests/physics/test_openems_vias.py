@@ -27,7 +27,7 @@ from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chai
 from stackup_lib.vias.via_circuit import ModelledVia, line_ps_per_mm, log_of_two_returns
 from stackup_lib.vias.via_field import ViaBody, ViaStack
 from tests.physics.openems_vias import AT_GHZ, COPPER_MM, LINE_MM, REFERENCE, copper_mm
-from tests.support.solver_lines import solver_lines
+from tests.support.physics.solver_lines import solver_lines
 
 COLUMN = "delay_5_ghz_ps"
 GHZ = np.array(AT_GHZ)

@@ -35,9 +35,9 @@ from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 from stackup_lib.transmission_lines.two_port import barrel_chain, in_a_row, open_stub_chain, s_of_chain
 from stackup_lib.vias.plated_holes import PlatedHole
 from stackwright.commands.request import BoardRequest
-from tests.support.coupled_ways import aggressor_of, way_of
-from tests.support.crowded import crowded
 from tests.support.once_per_run import once_per_run
+from tests.support.physics.coupled_ways import aggressor_of, way_of
+from tests.support.small_boards.crowded import crowded
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILE: dict[str, Any] = tomllib.loads(

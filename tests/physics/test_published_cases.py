@@ -20,8 +20,8 @@ from stackup_lib.transmission_lines.materials.dielectric_models import (
 from stackup_lib.validation.case_files import ReferenceCase, read_cases
 from stackup_lib.validation.cases import section_of_case, value_of_quantity
 from stackup_lib.validation.compare import CaseOutcome, validate
-from tests.support.closed_forms import ConstantDielectric
 from tests.support.once_per_run import once_per_run
+from tests.support.physics.closed_forms import ConstantDielectric
 
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 FILE = tomllib.loads((REFERENCE / "published_cases.toml").read_text(encoding="utf-8"))

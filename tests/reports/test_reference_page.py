@@ -44,8 +44,8 @@ from tests.physics.test_published_cases import (
     outcomes,
     with_internal_inductance,
 )
-from tests.support.openems_planes import plane_extremes
-from tests.support.power_frequency import capacitors_off, cavities_off, ladders_off, rebuilt_off
+from tests.support.physics.openems_planes import plane_extremes
+from tests.support.physics.power_frequency import capacitors_off, cavities_off, ladders_off, rebuilt_off
 
 pytestmark = pytest.mark.slow
 

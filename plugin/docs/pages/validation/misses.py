@@ -11,7 +11,7 @@ from tests.physics.test_openems_pairs import pairs
 from tests.physics.test_openems_via_pairs import via_pairs
 from tests.physics.test_openems_vias import vias
 from tests.physics.test_published_cases import GROUPS, group_of, outcomes
-from tests.support.openems_planes import plane_extremes
+from tests.support.physics.openems_planes import plane_extremes
 
 SHOWN = 8
 """Of each comparison."""

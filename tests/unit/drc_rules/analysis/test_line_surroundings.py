@@ -21,8 +21,8 @@ from drc_rules.settings.config import parse_config
 from stackup_lib.power.rail_drop.spread import finished_range_mm
 from stackup_lib.transmission_lines.lossy import LineMaterials, loss_of
 from stackup_lib.transmission_lines.materials.conductor_models import COPPER_S_PER_M
-from tests.support.closed_forms import ConstantDielectric
 from tests.support.mini import mini_board
+from tests.support.physics.closed_forms import ConstantDielectric
 from tests.unit.drc_rules.analysis.test_sites import GROUNDS, SIX, mini
 
 FOIL = '[declared.copper."{layer}"]\nfoil = "{foil}"\n'

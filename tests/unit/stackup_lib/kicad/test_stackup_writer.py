@@ -18,7 +18,7 @@ from stackup_lib.core.errors import NotWrittenError, StackwrightError
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from tests.support.boards import BOARDS
-from tests.support.kicad_boards import HEAD_V6, HEAD_V9, HEAD_V10, LAYERS_V6, board_text, kicad_layout
+from tests.support.kicad.kicad_boards import HEAD_V6, HEAD_V9, HEAD_V10, LAYERS_V6, board_text, kicad_layout
 
 FIXTURES = [path for path in sorted(BOARDS.glob("*/*.kicad_pcb")) if b"(stackup" in path.read_bytes()]
 SMALL_DEMO_BYTES = 10_000_000

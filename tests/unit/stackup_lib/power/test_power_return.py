@@ -22,7 +22,7 @@ from stackup_lib.power.rail_drop.joined import joined_pads
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
 from stackup_lib.power.rail_drop.rail import Load, Terminal, copper_of, solve_rail
 from stackup_lib.power.rail_drop.sheets import Precision
-from tests.support.closed_forms import lattice_squares, step_squares, two_contacts_squares
+from tests.support.physics.closed_forms import lattice_squares, step_squares, two_contacts_squares
 
 OUTER_OHM = sheet_resistance_ohm(0.035)
 STACKUP = 'F.Cu 0.035\ncore 1.5 "FR4" dk=4.2 df=0.02\nB.Cu 0.035'

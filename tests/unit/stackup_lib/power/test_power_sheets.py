@@ -28,7 +28,7 @@ from stackup_lib.power.rail_drop.sheets import (
     SheetSolution,
     solve_sheets,
 )
-from tests.support.closed_forms import lattice_squares
+from tests.support.physics.closed_forms import lattice_squares
 
 REFERENCE = Path(__file__).parents[4] / "fixtures" / "reference" / "power_cases.toml"
 FINE = Precision(step_mm=1.0, gap=0.004)

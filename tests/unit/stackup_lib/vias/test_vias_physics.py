@@ -23,7 +23,7 @@ from stackup_lib.vias.stub_resonance import (
     stub_resonance_ghz,
     via_ohm,
 )
-from tests.support.closed_forms import twin_rod_ohm
+from tests.support.physics.closed_forms import twin_rod_ohm
 
 DK = Interval(low=3.3, nominal=3.4, high=3.5)
 USUAL = ViaShape(barrel_mm=0.3, antipad_mm=0.81, pad_mm=0.45, end_pad_mm=0.45)

@@ -21,7 +21,7 @@ from stackup_lib.fab_files.read import read_fab_files
 from stackup_lib.kicad import read_board
 from tests.conftest import KicadCli
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "boards"
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "boards"
 DIFFERS, NOT_STATED, NOTE = ReleaseOutcome.DIFFERS, ReleaseOutcome.NOT_STATED, ReleaseOutcome.NOTE
 NOT_COMPARED = ReleaseOutcome.NOT_COMPARED
 

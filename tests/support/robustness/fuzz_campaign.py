@@ -1,4 +1,4 @@
-"""Fuzzes for as long as wanted: `python -m tests.support.fuzz_campaign --inputs 1000000 --folder findings`.
+"""Fuzzes for as long as wanted: `python -m tests.support.robustness.fuzz_campaign --inputs 1000000 --folder findings`.
 
 Inputs of all targets by turns, in one process, each with a time limit, under a limit of memory. What breaks is kept
 once per place: the bytes, the target, the seed that gives them, and the traceback. The folder's `record.json` is made
@@ -25,8 +25,8 @@ from types import FrameType
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: on small matrices threads only wait
 
-from tests.support.fuzz_targets import Target
-from tests.support.fuzz_whole import TARGETS
+from tests.support.robustness.fuzz_targets import Target
+from tests.support.robustness.fuzz_whole import TARGETS
 
 TIMEOUT_S = 20
 MEMORY_BYTES = 3_000_000_000

@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 
 from stackwright.cli.app import run
-from tests.support import fuzz_targets
-from tests.support.fuzz_nodes import Lexicon, lexicon, mutated
-from tests.support.fuzz_targets import (
+from tests.support.robustness import fuzz_targets
+from tests.support.robustness.fuzz_nodes import Lexicon, lexicon, mutated
+from tests.support.robustness.fuzz_targets import (
     FIXTURES,
     FORMATS,
     LONGEST_ERROR,
@@ -31,7 +31,7 @@ from tests.support.fuzz_targets import (
     mini_boards,
     promise,
 )
-from tests.support.fuzzing import damaged
+from tests.support.robustness.fuzzing import damaged
 
 PROFILES = ("inference-pcie", "training-b200", "edge", "no-such-workload", "")
 FORMS = ("pcie-fhhl", "ocp-oam", "no-such-form")

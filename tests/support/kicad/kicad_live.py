@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.browser.driven import Tab, driven
-from tests.support.kicad_editor import Editor, editor_command, wait_for
+from tests.support.kicad.kicad_editor import Editor, editor_command, wait_for
 
 if TYPE_CHECKING:
     from kipy import KiCad
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FIRST_FINDING = "#report .finding .finding-title"
 DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === state.run"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.paired import STACKUP, pads
+from tests.support.small_boards.paired import STACKUP, pads
 
 CENTRES_MM = {"/SFP_RX0": 9.0, "/SFP_TX0": 10.0, "/SFP_TX1": 10.75}
 """Of the positive traces; the negative ones lie 0.3 mm on. From edge to edge 0.55 and 0.30 mm."""

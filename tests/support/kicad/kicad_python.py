@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict, cast
 
-SCRIPT = Path(__file__).parents[1] / "kicad" / "pcbnew_facts.py"
+SCRIPT = Path(__file__).parents[2] / "kicad" / "pcbnew_facts.py"
 SHOWN_AFTER_S = 600
 
 Point = tuple[int, int]

@@ -1,4 +1,6 @@
-"""Fuzzes one target by coverage: `python -m tests.support.fuzz_coverage board -runs=20000`; stops at the first defect.
+"""Fuzzes one target by coverage, up to the first defect.
+
+`python -m tests.support.robustness.fuzz_coverage board -runs=20000`.
 
 Needs `atheris` (libFuzzer for Python), which is no dependency of the tests. Inputs that reach new branches of our
 readers are kept and damaged further, by our own damages; what stands behind the target's name goes to libFuzzer.
@@ -24,8 +26,8 @@ def main() -> None:
     """Fuzz until libFuzzer's limits, or the first defect."""
     atheris = importlib.import_module("atheris")
     with atheris.instrument_imports(include=INSTRUMENTED):
-        targets = importlib.import_module("tests.support.fuzz_targets")
-    damaged = importlib.import_module("tests.support.fuzzing").damaged
+        targets = importlib.import_module("tests.support.robustness.fuzz_targets")
+    damaged = importlib.import_module("tests.support.robustness.fuzzing").damaged
     target = targets.TARGETS[sys.argv[1]]
     seeds = target.seeds()
     corpus, room = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp())

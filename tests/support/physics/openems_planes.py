@@ -15,7 +15,7 @@ from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
 from stackup_lib.transmission_lines.materials.conductor_models import Complex
 from tests.physics.openems_planes import EDGE_MM, REFERENCE, extremes, frequencies_hz
 from tests.support.once_per_run import once_per_run
-from tests.support.plane_cells import cells_of
+from tests.support.physics.plane_cells import cells_of
 
 PORT_MM = EDGE_MM / 0.447
 """Side of the square whose geometric mean distance is the radius of one edge of the solver's mesh."""

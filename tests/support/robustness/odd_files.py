@@ -10,7 +10,7 @@ from drc_rules.engine.baseline import Baseline
 from drc_rules.engine.check import find_config
 from drc_rules.stackup_design.plan_file import plan_of, write_plan
 from stackup_lib.kicad import read_board
-from tests.support.odd_boards import ANSI, MARKUP, RTL, SOUND
+from tests.support.robustness.odd_boards import ANSI, MARKUP, RTL, SOUND
 
 BOARD = "b.kicad_pcb"
 SETTINGS = """profile = "edge"

@@ -2,7 +2,7 @@
 
 Run as a program with a scenario's name, a number of writers and of rounds; prints what was wrong as JSON. Scenarios are
 functions that write, and whole commands, which read and work for longer:
-`python tests/support/rival_writers.py init 4 200`.
+`python tests/support/robustness/rival_writers.py init 4 200`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from stackwright.commands.check import baseline as baseline_command
 from stackwright.commands.setup import init as init_command
 from stackwright.commands.suggest import command as suggest_command
 from stackwright.text.output import write_over
-from tests.support.kicad_boards import HEAD_V10, STACKUP, board_text
+from tests.support.kicad.kicad_boards import HEAD_V10, STACKUP, board_text
 
 OLD = b"old " * 4000
 BOARD = board_text(head=HEAD_V10, setup=STACKUP.replace("(epsilon_r 3.5) (loss_tangent 0)", ""))

@@ -15,8 +15,8 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Drilling, Floats, PadKind, ViaKind
 from stackup_lib.copper.drawn_shorts import drawn_area
-from tests.support.kicad_python import Facts, Machining, ViaFacts, ZoneFacts
-from tests.support.kicad_stackup import kicads_stackup, our_stackup
+from tests.support.kicad.kicad_python import Facts, Machining, ViaFacts, ZoneFacts
+from tests.support.kicad.kicad_stackup import kicads_stackup, our_stackup
 
 Row = tuple[object, ...]
 

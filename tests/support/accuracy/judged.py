@@ -26,7 +26,7 @@ from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Board
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "expected" / "judged"
+FOLDER = Path(__file__).parents[3] / "fixtures" / "expected" / "judged"
 
 Call = Literal["true", "false", "arguable"]
 CALLS: tuple[Call, ...] = ("true", "false", "arguable")

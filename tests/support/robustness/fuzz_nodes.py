@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from tests.support.fuzzing import TOKEN
+from tests.support.robustness.fuzzing import TOKEN
 
 Node: TypeAlias = "list[bytes | Node]"
 Place: TypeAlias = tuple[bytes, bytes]

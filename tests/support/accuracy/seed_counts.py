@@ -32,7 +32,7 @@ from tests.boards import (
 )
 from tests.support.rule_cases import all_cases
 
-BOARDS = Path(__file__).parents[2] / "fixtures" / "expected" / "boards.toml"
+BOARDS = Path(__file__).parents[3] / "fixtures" / "expected" / "boards.toml"
 
 
 def seeds() -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -14,11 +14,11 @@ from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of
 from stackup_lib.power.over_frequency.capacitors import capacitor_data, ceramic_branch, typical_capacitor
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch, solve
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
-from tests.support.decoupled import NET, context_of
-from tests.support.plane_cells import rectangle_ohm
+from tests.support.physics.plane_cells import rectangle_ohm
+from tests.support.small_boards.decoupled import NET, context_of
 
 CASES = tomllib.loads(
-    (Path(__file__).parents[2] / "fixtures" / "reference" / "power_frequency_cases.toml").read_text(encoding="utf-8")
+    (Path(__file__).parents[3] / "fixtures" / "reference" / "power_frequency_cases.toml").read_text(encoding="utf-8")
 )
 LIGHT_M_PER_S = 299792458
 XEON = (

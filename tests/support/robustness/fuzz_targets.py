@@ -41,14 +41,14 @@ from stackwright.commands.check.command import reporter
 from stackwright.drawing.board_map import board_map
 from stackwright.reporters import text as text_report
 from stackwright.results.checked import Checked
-from tests.support.fuzzing import damaged
-from tests.support.junit_shape import faults
-from tests.support.kicad5_boards import whole_board
-from tests.support.kicad_boards import HEAD_V6, HEAD_V9, HEAD_V10, LAYERS_V6, board_text, kicad_layout
+from tests.support.kicad.kicad5_boards import whole_board
+from tests.support.kicad.kicad_boards import HEAD_V6, HEAD_V9, HEAD_V10, LAYERS_V6, board_text, kicad_layout
 from tests.support.mini import mini_file
+from tests.support.reports.junit_shape import faults
+from tests.support.robustness.fuzzing import damaged
 from tests.support.rule_cases import all_cases
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 PROJECT_NETS = ("GND", "/PCIE_TX0_P", "/PCIE_TX0_N", "/A[0..3]", "/{B.x y}", "A" * 120, "\x1b[31m", "")
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 LONGEST_ERROR = 5_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Mapping
 
-from tests.support.kicad_boards import HEAD_V10, STACKUP, board_text
+from tests.support.kicad.kicad_boards import HEAD_V10, STACKUP, board_text
 
 SOUND = board_text(head=HEAD_V10, setup=STACKUP.replace("(epsilon_r 3.5) (loss_tangent 0)", ""))
 VIA, TRACK, PAD = "(drill 0.1) (layers", "(width 0.2) (layer", "(drill 1) (layers"
