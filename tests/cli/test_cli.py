@@ -30,9 +30,8 @@ from stackwright.commands.check.exit_reasons import exit_reasons
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.results.exit_reason import FOUND, ExitCause, ExitReason
 from stackwright.text.page import plain_console
-from tests.house.test_imports import environment
 from tests.support.boards import BOARDS, board_file
-from tests.support.in_process import Ran, run_process
+from tests.support.in_process import Ran, environment, run_process
 from tests.support.in_process import run_here as run
 from tests.support.mini import mini_file
 

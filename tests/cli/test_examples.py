@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from stackwright.cli.app import app
-from tests.cli.test_options import commands
 from tests.support.boards import BOARDS
+from tests.support.cli.commands import commands
 from tests.support.in_process import run_here, run_process
 from tests.support.remembered import equal_boards_checked_once
 from tests.support.reports.fab_workbook import fab_workbook

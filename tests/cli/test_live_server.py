@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,7 @@ from stackwright.kicad.session import Session
 from stackwright.kicad.settings_files import SettingsFiles
 from stackwright.kicad.view import frame
 from stackwright.kicad.worker import shown
-
-ROOT = Path(__file__).parents[2]
-SMALL = ROOT / "fixtures/boards/default_stackup/default_stackup.kicad_pcb"
+from tests.support.cli.played import SMALL, Played, played
 
 
 @dataclass
@@ -262,67 +260,6 @@ def test_a_session_of_a_kicad_that_has_ended_is_not_found(monkeypatch: pytest.Mo
 # --- a session with a KiCad that is played ---------------------------------------------------------------------------
 
 
-@dataclass
-class Played:
-    """Stands for a live board."""
-
-    path: Path
-    text: bytes
-    items: set[str] = field(default_factory=set)
-    selected: list[str] = field(default_factory=list)
-    layer: str = "F.SilkS"
-    markers: int = 0
-    room: int = 1000
-    settings: Path = Path()
-
-    def hang_up(self) -> None:
-        """Nothing is on its way."""
-
-    def content(self) -> bytes:
-        """The board."""
-        return self.text
-
-    def digest(self) -> str:
-        """Its fingerprint."""
-        return str(hash(self.text))
-
-    def quick_digest(self) -> str:
-        """The fingerprint of what is cheap to fetch: here of the first line."""
-        return str(hash(self.text.splitlines()[0]))
-
-    def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
-        """Select items."""
-        self.selected = [one for one in uuids if one in self.items]
-        self.layer = layer or self.layer
-        return len(self.selected)
-
-    def active_layer(self) -> str:
-        """The layer on top."""
-        return self.layer
-
-    def activate(self, layer: str) -> None:
-        """Draw a layer on top."""
-        self.layer = layer
-
-    def settings_folder(self, plugin: str) -> Path:
-        """Where markers are remembered."""
-        return self.settings / plugin
-
-    def corner_mm(self) -> tuple[float, float]:
-        """The board's corner."""
-        return 0, 0
-
-    def add(self, marker: object, corner_mm: tuple[float, float]) -> str:
-        """Set a marker."""
-        if self.markers >= self.room:
-            raise KicadError("KiCad", "is busy", "wait")
-        self.markers += 1
-        return f"m{self.markers}"
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Remove markers."""
-
-
 @pytest.fixture
 def board(tmp_path: Path) -> Played:
     """A small board, open in KiCad."""
@@ -334,10 +271,6 @@ def board(tmp_path: Path) -> Played:
 
 def made(board: Played, connect: Callable[[float], Any] | None = None) -> Session:
     return Session(board.path, connect or played(board), Choices.of(board.path))
-
-
-def played(board: Played) -> Callable[[float], Any]:
-    return lambda timeout_s: board
 
 
 def worked(monkeypatch: pytest.MonkeyPatch, result: dict[str, Any] | None, error: StackwrightError | None) -> None:

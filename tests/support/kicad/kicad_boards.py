@@ -187,3 +187,26 @@ def assert_agrees_with_sexpdata(board: Board, text: str) -> None:
         stated = [float(str(t[1])) for t in _of(row, "thickness")]
         assert [p.thickness_mm for p in layer.plies if p.thickness_mm is not None] == stated
         assert [p.material for p in layer.plies if p.material] == [m[1] for m in _of(row, "material") if m[1]]
+
+
+EMPTY_V6 = """(kicad_pcb (version 20211014) (generator pcbnew)
+
+  (general
+    (thickness 1.6)
+  )
+
+  (paper "A4")
+  (layers
+    (0 "F.Cu" signal)
+    (31 "B.Cu" signal)
+    (37 "F.SilkS" user "F.Silkscreen")
+    (38 "B.Mask" user)
+    (39 "F.Mask" user)
+    (44 "Edge.Cuts" user)
+  )
+
+  (setup
+    (pad_to_mask_clearance 0)
+  )
+)
+"""
