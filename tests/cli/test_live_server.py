@@ -26,6 +26,7 @@ from stackwright.kicad import server as live
 from stackwright.kicad.bridge import Bridge
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.errors import ENDED, KicadEndedError, KicadError, NeverSavedError
+from stackwright.kicad.form.part import FormPart
 from stackwright.kicad.live import is_there
 from stackwright.kicad.server import LOOPBACK, MOST_BODY, LiveServer
 from stackwright.kicad.session import Session
@@ -445,6 +446,79 @@ def test_a_change_is_seen_at_the_next_look(board: Played, monkeypatch: pytest.Mo
 
     (board.path.parent / "stackwright.toml").write_text('profile = "edge"\n')
     assert one.state()["stale"] is True
+
+
+def held(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """Let workers end only when their function of the list is called; one that was stopped ends as nothing."""
+    ends: list[Callable[[], None]] = []
+
+    class Held:
+        doing, steps = "", 0
+
+        def __init__(self, done: jobs.Done) -> None:
+            self.done = done
+
+        def end(self) -> None:
+            self.done(RESULT, None)
+
+        def stop(self) -> None:
+            ends.remove(self.end)
+
+    def start(wanted: Mapping[str, object], live: bytes, done: jobs.Done) -> Any:
+        one = Held(done)
+        ends.append(one.end)
+        return one
+
+    monkeypatch.setattr(jobs, "start", start)
+    return ends
+
+
+def begun(ends: list[Callable[[], None]]) -> Callable[[], None]:
+    """Wait until a worker has begun; what ends it."""
+    end = time.monotonic() + 60
+    while not ends and time.monotonic() < end:
+        time.sleep(0.02)
+    return ends.pop()
+
+
+def test_settings_that_are_written_during_a_check_are_newer_than_it(
+    board: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check has read the old ones, or may have: its report is not of what the file says now."""
+    ends = held(monkeypatch)
+    one = made(board)
+    one.check()
+    end = begun(ends)
+    (board.path.parent / "stackwright.toml").write_text('profile = "edge"\n')
+    end()
+
+    state = idle(one)
+    assert (state["run"], state["stale"]) == (1, True)
+    one.check()
+    begun(ends)()
+    state = idle(one)
+    assert (state["run"], state["stale"]) == (2, False)
+
+
+def test_a_form_that_is_written_is_checked_though_its_answers_are_still_tried(
+    board: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial ends without a word, and the page never says that what it wrote itself is unchecked."""
+    ends = held(monkeypatch)
+    monkeypatch.setattr(FormPart, "write", lambda _self, _wanted: {"line": "Wrote it."})
+    one = made(board)
+    one.check()
+    begun(ends)()
+    idle(one)
+
+    assert one._try({"kind": "form"}, lambda _result, _error: None)
+    trial = begun(ends)
+    ends.append(trial)
+    assert one.act("form-write", {}) == {"line": "Wrote it."}
+    begun(ends)()
+
+    state = idle(one)
+    assert (state["run"], state["notes"]) == (2, [])
 
 
 def test_a_profile_that_the_settings_name_is_looked_at_too(tmp_path: Path) -> None:
