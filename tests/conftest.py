@@ -24,8 +24,8 @@ os.environ["STACKWRIGHT_NO_CACHE"] = "1"
 os.environ.pop("COLUMNS", None)
 
 from tests.browser.chromium import chromium_path
-from tests.support.kicad_editor import editor_command
-from tests.support.kicad_python import kicad_python
+from tests.support.kicad.kicad_editor import editor_command
+from tests.support.kicad.kicad_python import kicad_python
 from tests.support.once_per_run import shared_results
 
 DEMO_PLACES = (

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.browser.chromium import chromium_path
 from tests.browser.driven import Tab, driven
-from tests.support.kicad_editor import SHOWN_AFTER_S, Editor, editor_command, wait_for
+from tests.support.kicad.kicad_editor import SHOWN_AFTER_S, Editor, editor_command, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "fixtures/boards/training_b200_no_backdrill/training_b200_no_backdrill.kicad_pcb"
@@ -143,7 +143,7 @@ def measure(board: Path) -> dict[str, float]:
 def main() -> int:
     """Measure, print, and compare with the bounds."""
     if editor_command() is None or chromium_path() is None:
-        sys.exit("this needs a PCB editor of KiCad 10 (see tests/support/kicad_editor.py) and Chromium")
+        sys.exit("this needs a PCB editor of KiCad 10 (see tests/support/kicad/kicad_editor.py) and Chromium")
     board = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else SMALL
     found = measure(board)
     missed = []

@@ -15,11 +15,11 @@ import pytest
 
 from docs.pages.markdown import prose
 from drc_rules.rules.rule import Rule, all_rules
-from tests.reports.test_reference_page import PAGE as REFERENCE
-from tests.reports.test_reference_page import block as reference_block
-from tests.reports.test_reference_page import markdown
-from tests.support.judged import CALLS, USUAL, judged_boards, judgements
-from tests.support.seed_counts import boards_by_rule, cases_by_rule, seeds, seeds_by_rule, tried_by_rule
+from tests.support.accuracy.judged import CALLS, USUAL, judged_boards, judgements
+from tests.support.accuracy.seed_counts import boards_by_rule, cases_by_rule, seeds, seeds_by_rule, tried_by_rule
+from tests.support.reports.reference_page import PAGE as REFERENCE
+from tests.support.reports.reference_page import block as reference_block
+from tests.support.reports.reference_page import markdown
 
 PAGE = REFERENCE.with_name("honesty.md")
 SEVERITIES = ("error", "warning", "info")

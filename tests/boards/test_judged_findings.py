@@ -9,7 +9,7 @@ import pytest
 
 from drc_rules.rules.rule import all_rules
 from stackup_lib.kicad import read_board
-from tests.support.judged import LookedAt, expected, found, judged_boards, judgements
+from tests.support.accuracy.judged import LookedAt, expected, found, judged_boards, judgements
 
 
 @pytest.mark.parametrize("name", judged_boards())

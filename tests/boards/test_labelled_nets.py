@@ -15,7 +15,7 @@ import pytest
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 from stackup_lib.nets.diff_pairs import find_pairs
-from tests.support.labelled_nets import Tally
+from tests.support.accuracy.labelled_nets import Tally
 
 LABELS = Path(__file__).parents[2] / "fixtures" / "expected" / "net_labels.toml"
 

@@ -12,12 +12,9 @@ from drc_rules.report.model import ClauseVerdict, Missing, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.stackup_design.fitness import open_questions
 from drc_rules.stackup_design.goals_judge import CandidateJudge, trial_board, why_not
-from stackup_lib.board.board import LayerKind
 from stackup_lib.kicad import read_board
-from stackup_lib.synthesis import CandidateRow, CandidateStackup
-from stackup_lib.synthesis.arrange import Order
-from stackup_lib.synthesis.candidates import USES
-from tests.reports.test_reporters import finding, verdict
+from tests.support.reports.made_reports import finding, verdict
+from tests.support.synthesis_goals import candidate
 
 FOIL = Missing(fact="foil grade of In1.Cu", how_to_give='[declared]\nfoil = "?"')
 DF = Missing(fact="Df of dielectric 3", how_to_give='[declared.dielectric."dielectric 3"]\ndf = "?"')
@@ -109,18 +106,6 @@ def test_why_a_suggestion_is_none_is_its_first_finding_or_what_is_missing() -> N
 
 
 # --- the board that a suggestion becomes ---
-
-
-def candidate(layers: str) -> CandidateStackup:
-    """A stackup of these layers (O outer, G ground, F fast, S signal, P power), cores and prepregs in turn."""
-    rows = []
-    for k, letter in enumerate(layers):
-        name = "F.Cu" if k == 0 else "B.Cu" if k == len(layers) - 1 else f"In{k}.Cu"
-        rows.append(CandidateRow(kind=LayerKind.COPPER, name=name, use=USES[letter], thickness_mm=0.035))
-        kind = LayerKind.PREPREG if k % 2 == 0 else LayerKind.CORE
-        rows.append(CandidateRow(kind=kind, name=f"dielectric {k + 1}", thickness_mm=0.1, construction="370HR", dk=4.0))
-    gaps = "".join("pc"[k % 2] for k in range(len(layers) - 1))
-    return CandidateStackup(rows=tuple(rows[:-1]), order=Order(layers=layers, gaps=gaps, pattern="test"))
 
 
 def routed(layers: str, *interfaces: str) -> dict[str, set[str]]:

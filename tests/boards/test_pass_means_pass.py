@@ -25,6 +25,7 @@ from stackwright.text.page import terminal_console
 from tests.support.mini import mini_file
 from tests.support.remembered import fixture_report, report_of
 from tests.support.rule_cases import all_cases, cases_of
+from tests.support.small_boards.guessed_pair import GUESSED, PAIR, checked, renamed
 
 BOARDS = sorted((Path(__file__).parents[2] / "fixtures" / "boards").glob("*/*.kicad_pcb"))
 CASES = list(all_cases())
@@ -251,34 +252,6 @@ def test_every_clause_that_a_headline_names_on_a_demo_board_says_what_to_declare
     assert found == []
 
 
-PAIR = {
-    "size_mm": [60, 40],
-    "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
-    "stackup": """
-F.Cu 0.035
-prepreg 0.1 "370HR 2116"
-In1.Cu 0.030
-core 1.0 "370HR"
-In2.Cu 0.030
-prepreg 0.1 "370HR 2116"
-B.Cu 0.035
-""",
-    "tracks": [
-        {"net": "/FOO_P", "layer": "F.Cu", "path_mm": [[5, 10], [45, 10]], "width_mm": 0.15},
-        {"net": "/FOO_N", "layer": "F.Cu", "path_mm": [[5, 10.3], [45, 10.3]], "width_mm": 0.15},
-    ],
-}
-
-
-def checked(folder: Path, config: str = "", tracks: list[dict[str, object]] | None = None) -> Report:
-    board = {**PAIR, "config": config, **({"tracks": tracks} if tracks is not None else {})}
-    return check_board(mini_file(folder, board))
-
-
-def renamed(one: str, other: str) -> list[dict[str, object]]:
-    return [{**track, "net": net} for track, net in zip(PAIR["tracks"], (one, other), strict=True)]  # type: ignore[dict-item]
-
-
 def test_a_pair_of_unknown_interface_keeps_coverage_below_100(tmp_path: Path) -> None:
     """It counts as undecided, and text, Markdown, page and JSON name it, with the table that says what it is."""
     report = checked(tmp_path)
@@ -371,16 +344,6 @@ def test_no_workload_is_a_headline_of_its_own(tmp_path: Path) -> None:
     assert first.startswith("NO WORKLOAD no workload given: only what holds for every board was checked")
     assert "## ❔ No workload" in markdown_of(report)
     assert 'class="headline no-workload"' in html_of(report)
-
-
-GUESSED = """
-profile = "inference-pcie"
-core_on_module = true
-[declared]
-impedance_tolerance_pct = 5
-[[hot_part]]
-refs = []
-"""
 
 
 def test_a_pass_on_a_guessed_interface_says_so(tmp_path: Path) -> None:

@@ -16,9 +16,8 @@ from stackwright.drawing.charts import Charts, charts_of
 from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
 from tests.browser.driven import Tab, driven
-from tests.reports.test_budget_bars import link
-from tests.reports.test_charts import curve
 from tests.support.boards import board_file
+from tests.support.reports.charted import link, straight_curve
 
 pytestmark = pytest.mark.browser
 NAMES = (
@@ -53,11 +52,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def close(share_db: float) -> LossCurve:
     """Return a curve of 4 dB at Nyquist with hardly any range, next to what the board may lose."""
     points = []
-    for point in curve().points:
+    for point in straight_curve().points:
         db = point.total_db.nominal or 0.0
         total = Decibels(low=0.99 * db, nominal=db, high=1.01 * db)
         points.append(point.model_copy(update={"total_db": total}))
-    return curve(row=link(length_mm=50.0, share_db=share_db, allowances=()), points=tuple(points))
+    return straight_curve(row=link(length_mm=50.0, share_db=share_db, allowances=()), points=tuple(points))
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ import pytest
 from fixtures.miniboard import build
 from tests.browser.axe import violations
 from tests.browser.driven import Tab, driven
-from tests.browser.test_live_page_in_browser import pictures
-from tests.cli.test_form import BOARD
+from tests.support.cli.form_board import BOARD
+from tests.support.reports.pages import pictures
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -16,7 +15,8 @@ from stackwright.kicad.server import LiveServer
 from stackwright.kicad.session import Session
 from tests.browser.axe import violations
 from tests.browser.driven import Tab, driven
-from tests.cli.test_live_server import SMALL, Played, played
+from tests.support.cli.played import SMALL, Played, played
+from tests.support.reports.pages import pictures
 
 pytestmark = pytest.mark.browser
 CARRIER = SMALL.parents[1] / "edge_jetson_carrier_fit/edge_jetson_carrier_fit.kicad_pcb"
@@ -53,13 +53,6 @@ def tab(server: LiveServer, tmp_path: Path) -> Iterator[Tab]:
         made.wait_for("document.readyState === 'complete'")
         made.wait_for(DONE.format(run=1))
         yield made
-
-
-def pictures(tmp_path: Path) -> Path:
-    """Where pictures are kept."""
-    target = Path(os.environ.get("STACKWRIGHT_PICTURES") or tmp_path)
-    target.mkdir(parents=True, exist_ok=True)
-    return target
 
 
 def test_the_first_page_offers_a_workload_and_shows_what_ci_would_run(

@@ -15,8 +15,7 @@ from stackwright.drawing.svg import svg
 from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
 from tests.browser.chromium import Chromium, chromium_path
-from tests.reports.test_html import hostile_report
-from tests.reports.test_stackup_drawing import HOSTILE
+from tests.support.reports.hostile_texts import HOSTILE, hostile_report
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]

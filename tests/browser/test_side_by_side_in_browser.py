@@ -14,8 +14,8 @@ from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
 from tests.browser.chromium import Chromium, chromium_path
 from tests.browser.driven import driven
-from tests.reports.test_side_by_side import FIT, LOSSY, LOW_TG, checked, diff_of
 from tests.support.boards import board_file
+from tests.support.reports.changes import FIT, LOSSY, LOW_TG, checked, diff_of
 
 pytestmark = pytest.mark.browser
 DRAWS_SOMETHING_BYTES = 40_000

@@ -177,6 +177,7 @@ def accept_the_prepreg(repository: Path, expires: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_what_a_suppression_accepted_counts_when_it_expires_or_goes(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,6 +206,7 @@ def add_board(repository: Path, name: str, folder: str = "hardware") -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_a_folder_of_several_boards_is_one_comment(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Boards that differ with all that differs, the others by name; a new one has all its findings new."""
     add_board(repository, "same")
@@ -227,6 +229,7 @@ def test_a_folder_of_several_boards_is_one_comment(repository: Path, capsys: pyt
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_a_board_of_several_that_cannot_be_compared_is_told_and_the_others_go_on(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,6 +243,7 @@ def test_a_board_of_several_that_cannot_be_compared_is_told_and_the_others_go_on
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_a_board_that_the_old_commit_lacks_is_new_as_a_whole(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from stackwright.cli.app import app
-from tests.cli.test_options import commands
 from tests.support.boards import BOARDS
-from tests.support.fab_workbook import fab_workbook
+from tests.support.cli.commands import commands
 from tests.support.in_process import run_here, run_process
-from tests.support.odd_files import GERBER
 from tests.support.remembered import equal_boards_checked_once
+from tests.support.reports.fab_workbook import fab_workbook
+from tests.support.robustness.odd_files import GERBER
 
 FIT = "inference_pcie_gen5_fit"
 SIX_LAYERS = "edge_jetson_carrier_fit"

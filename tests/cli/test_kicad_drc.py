@@ -24,8 +24,8 @@ from stackwright.cli.app import run
 from stackwright.reporters import github, gitlab, html, json_, junit, kicad, markdown, sarif, text
 from stackwright.results.checked import Checked
 from stackwright.run.kicad_drc import _UnreadableError, kicad_drc, read_report, require_kicad_cli
-from tests.reports.test_reporters import SCHEMA, report, strict
 from tests.support.mini import mini_file
+from tests.support.reports.made_reports import SCHEMA, report, strict
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the pretended kicad-cli is a script")
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,14 @@ from stackwright.kicad import server as live
 from stackwright.kicad.bridge import Bridge
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.errors import ENDED, KicadEndedError, KicadError, NeverSavedError
+from stackwright.kicad.form.part import FormPart
 from stackwright.kicad.live import is_there
 from stackwright.kicad.server import LOOPBACK, MOST_BODY, LiveServer
 from stackwright.kicad.session import Session
 from stackwright.kicad.settings_files import SettingsFiles
 from stackwright.kicad.view import frame
 from stackwright.kicad.worker import shown
-
-ROOT = Path(__file__).parents[2]
-SMALL = ROOT / "fixtures/boards/default_stackup/default_stackup.kicad_pcb"
+from tests.support.cli.played import SMALL, Played, played
 
 
 @dataclass
@@ -262,67 +261,6 @@ def test_a_session_of_a_kicad_that_has_ended_is_not_found(monkeypatch: pytest.Mo
 # --- a session with a KiCad that is played ---------------------------------------------------------------------------
 
 
-@dataclass
-class Played:
-    """Stands for a live board."""
-
-    path: Path
-    text: bytes
-    items: set[str] = field(default_factory=set)
-    selected: list[str] = field(default_factory=list)
-    layer: str = "F.SilkS"
-    markers: int = 0
-    room: int = 1000
-    settings: Path = Path()
-
-    def hang_up(self) -> None:
-        """Nothing is on its way."""
-
-    def content(self) -> bytes:
-        """The board."""
-        return self.text
-
-    def digest(self) -> str:
-        """Its fingerprint."""
-        return str(hash(self.text))
-
-    def quick_digest(self) -> str:
-        """The fingerprint of what is cheap to fetch: here of the first line."""
-        return str(hash(self.text.splitlines()[0]))
-
-    def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
-        """Select items."""
-        self.selected = [one for one in uuids if one in self.items]
-        self.layer = layer or self.layer
-        return len(self.selected)
-
-    def active_layer(self) -> str:
-        """The layer on top."""
-        return self.layer
-
-    def activate(self, layer: str) -> None:
-        """Draw a layer on top."""
-        self.layer = layer
-
-    def settings_folder(self, plugin: str) -> Path:
-        """Where markers are remembered."""
-        return self.settings / plugin
-
-    def corner_mm(self) -> tuple[float, float]:
-        """The board's corner."""
-        return 0, 0
-
-    def add(self, marker: object, corner_mm: tuple[float, float]) -> str:
-        """Set a marker."""
-        if self.markers >= self.room:
-            raise KicadError("KiCad", "is busy", "wait")
-        self.markers += 1
-        return f"m{self.markers}"
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Remove markers."""
-
-
 @pytest.fixture
 def board(tmp_path: Path) -> Played:
     """A small board, open in KiCad."""
@@ -334,10 +272,6 @@ def board(tmp_path: Path) -> Played:
 
 def made(board: Played, connect: Callable[[float], Any] | None = None) -> Session:
     return Session(board.path, connect or played(board), Choices.of(board.path))
-
-
-def played(board: Played) -> Callable[[float], Any]:
-    return lambda timeout_s: board
 
 
 def worked(monkeypatch: pytest.MonkeyPatch, result: dict[str, Any] | None, error: StackwrightError | None) -> None:
@@ -512,6 +446,79 @@ def test_a_change_is_seen_at_the_next_look(board: Played, monkeypatch: pytest.Mo
 
     (board.path.parent / "stackwright.toml").write_text('profile = "edge"\n')
     assert one.state()["stale"] is True
+
+
+def held(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """Let workers end only when their function of the list is called; one that was stopped ends as nothing."""
+    ends: list[Callable[[], None]] = []
+
+    class Held:
+        doing, steps = "", 0
+
+        def __init__(self, done: jobs.Done) -> None:
+            self.done = done
+
+        def end(self) -> None:
+            self.done(RESULT, None)
+
+        def stop(self) -> None:
+            ends.remove(self.end)
+
+    def start(wanted: Mapping[str, object], live: bytes, done: jobs.Done) -> Any:
+        one = Held(done)
+        ends.append(one.end)
+        return one
+
+    monkeypatch.setattr(jobs, "start", start)
+    return ends
+
+
+def begun(ends: list[Callable[[], None]]) -> Callable[[], None]:
+    """Wait until a worker has begun; what ends it."""
+    end = time.monotonic() + 60
+    while not ends and time.monotonic() < end:
+        time.sleep(0.02)
+    return ends.pop()
+
+
+def test_settings_that_are_written_during_a_check_are_newer_than_it(
+    board: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check has read the old ones, or may have: its report is not of what the file says now."""
+    ends = held(monkeypatch)
+    one = made(board)
+    one.check()
+    end = begun(ends)
+    (board.path.parent / "stackwright.toml").write_text('profile = "edge"\n')
+    end()
+
+    state = idle(one)
+    assert (state["run"], state["stale"]) == (1, True)
+    one.check()
+    begun(ends)()
+    state = idle(one)
+    assert (state["run"], state["stale"]) == (2, False)
+
+
+def test_a_form_that_is_written_is_checked_though_its_answers_are_still_tried(
+    board: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial ends without a word, and the page never says that what it wrote itself is unchecked."""
+    ends = held(monkeypatch)
+    monkeypatch.setattr(FormPart, "write", lambda _self, _wanted: {"line": "Wrote it."})
+    one = made(board)
+    one.check()
+    begun(ends)()
+    idle(one)
+
+    assert one._try({"kind": "form"}, lambda _result, _error: None)
+    trial = begun(ends)
+    ends.append(trial)
+    assert one.act("form-write", {}) == {"line": "Wrote it."}
+    begun(ends)()
+
+    state = idle(one)
+    assert (state["run"], state["notes"]) == (2, [])
 
 
 def test_a_profile_that_the_settings_name_is_looked_at_too(tmp_path: Path) -> None:

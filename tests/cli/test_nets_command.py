@@ -22,7 +22,7 @@ from stackup_lib.nets.links import find_links
 from stackwright.cli.app import run
 from stackwright.commands.inspect.nets import NetsRequest, show_nets
 from tests.support.mini import mini_file
-from tests.unit.stackup_lib.nets.test_links import PCIE5, chip, track, two_pads
+from tests.support.small_boards.linked import PCIE5, chip, track, two_pads
 
 GEN5 = PCIE5.replace("/TX", "/PCIE0_TX0")
 CLASSES = """

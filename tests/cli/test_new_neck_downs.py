@@ -16,7 +16,7 @@ from stackup_lib.synthesis import suggest
 from stackup_lib.synthesis.constructions import DF_GHZ
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from tests.support.mini import mini_file
-from tests.unit.stackup_lib.synthesis.test_synthesis import ALL
+from tests.support.synthesis_goals import ALL
 
 CLASS = "85Ohm-diff_PCIE5"
 STACKUP = """

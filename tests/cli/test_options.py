@@ -13,8 +13,9 @@ from typing import Any
 import click
 import pytest
 
-from stackwright.cli.app import app, run
+from stackwright.cli.app import run
 from tests.support.boards import board_file, copied
+from tests.support.cli.commands import commands
 from tests.support.in_process import run_process
 
 NAME = "edge_unmirrored_copper"
@@ -37,15 +38,6 @@ def read(capsys: pytest.CaptureFixture[str]) -> Read:
         return capsys.readouterr().out
 
     return ran
-
-
-def commands() -> Iterator[tuple[str, Any]]:
-    """Every command by its words."""
-    context = click.Context(app)
-    for name in sorted(app.list_commands(context)):
-        command = app.get_command(context, name)
-        inner = getattr(command, "commands", None)
-        yield from ((f"{name} {word}", one) for word, one in inner.items()) if inner else [(name, command)]
 
 
 def options_of(command: Any) -> Iterator[Any]:

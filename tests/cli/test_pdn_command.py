@@ -15,7 +15,7 @@ import pytest
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.errors import StackwrightError
 from stackwright.cli.app import run
-from tests.support.decoupled import NET, RAIL, REGULATOR, capacitor, decoupled
+from tests.support.small_boards.decoupled import NET, RAIL, REGULATOR, capacitor, decoupled
 
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "schemas" / "pdn-v1.json"
 TARGET = "ripple_pct = 5\nstep_a = 10\n"

@@ -12,8 +12,8 @@ import pytest
 
 from fixtures.miniboard import MiniBoard, write
 from stackwright.cli.app import run
-from tests.support.decoupled import RAIL, REGULATOR, decoupled
-from tests.support.paired import series_s, write_s
+from tests.support.small_boards.decoupled import RAIL, REGULATOR, decoupled
+from tests.support.small_boards.paired import series_s, write_s
 
 UF, MOHM, PH = 8.0, 4.0, 250.0
 HZ = np.geomspace(100, 6e9, 801)

@@ -42,7 +42,7 @@ from stackwright.run.user_cache import name_of
 from stackwright.run.wildcards import without_wildcards
 from stackwright.text import output, streams
 from stackwright.text.output import OutputError, check_target, write_file
-from tests.house.test_imports import environment
+from tests.support.in_process import environment
 
 ROOT = Path(__file__).parents[2]
 BOARD = ROOT / "fixtures" / "boards" / "default_stackup" / "default_stackup.kicad_pcb"

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from stackwright.run import watched
-from tests.house.test_imports import environment
 from tests.support.hang import FOR_EVER_S
+from tests.support.in_process import environment
 
 ROOT = Path(__file__).parents[2]
 NAME = "training_b200_lossy_prepreg"

@@ -22,7 +22,7 @@ from stackwright.commands.suggest.compare import _differences
 from stackwright.commands.suggest.page import laminates_of
 from stackwright.commands.suggest.words import shortened
 from tests.support.boards import BOARDS, copied
-from tests.support.kicad5_boards import whole_board
+from tests.support.kicad.kicad5_boards import whole_board
 from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.slow

@@ -9,36 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from stackwright.cli.app import run
 from tests.support.boards import board_file
+from tests.support.cli.touchstone_files import TREATED, UNTREATED, read
 from tests.support.in_process import run_here
 from tests.support.mini import mini_file
 from tests.support.stackups import FOUR_LAYERS
 
 CARD = board_file("inference_pcie_gen5_fit")
-UNTREATED = board_file("training_b200_no_backdrill")
-TREATED = board_file("training_b200_fit")
 NO_STACKUP = board_file("no_stackup")
-
-Complex = NDArray[np.complex128]
-
-
-def read(path: Path) -> tuple[list[str], NDArray[np.float64], Complex]:
-    """Comments, frequencies in GHz and S of a Touchstone file, by the letter of the format's version 1.1."""
-    comments, numbers = [], []
-    for line in path.read_text(encoding="ascii").splitlines():
-        if line.startswith("!"):
-            comments.append(line[2:])
-        elif line.startswith("#"):
-            assert line == "# GHz S RI R 50"
-        else:
-            numbers += [float(word) for word in line.split()]
-    ports = int(path.suffix[2])
-    table = np.array(numbers).reshape(-1, 1 + 2 * ports * ports)
-    values = table[:, 1::2] + 1j * table[:, 2::2]
-    return comments, table[:, 0], values.reshape(-1, ports, ports)
 
 
 def test_a_pair_is_a_four_port_of_its_modes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fixtures.miniboard import MiniBoard, write
-from tests.support.crowded import crowded
 from tests.support.in_process import run_here
+from tests.support.small_boards.crowded import crowded
 
 
 def told(folder: Path, centres_mm: dict[str, float]) -> str:

@@ -12,9 +12,9 @@ import pytest
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackwright.cli.app import run
-from tests.cli.test_touchstone_command import read
+from tests.support.cli.touchstone_files import read
 from tests.support.in_process import run_here
-from tests.support.paired import CONFIG, N, P, pads
+from tests.support.small_boards.paired import CONFIG, N, P, pads
 
 SIX = """
 F.Cu 0.035

@@ -14,9 +14,9 @@ from drc_rules.requirements.interfaces import interface
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackwright.cli.app import run
-from tests.cli.test_touchstone_command import read
+from tests.support.cli.touchstone_files import read
 from tests.support.in_process import run_here
-from tests.support.paired import paired, series_s, write_s
+from tests.support.small_boards.paired import paired, series_s, write_s
 
 GHZ = np.linspace(0, 20, 401)
 
@@ -255,7 +255,7 @@ def test_the_pieces_of_the_return_mask_meet() -> None:
 
 def test_the_trace_over_time_shows_a_via(tmp_path: Path) -> None:
     """3.24 mm of barrel hang on a link of 92.5 ohm: a step sees a dip there, and none where it is drilled away."""
-    from tests.cli.test_touchstone_command import TREATED, UNTREATED
+    from tests.support.cli.touchstone_files import TREATED, UNTREATED
 
     lowest = []
     for board in (UNTREATED, TREATED):

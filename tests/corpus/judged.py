@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from tests.support.labelled_nets import interval_pct
+from tests.support.accuracy.labelled_nets import interval_pct
 
 JUDGED = Path(__file__).with_name("judged_findings.csv")
 ANSWERS = ("true-useful", "true", "arguable", "false")

@@ -19,7 +19,7 @@ from stackup_lib.kicad import read_board
 from tests.corpus.manifest import Entry
 from tests.corpus.run import laid_out
 from tests.corpus.sources import add_source_options
-from tests.support.labelled_nets import Tally
+from tests.support.accuracy.labelled_nets import Tally
 
 LABELS = Path(__file__).with_name("net_labels.toml")
 HALVES = ("blind", "working", "blind-2", "working-2")

@@ -47,7 +47,7 @@ from tests.corpus.run import laid_out
 from tests.corpus.seeds import copper, harmless, project, signals, stackup, vias
 from tests.corpus.seeds.ground import Ground, Kind, Seed
 from tests.corpus.sources import add_source_options
-from tests.support.labelled_nets import interval_pct
+from tests.support.accuracy.labelled_nets import interval_pct
 
 BOARDS = Path(__file__).with_name("recall.toml")
 SEEDS = Path(__file__).with_name("recall.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -15,6 +16,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {"stackup_lib": ROOT, "drc_rules": ROOT, "stackwright": ROOT / "plugin"}
 MOST_MODULES = 20
 """In one folder, next to its `__init__`; a family of rules has a module for each rule."""
+
+IMPORTS_A_TEST = re.compile(r"^.*\b(?:from|import) tests\.(?:\w+\.)*test_\w+.*$", re.MULTILINE)
+"""In a program that a test starts, too."""
 
 
 @cache
@@ -49,6 +53,25 @@ def test_no_room_is_crowded() -> None:
     )
     assert len(rooms) > 60
     assert {str(room): count for room, count in rooms.items() if count > MOST_MODULES} == {}
+
+
+def test_no_room_of_what_tests_share_is_crowded() -> None:
+    """The same holds for `tests/support`."""
+    rooms = Counter(path.parent.name for path in (ROOT / "tests" / "support").rglob("*.py"))
+    assert len(rooms) > 5
+    assert {room: count for room, count in rooms.items() if count > MOST_MODULES} == {}
+
+
+def test_no_module_imports_from_a_test_module() -> None:
+    """What two test modules need is in `tests/support`: a test module can be renamed, split or left out by itself."""
+    looked_at, wrong = 0, []
+    for path in (*(ROOT / "tests").rglob("*.py"), *(ROOT / "plugin").rglob("*.py")):
+        text = path.read_text("utf-8")
+        looked_at += text.count("from tests.support")
+        lines = IMPORTS_A_TEST.findall(text)
+        wrong += [f"{path.relative_to(ROOT)}: {line.strip()}" for line in lines]
+    assert looked_at > 400
+    assert wrong == []
 
 
 @pytest.mark.slow

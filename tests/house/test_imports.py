@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import subprocess
 import sys
 from importlib import import_module
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from stackup_lib.core.frozen import Frozen
+from tests.support.in_process import environment
 
 ROOT = Path(__file__).parents[2]
 OURS = ("stackup_lib", "drc_rules", "stackwright")
@@ -58,11 +58,6 @@ def all_modules_after(program: str) -> set[str]:
 def modules_after(program: str) -> set[str]:
     """Return the top-level modules that a program has imported at its end."""
     return {name.split(".")[0] for name in all_modules_after(program)}
-
-
-def environment() -> dict[str, str]:
-    """Return an environment in which the checkout can be imported, installed or not."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([".", "plugin"])}
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.kicad_editor import Editor
-from tests.support.kicad_live import Action, noting_opener, opened_editor
+from tests.support.kicad.kicad_editor import Editor
+from tests.support.kicad.kicad_live import Action, noting_opener, opened_editor
 
 if TYPE_CHECKING:
     from kipy import KiCad

@@ -22,7 +22,7 @@ from stackup_lib.kicad.design_rules.board_minimums import (
 )
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
 from tests.conftest import KicadCli
-from tests.support.kicad5_boards import whole_board
+from tests.support.kicad.kicad5_boards import whole_board
 from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.kicad

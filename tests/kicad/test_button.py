@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.chromium import Chromium, chromium_path
 from tests.support.hang import no_hang
-from tests.support.kicad_editor import Editor, editor_command
-from tests.support.kicad_live import FIRST_FINDING
+from tests.support.kicad.kicad_editor import Editor, editor_command
+from tests.support.kicad.kicad_live import FIRST_FINDING
 
 if TYPE_CHECKING:
     from kipy import KiCad
@@ -110,22 +111,16 @@ def test_a_click_checks_the_board_and_opens_the_report(editor: Editor, board_fil
     }
 
 
-def test_the_report_is_shown_by_a_browser(editor: Editor) -> None:
-    """A headless Chromium renders it."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium")
-    command: list[str] = [
-        chromium,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--dump-dom",
-        report_of(editor).as_uri(),
-    ]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+@pytest.mark.browser
+def test_the_report_is_shown_by_a_browser(editor: Editor, tmp_path: Path) -> None:
+    """A headless Chromium renders it, without a word on its console."""
+    path = chromium_path()
+    assert path is not None
+
+    shown, console = Chromium(path, tmp_path / "chromium").open(report_of(editor), "--dump-dom")
 
     assert "VIA001" in shown
+    assert console == []
 
 
 def test_every_finding_has_a_marker_in_the_drc_window(

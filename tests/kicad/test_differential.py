@@ -10,9 +10,9 @@ import pytest
 
 from fixtures import make_boards
 from stackup_lib.kicad import read_board
-from tests.support.kicad5_boards import whole_board
-from tests.support.kicad_facts import PARTS, compare
-from tests.support.kicad_python import Facts, kicads_facts
+from tests.support.kicad.kicad5_boards import whole_board
+from tests.support.kicad.kicad_facts import PARTS, compare
+from tests.support.kicad.kicad_python import Facts, kicads_facts
 
 CopyBoard = Callable[[Path], Path]
 FIXTURES = Path(make_boards.__file__).parent / "boards"

@@ -12,9 +12,9 @@ from fixtures import make_boards
 from stackup_lib.kicad.read.header import load
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.scan import Blocks, head, scan, without_comments
-from tests.support.demo_names import demo_names
-from tests.support.kicad5_boards import whole_board
-from tests.support.kicad_boards import board_text, kicad_layout
+from tests.support.kicad.demo_names import demo_names
+from tests.support.kicad.kicad5_boards import whole_board
+from tests.support.kicad.kicad_boards import board_text, kicad_layout
 
 FIXTURES = Path(make_boards.__file__).parent / "boards"
 BIG = 10_000_000

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from stackup_lib.kicad import read_board
-from tests.support.demo_names import demo_names
-from tests.support.kicad_facts import PARTS, compare
-from tests.support.kicad_python import kicads_facts
+from tests.support.kicad.demo_names import demo_names
+from tests.support.kicad.kicad_facts import PARTS, compare
+from tests.support.kicad.kicad_python import kicads_facts
 
 CopyBoard = Callable[[Path], Path]
 

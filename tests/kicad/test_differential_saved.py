@@ -10,9 +10,9 @@ import pytest
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.read.reader import NEWEST_VERSION
 from tests.conftest import KicadCli
-from tests.support.demo_names import demo_names
-from tests.support.kicad_facts import compare
-from tests.support.kicad_python import kicads_facts
+from tests.support.kicad.demo_names import demo_names
+from tests.support.kicad.kicad_facts import compare
+from tests.support.kicad.kicad_python import kicads_facts
 
 CopyBoard = Callable[[Path], Path]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stackup_lib.kicad import read_board
-from tests.support.kicad_facts import compare
-from tests.support.kicad_python import kicads_facts
+from tests.support.kicad.kicad_facts import compare
+from tests.support.kicad.kicad_python import kicads_facts
 from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.pcbnew

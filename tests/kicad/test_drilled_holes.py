@@ -10,7 +10,7 @@ import pytest
 
 from stackup_lib.kicad import read_board
 from tests.conftest import KicadCli
-from tests.support.demo_names import demo_names
+from tests.support.kicad.demo_names import demo_names
 
 CopyBoard = Callable[[Path], Path]
 

@@ -22,8 +22,8 @@ import pytest
 from stackup_lib.kicad import read_board
 from tests.browser.driven import Tab
 from tests.support.boards import BOARDS
-from tests.support.kicad_editor import Editor
-from tests.support.kicad_live import (
+from tests.support.kicad.kicad_editor import Editor
+from tests.support.kicad.kicad_live import (
     DONE,
     FIRST_FINDING,
     Action,

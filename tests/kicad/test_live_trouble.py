@@ -19,8 +19,8 @@ import pytest
 
 from tests.browser.driven import Tab
 from tests.support.boards import BOARDS
-from tests.support.kicad_editor import Editor, wait_for
-from tests.support.kicad_live import (
+from tests.support.kicad.kicad_editor import Editor, wait_for
+from tests.support.kicad.kicad_live import (
     DONE,
     FIRST_FINDING,
     Action,

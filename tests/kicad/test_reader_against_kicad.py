@@ -15,8 +15,8 @@ import pytest
 from stackup_lib.board.board import Board, Floats, LayerKind, PadKind, Text, ViaKind
 from stackup_lib.kicad import read_board, read_project
 from tests.conftest import KicadCli
-from tests.support.kicad_boards import board_text, kicad_layout
-from tests.support.kicad_patterns import AS_KICAD
+from tests.support.kicad.kicad_boards import board_text, kicad_layout
+from tests.support.kicad.kicad_patterns import AS_KICAD
 
 EDITOR = os.environ.get("STACKWRIGHT_KICAD_EDITOR")
 """A command that opens a board in KiCad's editor with the API on: `start --name N --fresh BOARD` prints the socket."""

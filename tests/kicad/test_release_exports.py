@@ -12,7 +12,7 @@ import pytest
 from drc_rules.release.corrections import corrected_file
 from drc_rules.release.model import ReleaseOutcome
 from tests.conftest import KicadCli
-from tests.support.release_exports import (
+from tests.support.kicad.release_exports import (
     DIFFERS,
     FIXTURES,
     NOT_COMPARED,

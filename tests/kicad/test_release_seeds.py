@@ -11,8 +11,7 @@ import pytest
 
 from drc_rules.release.corrections import corrected_file
 from tests.conftest import KicadCli
-from tests.support.ipc2581_grammar import ipc2581_faults
-from tests.support.release_exports import (
+from tests.support.kicad.release_exports import (
     FIXTURES,
     NOT_STATED,
     NOTE,
@@ -28,6 +27,7 @@ from tests.support.release_exports import (
     swapped,
     without,
 )
+from tests.support.reports.ipc2581_grammar import ipc2581_faults
 
 pytestmark = pytest.mark.kicad
 

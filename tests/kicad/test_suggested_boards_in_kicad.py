@@ -18,10 +18,10 @@ from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.kicad.write.project_writer import set_net_classes
 from stackup_lib.synthesis import Evaluated, suggest
 from stackwright.commands.apply.new import NewRequest, new_board
-from tests.cli.test_new_command import REMARKS
 from tests.conftest import KicadCli
-from tests.kicad.test_new_board_in_kicad import KICADS, OURS, all_violations, pair, segment, violations
-from tests.unit.stackup_lib.synthesis.test_synthesis import ALL
+from tests.support.cli.new_boards import REMARKS
+from tests.support.kicad.violations import KICADS, OURS, all_violations, pair, segment, violations
+from tests.support.synthesis_goals import ALL
 
 pytestmark = pytest.mark.kicad
 

@@ -22,8 +22,8 @@ from stackup_lib.kicad.write.project_writer import set_net_classes
 from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from tests.conftest import KicadCli
-from tests.support.kicad_editor import editor_command
-from tests.unit.stackup_lib.kicad.test_stackup_writer import EMPTY_V6
+from tests.support.kicad.kicad_boards import EMPTY_V6
+from tests.support.kicad.kicad_editor import editor_command
 
 pytestmark = pytest.mark.kicad
 

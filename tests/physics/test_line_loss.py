@@ -28,7 +28,7 @@ from stackup_lib.transmission_lines.materials.conductor_models import (
 )
 from stackup_lib.transmission_lines.materials.dielectric_models import wideband_debye
 from stackup_lib.transmission_lines.materials.roughness import Gradient, Smooth, cannonball
-from tests.support.closed_forms import ConstantDielectric
+from tests.support.physics.closed_forms import ConstantDielectric
 
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 LOSS_CASES = tomllib.loads((REFERENCE / "loss_cases.toml").read_text(encoding="utf-8"))["case"]

@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from stackup_lib.core.light import LIGHT_MM_GHZ
-from tests.support.openems_planes import plane_extremes
+from tests.support.physics.openems_planes import plane_extremes
 
 pytestmark = pytest.mark.slow
 

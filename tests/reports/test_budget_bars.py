@@ -6,27 +6,9 @@ import re
 
 import pytest
 
-from drc_rules.report.link_rows import Allowance, Decibels, LinkLossRow
-from stackup_lib.core.interval import Interval
+from drc_rules.report.link_rows import Decibels
 from stackwright.drawing.budget_bars import LEFT, PLOT, budget_bars
-
-
-def link(**changes: object) -> LinkLossRow:
-    row = LinkLossRow(
-        name="/RX0_P",
-        nets=("/RX0_P",),
-        interface="PCIe Gen5",
-        nyquist_ghz=16,
-        inferred=False,
-        total_db=Decibels(low=3.0, nominal=4.0, high=5.0),
-        dielectric_db=1.0,
-        copper_db=1.5,
-        roughness_db=0.5,
-        holes_db=1.0,
-        share_db=9.5,
-        allowances=(Allowance(part="package", db=Interval(low=3.0, nominal=3.0, high=3.0), is_assumed=True),),
-    )
-    return row.model_copy(update=changes)
+from tests.support.reports.charted import link
 
 
 def lengths(svg: str) -> list[float]:

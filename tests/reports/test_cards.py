@@ -10,7 +10,7 @@ from stackwright.reporters.cards import chip_rows, folded_title, in_view, shown_
 from stackwright.reporters.html import render
 from stackwright.results.board_identity import BoardIdentity
 from stackwright.results.checked import Checked
-from tests.reports.test_reporters import finding, report
+from tests.support.reports.made_reports import finding, report
 
 FINDINGS = (
     finding("/TX0_P", key="a", code="VIA001").model_copy(update={"places": (Location(layer="In10.Cu", net="/TX0_P"),)}),

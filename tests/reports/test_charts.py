@@ -13,7 +13,7 @@ from drc_rules.analysis.impedance.impedance_spread import TargetSpread, impedanc
 from drc_rules.analysis.lines.solved_lines import LINE_TOLERANCE, Lines, production_process
 from drc_rules.analysis.loss.loss_curve import LossCurve, LossPoint, loss_curves
 from drc_rules.engine.check import CheckUp, check_up
-from drc_rules.report.link_rows import Allowance, Decibels
+from drc_rules.report.link_rows import Allowance
 from stackup_lib.core.interval import Interval
 from stackup_lib.transmission_lines.tolerance import spread
 from stackwright.commands.check.command import check_one
@@ -26,10 +26,10 @@ from stackwright.drawing.spread_chart import percent, spread_chart
 from stackwright.reporters import charts as words
 from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
-from tests.reports.test_budget_bars import link
-from tests.reports.test_html import Page
 from tests.support.boards import board_file
 from tests.support.mini import mini_file
+from tests.support.reports.charted import link, straight_curve
+from tests.support.reports.pages import Page
 from tests.support.stackups import FOUR_LAYERS
 
 HOSTILE = '<script>"x"\u202e'
@@ -181,24 +181,6 @@ def test_links_of_unknown_loss_have_no_curve(card: CheckUp) -> None:
 # --- loss over frequency: the drawing --------------------------------------------------------------------------------
 
 
-def curve(**changes: Any) -> LossCurve:
-    """Return a curve that is straight: 0.25 dB per GHz, an eighth of it in the vias; 6.5 dB may be lost at 16 GHz."""
-
-    def point(ghz: float) -> LossPoint:
-        db = ghz / 4
-        return LossPoint(
-            frequency_ghz=ghz,
-            total_db=Decibels(low=0.8 * db, nominal=db, high=1.5 * db),
-            dielectric_db=db / 4,
-            copper_db=db / 2,
-            roughness_db=db / 8,
-            holes_db=db / 8,
-        )
-
-    made = LossCurve(row=link(), points=tuple(point(ghz) for ghz in (2.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0)))
-    return made.model_copy(update=changes)
-
-
 def found(pattern: str, svg: str) -> tuple[float, ...]:
     match = re.search(pattern, svg)
     assert match, pattern
@@ -207,7 +189,7 @@ def found(pattern: str, svg: str) -> tuple[float, ...]:
 
 def test_loss_and_what_may_be_lost_stand_at_nyquist_on_one_scale() -> None:
     """4 dB at 16 GHz, two thirds of the way to 24 GHz; 9.5 dB less 3 dB of the package may be lost."""
-    svg = loss_chart(curve(), "c-", "p-")
+    svg = loss_chart(straight_curve(), "c-", "p-")
     floor, left, right = losses.HEIGHT - losses.BOTTOM, losses.LEFT, losses.WIDTH - losses.RIGHT
 
     x, y = found(r'class="dot" cx="([\d.]+)" cy="([\d.]+)"', svg)
@@ -223,7 +205,7 @@ def test_loss_and_what_may_be_lost_stand_at_nyquist_on_one_scale() -> None:
 
 def test_parts_are_stacked_up_to_the_total() -> None:
     """The top of the last area is the line of the total."""
-    svg = loss_chart(curve(), "c-", "p-")
+    svg = loss_chart(straight_curve(), "c-", "p-")
     areas = re.findall(r'fill="url\(#p-(\w+)\)" d="M([^z]+)z"', svg)
     (total,) = re.findall(r'class="total" d="M([^"]+)"', svg)
 
@@ -234,7 +216,7 @@ def test_parts_are_stacked_up_to_the_total() -> None:
 
 def test_without_a_share_nothing_may_be_lost_nor_is_it_said() -> None:
     """No unstated number is drawn."""
-    svg = loss_chart(curve(row=link(share_db=None, allowances=())), "c-", "p-")
+    svg = loss_chart(straight_curve(row=link(share_db=None, allowances=())), "c-", "p-")
     assert 'class="limit"' not in svg
     assert "may lose" not in svg
 
@@ -242,19 +224,21 @@ def test_without_a_share_nothing_may_be_lost_nor_is_it_said() -> None:
 def test_what_package_and_connector_may_take_widens_what_the_board_may_lose() -> None:
     """2 to 4 dB of 9.5 dB: the board may lose 5.5 to 7.5 dB, drawn around the 6.5 dB that are usual."""
     package = Allowance(part="package", db=Interval(low=2.0, nominal=3.0, high=4.0), is_assumed=True)
-    svg = loss_chart(curve(row=link(allowances=(package,))), "c-", "p-")
+    svg = loss_chart(straight_curve(row=link(allowances=(package,))), "c-", "p-")
     (limit,) = found(r'class="limit" d="M[\d.]+ ([\d.]+)h36"', svg)
     low, high = found(r'class="limit fine" d="M[\d.]+ ([\d.]+)V([\d.]+)M', svg)
     floor = losses.HEIGHT - losses.BOTTOM
     assert [(floor - y) / (floor - limit) for y in (low, high)] == pytest.approx([5.5 / 6.5, 7.5 / 6.5], rel=5e-3)
     assert "may lose 6.5 dB (5.5 to 7.5) at 16 GHz" in svg
-    assert 'class="limit fine"' not in loss_chart(curve(), "c-", "p-")
+    assert 'class="limit fine"' not in loss_chart(straight_curve(), "c-", "p-")
 
 
 def test_a_worst_case_without_bound_leaves_the_drawing_and_says_so() -> None:
     """It does not squeeze what is known."""
-    points = [p.model_copy(update={"total_db": p.total_db.model_copy(update={"high": None})}) for p in curve().points]
-    svg = loss_chart(curve(points=tuple(points)), "c-", "p-")
+    points = [
+        p.model_copy(update={"total_db": p.total_db.model_copy(update={"high": None})}) for p in straight_curve().points
+    ]
+    svg = loss_chart(straight_curve(points=tuple(points)), "c-", "p-")
     assert "\u2191 worst" in svg
     assert "3.2 to far more" in svg
     assert found(r'class="limit" d="M[\d.]+ ([\d.]+)h', svg)[0] > losses.TOP
@@ -271,7 +255,7 @@ def test_a_resonance_is_hatched_and_named(stubs: tuple[LossCurve, ...]) -> None:
 
 def test_names_of_a_board_stay_text_in_charts() -> None:
     """A net and a layer may be called anything."""
-    svg = loss_chart(curve(row=link(name=HOSTILE)), "c-", "p-")
+    svg = loss_chart(straight_curve(row=link(name=HOSTILE)), "c-", "p-")
     assert "<script" not in svg
     assert "\u202e" not in svg
     assert "&lt;script&gt;" in svg
@@ -279,7 +263,7 @@ def test_names_of_a_board_stay_text_in_charts() -> None:
 
 def test_the_key_shows_every_pattern_that_charts_refer_to() -> None:
     """What has no pattern would be drawn black or not at all."""
-    used = set(re.findall(r"url\(#(p-\w+)\)", loss_chart(curve(), "c-", "p-")))
+    used = set(re.findall(r"url\(#(p-\w+)\)", loss_chart(straight_curve(), "c-", "p-")))
     assert used == set(re.findall(r'<pattern id="([^"]+)"', loss_key("p-")))
 
 

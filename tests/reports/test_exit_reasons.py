@@ -11,7 +11,7 @@ import pytest
 from stackwright.reporters import github, gitlab, html, json_, junit, markdown, sarif
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.results.exit_reason import BROKEN, FOUND, ExitCause, ExitReason
-from tests.reports.test_reporters import finding, report
+from tests.support.reports.made_reports import finding, report
 
 SHORT = ExitReason(ExitCause.COVERAGE, FOUND, "coverage is 52.3 %, below the minimum of 80 %", "supply what is missing")
 NOTHING = ExitReason(ExitCause.NOTHING_CHECKED, BROKEN, "nothing was checked", "leave out fewer rules")

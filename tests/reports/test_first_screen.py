@@ -25,7 +25,7 @@ from stackwright.reporters import text
 from stackwright.reporters.next_step import next_step
 from stackwright.tables.counts import left_out_words, tally
 from stackwright.text.page import plain_console
-from tests.reports.test_reporters import finding, report, verdict
+from tests.support.reports.made_reports import finding, report, verdict
 
 LONG = (
     "dielectric 1234 (a laminate whose name goes on and on) adjacent to In12.Cu: Df 0.0300 at 10 GHz, limit 0.002 " * 3

@@ -18,9 +18,9 @@ from stackup_lib.core.errors import BoardFileError, StackwrightError
 from stackwright.commands.check.request import OptionsError, ReportRequest, requested_reports
 from stackwright.reporters import github, gitlab, junit, kicad
 from stackwright.results.checked import Checked, Unchecked
-from tests.reports.test_reporters import finding, report
-from tests.reports.test_sarif import ACCEPTED, HOSTILE, STALE
 from tests.support.boards import board_file
+from tests.support.reports.accepted import ACCEPTED, HOSTILE, STALE
+from tests.support.reports.made_reports import finding, report
 
 CRASH = RuleCrash(code="VIA001", name="missing-backdrill", error="ValueError: x")
 LOST = Unchecked("gone.kicad_pcb", BoardFileError("gone.kicad_pcb", "no such file", "give a path"))

@@ -15,7 +15,7 @@ import pytest
 
 from docs.sessions import BOARDS, GUIDE, LEFT_OUT, ROOT, STEP, Run, runs
 from drc_rules.settings.config import Config
-from tests.house.test_words import WORDS
+from tests.support.banned_words import WORDS
 from tests.support.in_process import run_as_read
 from tests.support.remembered import equal_boards_checked_once
 

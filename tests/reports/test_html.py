@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import date
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,61 +11,19 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Accepted, Location, Report, RuleCrash, StaleSuppression, TakenAs
+from drc_rules.report.model import Accepted, Report, RuleCrash, StaleSuppression
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
-from stackup_lib.core.facts import Confidence
 from stackwright.cli.app import run
 from stackwright.reporters.assets import script, script_hash
 from stackwright.reporters.html import render
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables.counts import ORDER
-from tests.reports.test_reporters import finding, report
-from tests.reports.test_stackup_drawing import HOSTILE, hostile_view
 from tests.support.boards import BOARDS, board_file
 from tests.support.remembered import fixture_report
-
-VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
-CELLS = {"td", "th", "dt", "dd", "br"}
-LARGEST_BYTES = 2_000_000
-
-
-class Page(HTMLParser):
-    """Elements with their attributes, the text outside styles, and whether tags close in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str]]] = []
-        self.open: list[str] = []
-        self.words: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, {key: value or "" for key, value in attrs}))
-        if tag in CELLS:
-            self.words.append(" ")
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, {key: value or "" for key, value in attrs}))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if not {"style", "script"} & set(self.open):
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        """The page's text with white space as a browser shows it."""
-        return " ".join("".join(self.words).split())
-
-    def all(self, *tags: str) -> Iterator[dict[str, str]]:
-        """Attributes of every element with one of these names."""
-        return (attributes for tag, attributes in self.elements if tag in tags)
+from tests.support.reports.hostile_texts import HOSTILE, hostile_report
+from tests.support.reports.made_reports import finding, report
+from tests.support.reports.pages import LARGEST_BYTES, Page
 
 
 def page_of(*reports: Report, config: str | None = None) -> Page:
@@ -314,35 +270,3 @@ def test_a_name_from_right_to_left_is_isolated() -> None:
     outside = re.sub(r"<[^>]*>", "", re.sub(isolated, "", body))
     assert name in body
     assert name not in outside
-
-
-def hostile_report(text: str) -> Report:
-    """Return a report with the text wherever a board, its settings or its path can put one."""
-    plain = report()
-    return plain.model_copy(
-        update={
-            "board": plain.board.model_copy(update={"path": text, "lines": (f"stackup: {text}", text), "kicad": text}),
-            "profile": text,
-            "headline_why": text,
-            "findings": (
-                finding().model_copy(
-                    update={"title": text, "fix": text, "places": (Location(layer=text, net=text, line=3),)}
-                ),
-            ),
-            "taken_as": (
-                TakenAs(
-                    group=text,
-                    nets=2,
-                    interface="pcie5",
-                    family="pcie",
-                    origin="inferred",
-                    confidence=Confidence.LOW,
-                    why=text,
-                ),
-            ),
-            "proofs": (f"# {text}", "[declared]", f"nets = {text}"),
-            "crashes": (RuleCrash(code="VIA001", name="missing-backdrill", error=text),),
-            "notes": (text,),
-            "stackup": hostile_view(text),
-        }
-    )

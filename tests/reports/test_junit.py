@@ -14,9 +14,9 @@ from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
 from stackwright.reporters import junit
 from stackwright.results.checked import Checked, Unchecked
-from tests.boards.test_pass_means_pass import GUESSED, checked, renamed
-from tests.support.junit_shape import faults
 from tests.support.remembered import fixture_report
+from tests.support.reports.junit_shape import faults
+from tests.support.small_boards.guessed_pair import GUESSED, checked, renamed
 
 BOARDS = sorted((Path(__file__).parents[2] / "fixtures" / "boards").glob("*/*.kicad_pcb"))
 LOST = Unchecked("hw/<lost> & gone.kicad_pcb", StackwrightError("lost.kicad_pcb", "is no \x00 board", "open it"))

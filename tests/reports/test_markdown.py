@@ -11,10 +11,10 @@ from stackup_lib.core.errors import BoardFileError
 from stackwright.reporters import markdown
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.markup import escape
-from tests.reports.test_reporters import finding, report
-from tests.reports.test_sarif import ACCEPTED, HOSTILE, STALE
 from tests.support.boards import BOARDS
 from tests.support.remembered import fixture_report
+from tests.support.reports.accepted import ACCEPTED, HOSTILE, STALE
+from tests.support.reports.made_reports import finding, report
 
 
 def made(**changes: object) -> str:

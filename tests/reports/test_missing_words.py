@@ -7,8 +7,8 @@ from stackwright.reporters import markdown, text
 from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
 from stackwright.tables.counts import how_to_supply, sectionless, unproven_words
-from tests.reports.test_reporters import report
 from tests.support.remembered import fixture_report
+from tests.support.reports.made_reports import report
 
 IN_KICAD = "# in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup and save the board"
 

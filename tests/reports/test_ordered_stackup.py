@@ -11,8 +11,8 @@ from drc_rules.facts.declared import Overrides
 from stackwright.commands.check.command import check_one
 from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters.html import render
-from tests.reports.test_html import Page
 from tests.support.in_process import run_here
+from tests.support.reports.pages import Page
 
 ROOT = Path(__file__).parents[2]
 SIX_LAYERS = "edge_jetson_carrier_fit"

@@ -20,8 +20,8 @@ from stackwright.reporters import html, json_, text
 from stackwright.results.checked import Checked
 from stackwright.tables import power
 from stackwright.text.page import terminal_console
-from tests.reports.test_reporters import SCHEMA, strict
 from tests.support.mini import mini_file
+from tests.support.reports.made_reports import SCHEMA, strict
 
 CONFIG = """
 [[rail]]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -20,7 +20,7 @@ from stackup_lib.field_solver.solver import solve
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
 from stackup_lib.validation.case_files import read_cases
 from stackup_lib.validation.compare import CaseOutcome, validate
-from tests.physics.test_measured_loss import (
+from tests.support.physics.measured_loss import (
     BEYOND,
     CURVE,
     LINES,
@@ -30,33 +30,18 @@ from tests.physics.test_measured_loss import (
     smooth_db_per_mm,
     solver_loss_db_per_inch,
 )
-from tests.physics.test_measured_tdr import CASE as STEPPED
-from tests.physics.test_measured_tdr import stepped_ohm
-from tests.physics.test_openems_pairs import pairs
-from tests.physics.test_openems_via_pairs import stub_nulls, via_pairs
-from tests.physics.test_openems_vias import solver_changes, vias
-from tests.physics.test_operating_margin import channels, disturbed_channels, disturbed_links, link_margins
-from tests.physics.test_published_cases import (
-    DYNAMIC,
-    ENTRIES,
-    GROUPS,
-    group_of,
-    outcomes,
-    with_internal_inductance,
-)
-from tests.support.openems_planes import plane_extremes
-from tests.support.power_frequency import capacitors_off, cavities_off, ladders_off, rebuilt_off
+from tests.support.physics.measured_tdr import CASE as STEPPED
+from tests.support.physics.measured_tdr import stepped_ohm
+from tests.support.physics.openems_pairs import pairs
+from tests.support.physics.openems_planes import plane_extremes
+from tests.support.physics.openems_via_pairs import stub_nulls, via_pairs
+from tests.support.physics.openems_vias import solver_changes, vias
+from tests.support.physics.operating_margin import channels, disturbed_channels, disturbed_links, link_margins
+from tests.support.physics.power_frequency import capacitors_off, cavities_off, ladders_off, rebuilt_off
+from tests.support.physics.published_cases import DYNAMIC, ENTRIES, GROUPS, group_of, outcomes, with_internal_inductance
+from tests.support.reports.reference_page import PAGE, REFERENCE, block, markdown
 
 pytestmark = pytest.mark.slow
-
-REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
-PAGE = REFERENCE / "README.md"
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def up_to(value: float) -> str:
@@ -464,11 +449,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "via-reflection": via_reflection_table,
     "via-null": via_null_table,
 }
-
-
-def block(name: str) -> re.Pattern[str]:
-    """Return the pattern of a table's place on the page."""
-    return re.compile(rf"(<!-- table: {name} -->\n)([^<]*)(<!-- end -->)")
 
 
 @pytest.mark.parametrize("name", TABLES)

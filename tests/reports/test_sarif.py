@@ -12,20 +12,18 @@ import jsonschema
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Accepted, RuleCrash, StaleSuppression
+from drc_rules.report.model import RuleCrash
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import all_rules
 from stackup_lib.core.errors import BoardFileError
 from stackwright.reporters import sarif
 from stackwright.results.checked import Checked, Unchecked
-from tests.reports.test_reporters import finding, report
 from tests.support.boards import BOARDS
 from tests.support.remembered import fixture_report
+from tests.support.reports.accepted import ACCEPTED, HOSTILE, STALE
+from tests.support.reports.made_reports import finding, report
 
 ROOT = Path(__file__).parents[2]
-HOSTILE = "<script>alert(1)</script> \"q\" 's' [x](http://example.org)\n{0} | `c` \u202egnp @all \\"
-ACCEPTED = Accepted(finding=finding("/S"), by="suppression", reason=f"lab {HOSTILE}", owner="rk")
-STALE = StaleSuppression(entry="STK001, object *", problem="matches nothing", reason="old", owner="rk", line=7)
 
 
 def of(*outcomes: Checked | Unchecked) -> Any:

@@ -15,8 +15,8 @@ import pytest
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, LineState, changed
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.engine.board_diff import BoardDiff, board_diff, row_changes, row_pairs
-from drc_rules.engine.check import CheckUp, check_up, find_config
+from drc_rules.engine.board_diff import board_diff, row_changes, row_pairs
+from drc_rules.engine.check import check_up, find_config
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline
 from drc_rules.report.stackup_rows import StackupRow, StackupView, Stated
@@ -38,26 +38,13 @@ from stackwright.results.checked import Checked
 from stackwright.results.full import Full
 from stackwright.results.stackup_choices import Count
 from stackwright.tables import deltas
-from tests.reports.test_html import LARGEST_BYTES, Page
-from tests.reports.test_stackup_drawing import HOSTILE, hostile_view
 from tests.support.boards import BOARDS, board_file
+from tests.support.reports.changes import FEWER, FIT, LOSSY, LOW_TG, checked, diff_of
+from tests.support.reports.hostile_texts import HOSTILE, hostile_view
+from tests.support.reports.pages import LARGEST_BYTES, Page
 
-FIT, LOSSY, FEWER = "training_b200_fit", "training_b200_lossy_prepreg", "training_b200_too_few_layers"
-LOW_TG = "inference_pcie_low_tg"
 RULES = "data:application/octet-stream;base64,"
 SCOPES = {"col", "row", "colgroup", "rowgroup"}
-
-
-@cache
-def checked(name: str, profile: str | None = None) -> CheckUp:
-    """A fixture board, checked once."""
-    return check_up(board_file(name), overrides=Overrides(profile))
-
-
-@cache
-def diff_of(old: str, new: str) -> BoardDiff:
-    """What lies between two fixture boards."""
-    return board_diff(checked(old), checked(new))
 
 
 def diff_page(old: str, new: str) -> Page:

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.stackup_rows import Carried, StackupRow, StackupView, Stated, ViaSpan
+from drc_rules.report.stackup_rows import StackupView, Stated
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.layer_roles import LayerRole
 from stackwright.cli.app import run
@@ -23,19 +23,10 @@ from stackwright.drawing import tables, words
 from stackwright.drawing.svg import LABEL_STEP, svg
 from tests.support.boards import BOARDS, board_file
 from tests.support.remembered import fixture_report
+from tests.support.reports.hostile_texts import HOSTILE, hostile_view
 
 SCHEMAS = BOARDS.parent / "schemas"
 SVG = "{http://www.w3.org/2000/svg}"
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "\"><img src=x onerror='alert(1)'>",
-    "one\ntwo\r\nthree",
-    "\u202egnp.\u2066x",
-    "]]></title><style>*{display:none}</style>",
-    "a|b `c` [d](http://e.example) @octocat **f**",
-    "\x1b[2J\x00\x07",
-    "\ufffe\U0010ffff",
-]
 
 
 @cache
@@ -44,30 +35,6 @@ def view_of(name: str) -> StackupView:
     view = fixture_report(name).stackup
     assert view is not None
     return view
-
-
-def hostile_view(text: str) -> StackupView:
-    """Return a stackup with the text wherever a board file can put one."""
-    carried = Carried(interface="pcie5", title=text, nets=2, longest_mm=10.0, inferred=True)
-    return StackupView(
-        stated=Stated.FILE,
-        thickness_mm=0.2,
-        rows=(
-            StackupRow(
-                name="F.Cu",
-                user_name=text,
-                kind=LayerKind.COPPER,
-                thickness_mm=0.035,
-                role=LayerRole.POWER,
-                main_net=text,
-                carries=(carried,),
-            ),
-            StackupRow(name=text, kind=LayerKind.CORE, thickness_mm=0.13, material=text, laminate=text),
-            StackupRow(name="B.Cu", kind=LayerKind.COPPER, thickness_mm=0.035, role=LayerRole.SIGNAL),
-        ),
-        spans=(ViaSpan(kind="through", top="F.Cu", bottom="B.Cu", count=3, drill_min_mm=0.2, drill_max_mm=0.3),),
-        notes=(text,),
-    )
 
 
 def texts(drawing: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A slice of the fuzzing of `tests/support/fuzz_campaign.py`, and every input that ever broke something."""
+"""A slice of the fuzzing of `tests/support/robustness/fuzz_campaign.py`, and every input that ever broke something."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from stackup_lib.core.errors import BoardFileError, StackwrightError
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.kicad.read.project import read_project
-from tests.support import fuzz_targets
-from tests.support.fuzz_nodes import in_one_line, mutated, parsed, written
-from tests.support.fuzz_targets import check_files, mini_boards
-from tests.support.fuzz_whole import REPORTS, TARGETS, known, run_check
-from tests.support.fuzzing import damaged, tokens
 from tests.support.hang import no_hang
-from tests.support.kicad_boards import board_text
+from tests.support.kicad.kicad_boards import board_text
+from tests.support.robustness import fuzz_targets
+from tests.support.robustness.fuzz_nodes import in_one_line, mutated, parsed, written
+from tests.support.robustness.fuzz_targets import check_files, mini_boards
+from tests.support.robustness.fuzz_whole import REPORTS, TARGETS, known, run_check
+from tests.support.robustness.fuzzing import damaged, tokens
 
 TRIED = {
     "board": 500,

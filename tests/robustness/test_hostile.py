@@ -31,11 +31,11 @@ from stackwright.run.git import git as ask_git
 from stackwright.run.revisions import board_at, is_revision
 from stackwright.text.page import Page
 from stackwright.text.words import clean
-from tests.house.test_imports import environment
-from tests.support.fuzz_targets import CONTROL, check_files
 from tests.support.git import git
 from tests.support.hang import no_hang
-from tests.support.kicad_boards import board_text
+from tests.support.in_process import environment
+from tests.support.kicad.kicad_boards import board_text
+from tests.support.robustness.fuzz_targets import CONTROL, check_files
 
 
 def _git_is_new() -> bool:

@@ -14,11 +14,11 @@ from drc_rules.engine.check import find_config, prepare
 from drc_rules.facts.declared import Overrides
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
-from tests.support import metamorphic as meta
 from tests.support.judgement import Judgement, clauses_of, differences, judge
-from tests.support.metamorphic import Variant
 from tests.support.mini import mini_file
 from tests.support.remembered import equal_sections_solved_once
+from tests.support.robustness import metamorphic as meta
+from tests.support.robustness.metamorphic import Variant
 from tests.support.rule_cases import all_cases
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "boards"

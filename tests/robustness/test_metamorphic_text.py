@@ -13,7 +13,7 @@ import pytest
 
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
-from tests.support import metamorphic as meta
+from tests.support.robustness import metamorphic as meta
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "boards"
 BOARDS = ("edge_jetson_carrier_fit", "inference_hdi_2n2_fit", "training_b200_no_backdrill")

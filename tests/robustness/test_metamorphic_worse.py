@@ -22,9 +22,9 @@ from stackup_lib.board.stackup import LayerKind
 from stackup_lib.copper import coupling
 from stackup_lib.kicad import read_board
 from tests.support.judgement import Judgement, judge
-from tests.support.metamorphic import Variant
 from tests.support.mini import mini_board
 from tests.support.remembered import equal_sections_solved_once
+from tests.support.robustness.metamorphic import Variant
 from tests.support.seeded import Case
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "boards"

@@ -42,11 +42,11 @@ from stackwright.__main__ import guarded
 from stackwright.cli.app import app, run
 from stackwright.cli.check import FORMATS
 from stackwright.text.words import clean
-from tests.support.fuzz_targets import harmless
 from tests.support.hang import no_hang
-from tests.support.odd_boards import ANSI, FEWER, NUMBERS, PLACES, RTL, SOUND, cut_boards, odd_boards
-from tests.support.odd_files import BOARD, odd_files, sound_files
 from tests.support.remembered import equal_boards_checked_once
+from tests.support.robustness.fuzz_targets import harmless
+from tests.support.robustness.odd_boards import ANSI, FEWER, NUMBERS, PLACES, RTL, SOUND, cut_boards, odd_boards
+from tests.support.robustness.odd_files import BOARD, odd_files, sound_files
 
 REPORTS = [word for one in FORMATS for word in ("--format", one, "--output", f"report.{one}")]
 ROWS = {

@@ -27,7 +27,7 @@ from stackwright.commands.check.command import check_one
 from stackwright.commands.check.request import CheckRequest
 from stackwright.commands.setup.init import init_board
 from stackwright.text.output import OutputError, former_of, write_over
-from tests.support.rival_writers import COMMANDS, SCENARIOS
+from tests.support.robustness.rival_writers import COMMANDS, SCENARIOS
 
 ROOT = Path(__file__).parents[2]
 BOARD = ROOT / "fixtures" / "boards" / "default_stackup" / "default_stackup.kicad_pcb"
@@ -46,7 +46,7 @@ def test_of_several_writers_one_wins_and_the_old_content_is_kept(scenario: str, 
 @posix
 @pytest.mark.parametrize("command", COMMANDS)
 def test_of_several_commands_one_wins_and_the_others_say_so(command: str) -> None:
-    """As typed: all have read the old file when the first writes. `tests/support/rival_writers.py` does more rounds."""
+    """As typed: all have read the old file when the first writes. `rival_writers.py` does more rounds."""
     assert met(command, 3, 5) == {"rounds": 5, "problems": []}
 
 
@@ -54,7 +54,7 @@ def test_of_several_commands_one_wins_and_the_others_say_so(command: str) -> Non
 def test_commands_that_write_over_each_other_would_be_seen() -> None:
     """Without a look at what is there by now, every writer wins."""
     careless = (
-        "import tests.support.rival_writers as r\n"
+        "import tests.support.robustness.rival_writers as r\n"
         "def blind(target, text, *, former, keep=False):\n"
         "    target.write_text(text)\n"
         "r.apply_command.write_over = blind\n"
@@ -67,7 +67,7 @@ def met(*arguments: object) -> dict[str, list[str]]:
     """Run the program, or a text of Python instead of it; returns what it found."""
     memory = {"TMPDIR": "/dev/shm"} if os.access("/dev/shm", os.W_OK) else {}  # noqa: S108 - the disk would be slow
     paths = os.pathsep.join((str(ROOT), str(ROOT / "plugin")))
-    what = ["-c"] if len(arguments) == 1 else [str(ROOT / "tests" / "support" / "rival_writers.py")]
+    what = ["-c"] if len(arguments) == 1 else [str(ROOT / "tests" / "support" / "robustness" / "rival_writers.py")]
     done = subprocess.run(
         [sys.executable, *what, *map(str, arguments)],
         capture_output=True,

@@ -30,11 +30,11 @@ from stackup_lib.kicad.syntax.scan import head, scan
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_edit, apply_together, digest
 from stackwright.commands.apply.apply import PlanParts, propose
 from stackwright.text.output import OutputError, check_target, write_file
-from tests.support.demo_names import demo_names
-from tests.support.kicad5_boards import whole_board
-from tests.support.kicad_boards import HEAD_V10, STACKUP, board_text, kicad_layout
-from tests.support.killed_writers import SCENARIOS
+from tests.support.kicad.demo_names import demo_names
+from tests.support.kicad.kicad5_boards import whole_board
+from tests.support.kicad.kicad_boards import HEAD_V10, STACKUP, board_text, kicad_layout
 from tests.support.ordinary_user import NOBODY, ordinary_user
+from tests.support.robustness.killed_writers import SCENARIOS
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = Path(make_boards.__file__).parent / "boards"
@@ -78,7 +78,9 @@ def test_a_kill_before_any_line_leaves_old_or_new(scenario: str) -> None:
     """SIGKILL before each line of every writer: whole files only, and the next write works and tidies up."""
     memory = {"TMPDIR": "/dev/shm"} if os.access("/dev/shm", os.W_OK) else {}  # noqa: S108 - the disk would be slow
     step = 5 if scenario == "together" else 1
-    said = json.loads(run(ROOT / "tests" / "support" / "killed_writers.py", scenario, str(step), **memory))
+    said = json.loads(
+        run(ROOT / "tests" / "support" / "robustness" / "killed_writers.py", scenario, str(step), **memory)
+    )
     assert said["problems"] == []
     assert said["kills"] > 60
     assert "new" in said["seen"]
@@ -89,7 +91,7 @@ def test_a_kill_before_any_line_leaves_old_or_new(scenario: str) -> None:
 def test_half_a_file_would_be_seen() -> None:
     """A writer that writes in place is caught by the same killing."""
     careless = (
-        "import sys, tests.support.killed_writers as k, stackup_lib.kicad.write.file_edit as f\n"
+        "import sys, tests.support.robustness.killed_writers as k, stackup_lib.kicad.write.file_edit as f\n"
         "def careless(folder):\n"
         "    with open(folder / 'a.kicad_dru', 'wb') as out:\n"
         "        out.write(k.NEW[:9])\n"

@@ -16,7 +16,7 @@ from drc_rules.requirements.interfaces import families
 from drc_rules.requirements.interfaces.model import ENGINEERING
 from drc_rules.rules.rule import find_rule
 from stackwright.cli.app import run
-from tests.support.kicad5_boards import Kicad5
+from tests.support.kicad.kicad5_boards import Kicad5
 from tests.support.rule_cases import Loaded, all_cases, cases_of
 
 BOARDS = sorted(Path("fixtures/boards").glob("*/*.kicad_pcb"))

@@ -72,3 +72,8 @@ def _run(
         contextlib.redirect_stderr(err),
     ):
         return guarded(partial(run, arguments))
+
+
+def environment() -> dict[str, str]:
+    """Return an environment in which the checkout can be imported, installed or not."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([".", "plugin"])}

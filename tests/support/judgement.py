@@ -20,7 +20,7 @@ from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
-from tests.support.metamorphic import Variant
+from tests.support.robustness.metamorphic import Variant
 
 Leaf = tuple[str, str | float]
 

@@ -84,6 +84,7 @@ class Session:
         self._undo: fixing.Undo | None = None
         self._drawn: list[str] = []
         self._settings = SettingsFiles(path)
+        self._settings_at_start = ""
         self._file = BoardFile(path)
         self._layer = ActiveLayer()
         self._is_written = False
@@ -191,8 +192,11 @@ class Session:
             return self._begin(wanted, TRYING, end)
 
     def _write_form(self, wanted: Mapping[str, object]) -> Mapping[str, object]:
-        done = self.form.write(wanted)
-        self.check()
+        with self._lock:  # the page does not see the new settings before the check of them has begun
+            done = self.form.write(wanted)
+            if self._phase == TRYING:
+                self._cancel({})
+            self.check()
         return done
 
     def _done(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
@@ -208,6 +212,7 @@ class Session:
                     return
                 self._phase = phase
                 self._file.checked(content)
+                self._settings_at_start = self._settings.digest()
                 self._job = jobs.start(job, content, lambda result, error: finish(result, error, seen))
         except StackwrightError as error:
             self._end(error)
@@ -219,7 +224,7 @@ class Session:
             self._end(error)
             return
         with self._lock:
-            self._checked, self._stale = SessionCheck(result, seen, self._settings.digest()), False
+            self._checked, self._stale = SessionCheck(result, seen, self._settings_at_start), False
             self._is_written = self._file.is_written()
             self._runs += 1
             self.form.checked(result.get("form"))

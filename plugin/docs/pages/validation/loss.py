@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from docs.pages.charts import Axis, Mark, chart, group_axis, in_groups, log_axis, percent_axis
 from docs.pages.markdown import folded, prose, table, title
 from stackup_lib.transmission_lines.tolerance import sensitivities
-from tests.physics.test_measured_loss import (
+from tests.support.physics.measured_loss import (
     BEYOND,
     CURVE,
     LINES,
@@ -16,11 +16,11 @@ from tests.physics.test_measured_loss import (
     points,
     solver_loss_db_per_inch,
 )
-from tests.physics.test_operating_margin import channels, disturbed_channels
-from tests.unit.stackup_lib.power.test_power_sheets import CASES as SHEETS
-from tests.unit.stackup_lib.power.test_power_sheets import solve as solve_sheet
-from tests.unit.stackup_lib.transmission_lines.test_lines_tolerance import CASES as SENSITIVITIES
-from tests.unit.stackup_lib.transmission_lines.test_lines_tolerance import NAMES, reference_process, site_of
+from tests.support.physics.operating_margin import channels, disturbed_channels
+from tests.support.physics.power_sheets import CASES as SHEETS
+from tests.support.physics.power_sheets import solve as solve_sheet
+from tests.support.physics.tolerance_cases import CASES as SENSITIVITIES
+from tests.support.physics.tolerance_cases import NAMES, reference_process, site_of
 
 GHZ = (0.5, 1, 2, 5, 10, 20, 50, 100)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from docs.pages.markdown import number, prose, table, title
-from tests.physics.test_measured_delay import delays
-from tests.physics.test_measured_loss import BEYOND, SOLVERS, points, solver_loss_db_per_inch
-from tests.physics.test_openems_pairs import pairs
-from tests.physics.test_openems_via_pairs import via_pairs
-from tests.physics.test_openems_vias import vias
-from tests.physics.test_published_cases import GROUPS, group_of, outcomes
-from tests.support.openems_planes import plane_extremes
+from tests.support.physics.measured_delay import delays
+from tests.support.physics.measured_loss import BEYOND, SOLVERS, points, solver_loss_db_per_inch
+from tests.support.physics.openems_pairs import pairs
+from tests.support.physics.openems_planes import plane_extremes
+from tests.support.physics.openems_via_pairs import via_pairs
+from tests.support.physics.openems_vias import vias
+from tests.support.physics.published_cases import GROUPS, group_of, outcomes
 
 SHOWN = 8
 """Of each comparison."""

@@ -20,7 +20,7 @@ from docs.pages.validation.loss import blocks as loss_blocks
 from docs.pages.validation.misses import blocks as misses
 from stackup_lib.validation.case_files import ReferenceCase, read_cases
 from stackup_lib.validation.compare import CaseOutcome, summarize, validate
-from tests.physics.test_published_cases import GROUPS, group_of, outcomes
+from tests.support.physics.published_cases import GROUPS, group_of, outcomes
 
 FOLDER = REFERENCE.parent
 EXACT, SKIN, PUBLISHED = (FOLDER / f"{name}_cases.toml" for name in ("exact", "loss", "published"))

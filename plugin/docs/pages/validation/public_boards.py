@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from docs.pages.markdown import Page, link, page, prose, table, title
 from tests.corpus import history, recall
-from tests.support.labelled_nets import interval_pct
+from tests.support.accuracy.labelled_nets import interval_pct
 
 ORDER = (
     history.PASSED, history.SAME, history.UNJUDGED, history.OPEN, history.NO_RULE, history.CHANGED, history.CAUGHT,

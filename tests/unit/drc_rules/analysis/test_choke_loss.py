@@ -16,8 +16,8 @@ from drc_rules.settings.config import load_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
-from tests.cli.test_touchstone_command import read
-from tests.support.paired import OUT_N, OUT_P, N, P, pads, paired, write_s
+from tests.support.cli.touchstone_files import read
+from tests.support.small_boards.paired import OUT_N, OUT_P, N, P, pads, paired, write_s
 
 GHZ = np.linspace(0, 20, 401)
 PASSES = 0.8

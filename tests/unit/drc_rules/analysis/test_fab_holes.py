@@ -20,9 +20,9 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import TgMethod, catalogue
 from stackup_lib.synthesis import CandidateStackup, Goals, TgLimit
-from tests.boards.test_open_questions import candidate
 from tests.support.mini import mini_file
-from tests.unit.drc_rules.analysis.test_hole_groups import context, via
+from tests.support.small_boards.drilled import context, via
+from tests.support.synthesis_goals import candidate
 
 FIRST = ["F.Cu", "In1.Cu"]
 

@@ -11,8 +11,7 @@ from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config, parse_config
 from stackup_lib.board.board import Board
-from tests.unit.drc_rules.facts.test_net_pins import part
-from tests.unit.stackup_lib.nets.test_links import mini, track
+from tests.support.small_boards.linked import mini, part, track
 
 PAIR = "pair "
 

@@ -11,7 +11,6 @@ import pytest
 from drc_rules.analysis.fabrication.hole_gaps import REACH_MM, hole_gaps
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
 from drc_rules.analysis.via.hole_groups import PLACES_SHOWN, depth_mm, hole_groups, is_wide_for_any_board
-from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
 from drc_rules.rules.via._drilled_pads import drills_of, pads_near, pieces_near
@@ -19,18 +18,8 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.shapes import track_pieces
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole
-from tests.support.mini import mini_context
+from tests.support.small_boards.drilled import context, via
 from tests.support.stackups import SIX_LAYERS
-
-
-def context(folder: Path, **board: object) -> Context:
-    """A board of six layers, 1.24 mm thick: copper at 0 to 0.03, 0.13, 0.35, 0.67, 1.09 to 1.11, and 1.21 to 1.24."""
-    config = str(board.pop("config", ""))
-    return mini_context(folder, {"size_mm": (60, 40), "stackup": SIX_LAYERS, **board}, config)
-
-
-def via(x: float, **fields: object) -> dict[str, object]:
-    return {"net": "/A", "at_mm": [x, 10], **fields}
 
 
 def test_holes_of_one_kind_span_and_diameter_are_one_group_and_pads_come_last(tmp_path: Path) -> None:

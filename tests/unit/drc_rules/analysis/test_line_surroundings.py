@@ -21,9 +21,9 @@ from drc_rules.settings.config import parse_config
 from stackup_lib.power.rail_drop.spread import finished_range_mm
 from stackup_lib.transmission_lines.lossy import LineMaterials, loss_of
 from stackup_lib.transmission_lines.materials.conductor_models import COPPER_S_PER_M
-from tests.support.closed_forms import ConstantDielectric
 from tests.support.mini import mini_board
-from tests.unit.drc_rules.analysis.test_sites import GROUNDS, SIX, mini
+from tests.support.physics.closed_forms import ConstantDielectric
+from tests.support.small_boards.six_layers import GROUNDS, SIX, mini
 
 FOIL = '[declared.copper."{layer}"]\nfoil = "{foil}"\n'
 DF = "[declared]\n" + "".join(f'[declared.dielectric."dielectric {k}"]\ndf = 0.02\nat_ghz = 16\n' for k in range(1, 6))

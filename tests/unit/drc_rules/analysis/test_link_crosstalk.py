@@ -21,8 +21,8 @@ from stackup_lib.channels.ways import FAR, NEAR
 from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackup_lib.transmission_lines.pair_crosstalk import pair_coupling
 from stackwright.commands.request import BoardRequest
-from tests.support.crowded import crowded
-from tests.support.paired import paired
+from tests.support.small_boards.crowded import crowded
+from tests.support.small_boards.paired import paired
 
 GHZ = np.linspace(0.0, 25.0, 126)
 

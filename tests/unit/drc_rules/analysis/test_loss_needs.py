@@ -18,7 +18,7 @@ from drc_rules.analysis.loss.loss_needs import (
 )
 from drc_rules.facts.context import Context
 from stackup_lib.materials import FoilGrade
-from tests.unit.drc_rules.analysis.test_loss_shares import context, only_link
+from tests.support.small_boards.lossy_link import context, only_link
 
 NET = "/PCIE_TX0_P"
 GHZ = 16.0

@@ -19,9 +19,9 @@ from stackwright.reporters import html, json_, markdown, text
 from stackwright.results.checked import Checked
 from stackwright.tables import pairs
 from stackwright.tables.copper import worst
-from tests.reports.test_reporters import report as made
 from tests.support.mini import mini_file
-from tests.unit.drc_rules.analysis.test_route_impedance import CONFIG, STACKUP
+from tests.support.reports.made_reports import report as made
+from tests.support.small_boards.routed_pair import CONFIG, STACKUP
 
 USB = ("/USB_D+", "/USB_D-")
 

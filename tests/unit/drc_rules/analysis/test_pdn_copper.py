@@ -17,7 +17,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch, impedances_ohm, solve
 from stackup_lib.power.over_frequency.plane_pair import OtherCopper, PlanePair, series_ohm
-from tests.support.decoupled import NET, RAIL, REGULATOR, capacitor, context_of, decoupled, with_more
+from tests.support.small_boards.decoupled import NET, RAIL, REGULATOR, capacitor, context_of, decoupled, with_more
 
 SURE = 'pdn.capacitor = [{ parts = ["C*"], uf = 10, esr_mohm = 5, esl_ph = 200 }]\n'
 FED = RAIL + 'current_a = 10\nground_from = ["U1"]\nground_to = ["J9"]\n' + REGULATOR

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import spsolve
 from drc_rules.analysis.power.over_frequency.decoupling import OTHER_PIECE
 from drc_rules.analysis.power.over_frequency.pdn_of import pdn_of
 from stackup_lib.core.facts import MissingFact
-from tests.support.decoupled import NET, RAIL, context_of, decoupled
+from tests.support.small_boards.decoupled import NET, RAIL, context_of, decoupled
 
 MU0 = 4e-7 * math.pi
 SIX_LAYERS = """

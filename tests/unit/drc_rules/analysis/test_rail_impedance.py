@@ -19,8 +19,17 @@ from drc_rules.settings.config import parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.capacitor_text import read_capacitor
-from tests.support.decoupled import NET, RAIL, REGULATOR, capacitor, context_of, decoupled, its_vias, with_more
-from tests.support.power_frequency import rebuilt_off
+from tests.support.physics.power_frequency import rebuilt_off
+from tests.support.small_boards.decoupled import (
+    NET,
+    RAIL,
+    REGULATOR,
+    capacitor,
+    context_of,
+    decoupled,
+    its_vias,
+    with_more,
+)
 
 SURE = 'pdn.capacitor = [{ parts = ["C*"], uf = 10, esr_mohm = 5, esl_ph = 200 }]\n'
 EPS0 = 8.8541878e-12

@@ -15,7 +15,7 @@ from fixtures.miniboard import build
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.power.over_frequency.mounting import trace_inductance_h
-from tests.support.closed_forms import sheet_inductance_h
+from tests.support.physics.closed_forms import sheet_inductance_h
 
 STACKUP = """
 F.Cu 0.035

@@ -10,23 +10,8 @@ from drc_rules.engine.check import check_board
 from drc_rules.report.link_rows import LinkImpedance
 from drc_rules.report.model import Report
 from tests.support.mini import mini_file
+from tests.support.small_boards.routed_pair import CONFIG, STACKUP
 
-STACKUP = """
-mask 0.015 dk=3.5
-F.Cu 0.035
-prepreg 0.1 "370HR 2116" dk=4.0 df=0.02
-In1.Cu 0.015
-core 1.2 "370HR" dk=4.0 df=0.02
-In2.Cu 0.015
-prepreg 0.1 "370HR 2116" dk=4.0 df=0.02
-B.Cu 0.035
-mask 0.015 dk=3.5
-"""
-CONFIG = """
-[[interface]]
-is = "pcie5"
-nets = ["/PCIE_*"]
-"""
 NETS = ["/PCIE_TX0_P", "/PCIE_TX0_N"]
 
 

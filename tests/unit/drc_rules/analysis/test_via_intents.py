@@ -20,24 +20,10 @@ from stackup_lib.board.design_rules import Constraint, DesignRule
 from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.design_rules.condition_tree import Call, Comparison, is_like, parse_condition, truth
 from stackup_lib.kicad.design_rules.joined_classes import SIZES, joined_classes
-from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.kicad.design_rules.via_settings import ViaSettings, via_settings
-from stackup_lib.nets.design_vias import ConfiguredVia, configured_via, via_meets
+from stackup_lib.nets.design_vias import via_meets
 from stackup_lib.nets.links import find_links
-from tests.support.mini import mini_file
-
-TRACK = {"net": "/CLK", "layer": "F.Cu", "path_mm": [[10, 10], [50, 10]]}
-SETTINGS = ViaSettings(least_diameter_mm=0.2, least_drill_mm=0.1, least_ring_mm=0.05)
-
-
-def board_with(folder: Path, *classes: dict[str, object], design_rules: str | None = None) -> Path:
-    data = {"stackup": "default", "tracks": [TRACK], "net_classes": classes, "design_rules": design_rules}
-    return mini_file(folder, data, "card")
-
-
-def via(folder: Path, rules: str, *classes: dict[str, object]) -> ConfiguredVia:
-    board = read_board(board_with(folder, *classes))
-    return configured_via(board, "/CLK", parse_design_rules("(version 1)\n" + rules), SETTINGS, in_pair=False)
+from tests.support.small_boards.configured_vias import board_with, via
 
 
 def condition(text: str, *, classes: tuple[str, ...] = ("FAST", "Default"), in_pair: bool = False) -> bool | None:

@@ -38,11 +38,10 @@ from stackwright.reporters import json_, text
 from stackwright.results.checked import Checked
 from stackwright.text.output import OutputError
 from tests.conftest import kicad_cli_path
-from tests.reports.test_reporters import SCHEMA, finding, report, strict, verdict
 from tests.support.boards import BOARDS, board_file, copied
 from tests.support.git import git
 from tests.support.remembered import checked, equal_boards_checked_once
-from tests.unit.drc_rules.engine.test_engine import clause
+from tests.support.reports.made_reports import SCHEMA, clause, finding, report, strict, verdict
 
 LOSSY, STUBS, FEW = "training_b200_lossy_prepreg", "training_b200_no_backdrill", "training_b200_too_few_layers"
 ALL = sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb"))

@@ -15,13 +15,14 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Headline, Measured, Verdict
 from drc_rules.report.numbers import at_precision
-from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
+from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, Rule
 from drc_rules.settings.config import Config, load_config, parse_config
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.field_solver.sections import GeometryError
 from tests.support.mini import mini_board
+from tests.support.reports.made_reports import clause
 
 Check = Callable[[Context, Clause, object], Iterator[DraftFinding]]
 
@@ -49,18 +50,6 @@ def test_a_name_that_is_none_is_told_with_the_file_that_states_it(
     with pytest.raises(ConfigError) as told:
         prepare(board, Config(), typed)
     assert told.value.where == f'{what} "edgy"'
-
-
-def clause(severity: Severity = Severity.ERROR, *, kind: str = "test", name: str = "t.one") -> Clause:
-    return Clause(
-        id=name,
-        kind=kind,
-        title="at least one",
-        severity=severity,
-        basis=Basis.FILE,
-        limit=Limit(min=1),
-        source=Source(document="kicad-file-format"),
-    )
 
 
 def rule(check: Check, objects: tuple[object, ...] = ("a",)) -> Rule:

@@ -9,8 +9,8 @@ from drc_rules.engine.check import check_board
 from drc_rules.engine.finding_lines import with_lines
 from drc_rules.report.model import Finding, Location
 from stackup_lib.kicad import read_board
-from tests.reports.test_reporters import finding
 from tests.support.boards import board_file
+from tests.support.reports.made_reports import finding
 
 
 def located(name: str, *findings: Finding) -> list[tuple[str, list[str | None]]]:

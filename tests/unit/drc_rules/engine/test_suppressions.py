@@ -17,8 +17,8 @@ from drc_rules.settings.config import CheckOptions, parse_config
 from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import ConfigError
 from stackwright.commands.check.exit_reasons import exit_reasons
-from tests.reports.test_reporters import finding, report, verdict
 from tests.support.boards import BOARDS
+from tests.support.reports.made_reports import finding, report, verdict
 
 LOSSY = "training_b200_lossy_prepreg"
 TODAY = date(2026, 6, 1)

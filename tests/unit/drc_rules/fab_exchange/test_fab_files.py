@@ -16,8 +16,8 @@ from drc_rules.fab_exchange.answer.cells import length_in
 from drc_rules.fab_exchange.answer.stackup_text import FabStackup, read_fab_file, read_fab_table
 from drc_rules.fab_exchange.comparison.judged import judge_totals
 from stackup_lib.core.errors import ConfigError
-from tests.support.fab_workbook import fab_workbook
 from tests.support.hang import no_hang
+from tests.support.reports.fab_workbook import fab_workbook
 
 TABLES = Path(__file__).parents[4] / "fixtures" / "fab_tables"
 MIL = 0.0254

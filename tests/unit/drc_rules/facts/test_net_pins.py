@@ -11,16 +11,7 @@ from drc_rules.requirements.interfaces import family, interface_ids
 from drc_rules.requirements.parts import known_part, known_parts
 from drc_rules.settings.config import Config
 from stackup_lib.board.board import Board
-from tests.unit.stackup_lib.nets.test_links import mini, two_pads
-
-
-def part(reference: str, value: str, *pads: tuple[str, str, str], y_mm: float = 10.0) -> str:
-    """A part with one pad for each number, pin name and net."""
-    rows = ", ".join(
-        f'{{ number = "{number}", function = "{pin}", net = "{net}", at_mm = [0, {k}], size_mm = [0.3, 0.3] }}'
-        for k, (number, pin, net) in enumerate(pads)
-    )
-    return f'[[parts]]\nreference = "{reference}"\nvalue = "{value}"\nat_mm = [10, {y_mm}]\npads = [{rows}]\n'
+from tests.support.small_boards.linked import mini, part, two_pads
 
 
 def pair(head: str, first: tuple[str, str], second: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:

@@ -9,8 +9,7 @@ import pytest
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.facts.pin_pairs import links_without_fills
 from drc_rules.settings.config import Config
-from tests.unit.drc_rules.facts.test_net_pins import part
-from tests.unit.stackup_lib.nets.test_links import mini, two_pads
+from tests.support.small_boards.linked import mini, part, two_pads
 
 Part = tuple[str, str, tuple[str, str]]
 """Reference, value, names of two pins."""

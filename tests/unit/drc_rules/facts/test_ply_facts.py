@@ -18,8 +18,8 @@ from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import LossClass, catalogue
 from tests.support.mini import mini_board, mini_context, mini_file
+from tests.support.small_boards.six_layers import GROUNDS, SIX, mini
 from tests.support.stackups import UNLIKE_PLIES
-from tests.unit.drc_rules.analysis.test_sites import GROUNDS, SIX, mini
 
 CORE = '[declared.dielectric."dielectric 2"]\n'
 

@@ -18,7 +18,7 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence
 from stackup_lib.nets.links import find_links
 from tests.support.mini import mini_board
-from tests.unit.stackup_lib.nets.test_links import chip
+from tests.support.small_boards.linked import chip
 
 DQ = tuple(f"DQ0{k}_A" for k in range(4))
 

@@ -16,7 +16,7 @@ from drc_rules.stackup_design.goals_lines import GoalLines, lines_for
 from drc_rules.stackup_design.goals_selection import selection_for
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import DfLimit
-from tests.unit.drc_rules.analysis.test_loss_shares import PCIE5, STACKUP, context, only_link, pad
+from tests.support.small_boards.lossy_link import PCIE5, STACKUP, context, only_link, pad
 
 
 def clause(kind: str, **limit: object) -> Clause:

@@ -12,23 +12,9 @@ from drc_rules.settings.config import parse_config
 from drc_rules.stackup_design.goals import From, GoalChoices, GoalsFound, goals_for, project_of, selection_for
 from stackup_lib.kicad import read_board
 from tests.support.mini import mini_file
+from tests.support.small_boards.kept_layers import PLANES, SIX, TRACK
 
-SIX = """
-F.Cu {outer}
-prepreg 0.1 "370HR 2116 RC56%"
-In1.Cu {inner}
-core 0.51 "370HR"
-In2.Cu {inner}
-prepreg 0.11 "370HR 2116 RC56%"
-In3.Cu {inner}
-core 0.51 "370HR"
-In4.Cu {inner}
-prepreg 0.1 "370HR 2116 RC56%"
-B.Cu {outer}
-"""
-PLANES = {"In1.Cu": "GND", "In3.Cu": "+3V3", "In4.Cu": "GND"}
 UNFILLED = {"layer": "In1.Cu", "rect_mm": [1, 1, 9, 9], "filled": False}
-TRACK = {"net": "/A", "layer": "In2.Cu", "path_mm": [[5, 5], [70, 5]]}
 
 
 def goals_of(

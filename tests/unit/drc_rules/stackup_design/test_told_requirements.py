@@ -12,7 +12,7 @@ from drc_rules.stackup_design.goals import GoalChoices, answers_for, goals_for, 
 from stackup_lib.kicad import read_board
 from stackup_lib.synthesis import Evaluated
 from tests.support.mini import mini_file
-from tests.unit.drc_rules.stackup_design.test_kept_layers import PLANES, SIX, TRACK
+from tests.support.small_boards.kept_layers import PLANES, SIX, TRACK
 
 
 def said_of(one: Evaluated, clause: str) -> list[tuple[bool, str]]:

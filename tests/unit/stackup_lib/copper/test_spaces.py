@@ -22,9 +22,9 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import arc_points, straight_distances
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.kicad.read.items.shapes import arc
-from tests.kicad.test_spaces_against_kicad import crowd
-from tests.support import metamorphic
+from tests.support.kicad.crowd import crowd
 from tests.support.mini import mini_board
+from tests.support.robustness import metamorphic
 
 REACH_MM = 0.3
 

@@ -116,7 +116,7 @@ def test_a_check_of_many_boards_that_is_ended_leaves_nothing_running(tmp_path: P
 @posix
 def test_the_worker_behind_kicads_page_ends_with_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session is killed, so that it cannot stop its worker; here the session's end of the pipe closes."""
-    monkeypatch.setattr(jobs, "WORKER", "tests.support.idle_worker")
+    monkeypatch.setattr(jobs, "WORKER", "tests.support.kicad.idle_worker")
     said: list[object] = []
     job = jobs.start({"kind": "check"}, b"", lambda *answer: said.append(answer))
     until = time.monotonic() + SHOWN_AFTER_S

@@ -16,7 +16,7 @@ import pytest
 
 from stackup_lib.core.errors import BoardFileError, NotWrittenError
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_edit, apply_together, diff_text, digest, lock_of
-from tests.support.kicad_boards import HEAD_V10, board_text, kicad_layout
+from tests.support.kicad.kicad_boards import HEAD_V10, board_text, kicad_layout
 from tests.support.ordinary_user import ordinary_user
 
 ROOT = Path(__file__).parents[4]

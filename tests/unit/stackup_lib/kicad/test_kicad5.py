@@ -21,7 +21,7 @@ from stackup_lib.kicad.read.items.legacy_fills import copper_of, slit
 from stackup_lib.kicad.read.legacy import net_name
 from stackwright.cli.app import run
 from tests.conftest import KicadCli
-from tests.support.kicad5_boards import NET_CLASSES, OUTLINE, TRACKS, Kicad5, whole_board
+from tests.support.kicad.kicad5_boards import NET_CLASSES, OUTLINE, TRACKS, Kicad5, whole_board
 
 OVERBARS = {
     "/~RESET~": "/~{RESET}",

@@ -10,7 +10,7 @@ import pytest
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.kicad import read_board
 from tests.support.hang import no_hang
-from tests.support.kicad_boards import board_text, read_as_board
+from tests.support.kicad.kicad_boards import board_text, read_as_board
 
 BAD = {
     "nothing": (b"", "is empty", None),

@@ -10,7 +10,7 @@ import pytest
 
 from stackup_lib.board.board import NO_LAYER, LayerKind, PadKind, ViaKind
 from stackup_lib.kicad import read_board
-from tests.support.kicad_boards import HEAD_V6, HEAD_V10, LAYERS_V6, board_text, read_as_board
+from tests.support.kicad.kicad_boards import HEAD_V6, HEAD_V10, LAYERS_V6, board_text, read_as_board
 
 
 def test_tracks_and_arcs(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.syntax import scan
-from tests.support.kicad_boards import (
+from tests.support.kicad.kicad_boards import (
     TOKENS,
     assert_agrees_with_sexpdata,
     assert_same,

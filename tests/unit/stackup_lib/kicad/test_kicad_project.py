@@ -12,8 +12,8 @@ from stackup_lib.core.errors import BoardFileError
 from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from tests.support.hang import no_hang
-from tests.support.kicad_boards import board_text
-from tests.support.kicad_patterns import AS_KICAD
+from tests.support.kicad.kicad_boards import board_text
+from tests.support.kicad.kicad_patterns import AS_KICAD
 
 DEFAULT = {"name": "Default", "priority": 2147483647, "track_width": 0.25, "via_diameter": 0.8, "clearance": 0.2}
 

@@ -14,7 +14,7 @@ from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.stackup_design.goals import goals_for
 from drc_rules.stackup_design.goals_selection import selection_for
 from stackup_lib.board.design_rules import Constraint, DesignRule
-from tests.unit.drc_rules.analysis.test_via_intents import via
+from tests.support.small_boards.configured_vias import via
 
 
 def rule(name: str, least_mm: float, **fields: Any) -> DesignRule:

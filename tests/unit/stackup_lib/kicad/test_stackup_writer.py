@@ -18,32 +18,10 @@ from stackup_lib.core.errors import NotWrittenError, StackwrightError
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from tests.support.boards import BOARDS
-from tests.support.kicad_boards import HEAD_V6, HEAD_V9, HEAD_V10, LAYERS_V6, board_text, kicad_layout
+from tests.support.kicad.kicad_boards import EMPTY_V6, HEAD_V6, HEAD_V9, HEAD_V10, LAYERS_V6, board_text, kicad_layout
 
 FIXTURES = [path for path in sorted(BOARDS.glob("*/*.kicad_pcb")) if b"(stackup" in path.read_bytes()]
 SMALL_DEMO_BYTES = 10_000_000
-
-EMPTY_V6 = """(kicad_pcb (version 20211014) (generator pcbnew)
-
-  (general
-    (thickness 1.6)
-  )
-
-  (paper "A4")
-  (layers
-    (0 "F.Cu" signal)
-    (31 "B.Cu" signal)
-    (37 "F.SilkS" user "F.Silkscreen")
-    (38 "B.Mask" user)
-    (39 "F.Mask" user)
-    (44 "Edge.Cuts" user)
-  )
-
-  (setup
-    (pad_to_mask_clearance 0)
-  )
-)
-"""
 
 
 def stackup_of(text: bytes) -> Stackup:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 from stackup_lib.nets.chokes import unread_filters
 from stackup_lib.nets.links import Link, Links, PadRole, find_links, route_of
@@ -19,7 +17,7 @@ from stackup_lib.nets.power_nets import reads_as_supply
 from stackup_lib.nets.routes import BranchKind, Route
 from stackup_lib.nets.two_pin_parts import PartKind, kind_of, refusal, resistance_ohm
 from tests.conftest import KicadCli
-from tests.support.mini import mini_board
+from tests.support.small_boards.linked import PCIE5, chip, mini, names, track, two_pads, via
 
 
 def is_complete(route: Route) -> bool:
@@ -27,62 +25,9 @@ def is_complete(route: Route) -> bool:
     return route.start_pad is not None and not route.unreached_pads
 
 
-def mini(folder: Path, text: str) -> Board:
-    return mini_board(folder, tomllib.loads("copper_layers = 4\n" + text))
-
-
-def chip(reference: str, x_mm: float, *nets: str, y_mm: float = 10.0) -> str:
-    """A part with one small pad per net, 1 mm apart from y down."""
-    pads = ", ".join(
-        f'{{ number = "{k + 1}", net = "{net}", at_mm = [0, {k}], size_mm = [0.3, 0.3] }}' for k, net in enumerate(nets)
-    )
-    return f'[[parts]]\nreference = "{reference}"\nat_mm = [{x_mm}, {y_mm}]\npads = [{pads}]\n'
-
-
-def two_pads(reference: str, value: str, x_mm: float, y_mm: float, *nets: str) -> str:
-    """A part with pads 1 at its place and 2 one millimetre to the right."""
-    pads = ", ".join(
-        f'{{ number = "{k + 1}", net = "{net}", at_mm = [{k}, 0], size_mm = [0.3, 0.3] }}' for k, net in enumerate(nets)
-    )
-    return f'[[parts]]\nreference = "{reference}"\nvalue = "{value}"\nat_mm = [{x_mm}, {y_mm}]\npads = [{pads}]\n'
-
-
-def track(net: str, *path: tuple[float, float], layer: str = "F.Cu", width_mm: float = 0.15) -> str:
-    points = ", ".join(f"[{x}, {y}]" for x, y in path)
-    return f'[[tracks]]\nnet = "{net}"\nlayer = "{layer}"\nwidth_mm = {width_mm}\npath_mm = [{points}]\n'
-
-
-def via(net: str, x_mm: float, y_mm: float, *, span: str = "") -> str:
-    return f'[[vias]]\nnet = "{net}"\nat_mm = [{x_mm}, {y_mm}]\n{span}\n'
-
-
-def names(links: Links, link: Link) -> list[str]:
-    """Nets and parts in turn: `A`, `C1`, `B`."""
-    found = [links.board.nets[link.nets[0]]]
-    for net, between in zip(link.nets[1:], link.parts, strict=True):
-        found += ["+".join(part.reference for part in between), links.board.nets[net]]
-    return found
-
-
 def only(links: Links, net: str) -> Link:
     (link,) = links.of(links.board.net_index[net])
     return link
-
-
-PCIE5 = (
-    chip("U1", 10, "/TX_P", "/TX_N")
-    + two_pads("C1", "220n", 30, 10, "/TX_P", "/TXC_P")
-    + two_pads("C2", "220n", 30, 11, "/TX_N", "/TXC_N")
-    + chip("J1", 60, "/TXC_P", "/TXC_N")
-    + track("/TX_P", (10, 10), (30, 10))
-    + track("/TX_N", (10, 11), (30, 11))
-    + track("/TXC_P", (31, 10), (40, 10))
-    + via("/TXC_P", 40, 10)
-    + track("/TXC_P", (40, 10), (50, 10), layer="In2.Cu")
-    + via("/TXC_P", 50, 10)
-    + track("/TXC_P", (50, 10), (60, 10))
-    + track("/TXC_N", (31, 11), (60, 11), width_mm=0.12)
-)
 
 
 def test_coupling_capacitors_join_both_nets_of_a_pair(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from stackup_lib.nets.links import Links, PadRole, find_links
 from stackup_lib.nets.resistor_arrays import element_value
 from stackup_lib.nets.two_pin_parts import resistance_ohm
-from tests.unit.stackup_lib.nets.test_links import chip, mini, names
+from tests.support.small_boards.linked import chip, mini, names
 
 INNER, OUTER = ("A0", "A1", "A2", "A3"), ("B0", "B1", "B2", "B3")
 

@@ -12,7 +12,7 @@ from stackup_lib.power.over_frequency.capacitors import (
     left_at_bias,
     typical_capacitor,
 )
-from tests.support.power_frequency import capacitors_off
+from tests.support.physics.power_frequency import capacitors_off
 
 TEXTS = [
     ("100nF", "C_0402_1005Metric", 100e-9, None, None, "0402"),

@@ -12,7 +12,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.power.over_frequency.capacitor_curve import table_of_network, table_of_subcircuit
 from stackup_lib.power.over_frequency.spice_part import read_subcircuit
 from stackup_lib.transmission_lines.touchstone_file import read_network
-from tests.support.paired import series_s, write_s
+from tests.support.small_boards.paired import series_s, write_s
 
 FARAD, OHM, HENRY = 1e-6, 5e-3, 300e-12
 HZ = np.geomspace(1e3, 1e9, 601)

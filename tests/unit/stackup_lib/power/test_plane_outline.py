@@ -11,9 +11,9 @@ from stackup_lib.power.over_frequency.plane_cells import EMPTY, sheet_cells
 from stackup_lib.power.over_frequency.plane_outline import outline_modes
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
 from stackup_lib.power.over_frequency.rail_planes import LEAST_MM2, LEAST_POINTS
-from tests.support.closed_forms import sheet_inductance_h, spreading_inductance_h
-from tests.support.plane_cells import cells_of, rectangle_ohm
-from tests.support.power_frequency import cavities_off
+from tests.support.physics.closed_forms import sheet_inductance_h, spreading_inductance_h
+from tests.support.physics.plane_cells import cells_of, rectangle_ohm
+from tests.support.physics.power_frequency import cavities_off
 
 LIGHT_M_PER_S = 299792458
 

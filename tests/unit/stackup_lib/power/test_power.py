@@ -7,7 +7,7 @@ import math
 import pytest
 
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
-from tests.support.closed_forms import lattice_squares, ring_squares, step_squares, two_contacts_squares
+from tests.support.physics.closed_forms import lattice_squares, ring_squares, step_squares, two_contacts_squares
 
 
 @pytest.mark.parametrize(("thickness_mm", "milliohm"), [(0.035, 0.4926), (0.0175, 0.9852), (0.07, 0.2463)])

@@ -10,9 +10,9 @@ import pytest
 from stackup_lib.power.over_frequency.circuit import GROUND, PlaneNodes, SeriesBranch, peaks, solve
 from stackup_lib.power.over_frequency.mounting import trace_inductance_h, via_pair_inductance_h
 from stackup_lib.power.over_frequency.plane_pair import PlanePair, PlanePort
-from tests.support.closed_forms import sheet_inductance_h
-from tests.support.plane_cells import rectangle_ohm
-from tests.support.power_frequency import P4, ladders_off
+from tests.support.physics.closed_forms import sheet_inductance_h
+from tests.support.physics.plane_cells import rectangle_ohm
+from tests.support.physics.power_frequency import P4, ladders_off
 
 
 def test_vias_of_a_capacitor_by_hand() -> None:

@@ -21,7 +21,7 @@ from stackup_lib.power.rail_drop.sheets import (
     SheetSolution,
     solve_sheets,
 )
-from tests.support.densities import bent_strip_a_per_mm, grid_a_per_mm, radial_a_per_mm
+from tests.support.physics.densities import bent_strip_a_per_mm, grid_a_per_mm, radial_a_per_mm
 
 RADIUS_MM = 0.1
 

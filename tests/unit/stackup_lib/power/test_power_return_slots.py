@@ -16,7 +16,7 @@ from stackup_lib.power.ground_return.ground_return import GridSize
 from stackup_lib.power.ground_return.leaf_parts import leaf_nodes
 from stackup_lib.power.ground_return.leaves import Leaves
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel
-from tests.unit.stackup_lib.power.test_power_return import board_of, elements_v, fill, pin, solved
+from tests.support.small_boards.ground_return import board_of, elements_v, fill, pin, solved
 
 Rect = Sequence[float]
 PAD_MM = (2.0, 2.0)

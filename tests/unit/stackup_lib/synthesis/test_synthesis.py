@@ -15,7 +15,6 @@ from stackup_lib.materials import ConstructionKind, FoilGrade, TgMethod, catalog
 from stackup_lib.synthesis import (
     Answers,
     CandidateStackup,
-    DfLimit,
     Goals,
     LineGoal,
     TgLimit,
@@ -26,49 +25,9 @@ from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, is_sound, orders
 from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.fill.closest import closest
-from stackup_lib.transmission_lines.width_request import Target
-
-DIFF_85 = Target(ohm=85, kind="differential")
+from tests.support.synthesis_goals import ALL, DIFF_85, EDGE
 
 RULES = BuildRules(equal_cladding=True)
-
-EDGE = Goals(
-    layer_count=8,
-    fast_layers=2,
-    other_signal_layers=2,
-    thickness_mm=1.6,
-    laminates=("370HR", "S1000-2M"),
-    lines=(LineGoal(name="PCIe Gen3", target=DIFF_85, nyquist_ghz=4, longest_mm=100, loss_budget_db=6),),
-)
-CARD = Goals(
-    layer_count=16,
-    fast_layers=4,
-    other_signal_layers=4,
-    power_planes=2,
-    thickness_mm=1.57,
-    foil=FoilGrade.HVLP,
-    df_limit=DfLimit(max=0.004),
-    laminates=("Megtron 6", "Megtron 7(N)", "I-Tera MT40", "370HR"),
-    lines=(
-        LineGoal(name="PCIe Gen5", target=DIFF_85, nyquist_ghz=16, longest_mm=150, loss_budget_db=9),
-        LineGoal(name="50 ohm", target=Target(ohm=50), where="outer"),
-    ),
-)
-BASEBOARD = Goals(
-    layer_count=28,
-    fast_layers=6,
-    other_signal_layers=4,
-    power_planes=6,
-    power_copper_oz=2,
-    thickness_mm=3.2,
-    drill_mm=0.3,
-    foil=FoilGrade.HVLP,
-    df_limit=DfLimit(max=0.002),
-    laminates=("Megtron 7(N)", "Megtron 8(N)"),
-    max_stub_mm=0.3,
-    lines=(LineGoal(name="NVLink", target=DIFF_85, nyquist_ghz=25),),
-)
-ALL = {"edge": EDGE, "card": CARD, "baseboard": BASEBOARD}
 
 
 @cache

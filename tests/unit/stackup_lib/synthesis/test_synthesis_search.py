@@ -25,23 +25,7 @@ from stackup_lib.synthesis.evaluate import Evaluator
 from stackup_lib.synthesis.fill.choices import LaminatePair, _is_pressed
 from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch
-from stackup_lib.transmission_lines.width_request import Target
-
-DIFF_85 = Target(ohm=85, kind="differential")
-PAIR = LineGoal(name="pair", target=DIFF_85, nyquist_ghz=16)
-TRAINING = Goals(
-    layer_count=20,
-    fast_layers=4,
-    other_signal_layers=4,
-    power_planes=4,
-    power_copper_oz=2,
-    thickness_mm=2.6,
-    drill_mm=0.25,
-    foil=FoilGrade.HVLP,
-    df_limit=DfLimit(max=0.004),
-    max_stub_mm=0.25,
-    lines=(PAIR,),
-)
+from tests.support.synthesis_goals import DIFF_85, TRAINING
 
 
 @cache
@@ -398,7 +382,7 @@ def test_the_caller_is_asked_only_of_what_would_be_an_answer() -> None:
 
 
 SCRIPT = """
-from tests.unit.stackup_lib.synthesis.test_synthesis_search import TRAINING
+from tests.support.synthesis_goals import TRAINING
 from stackup_lib.synthesis import suggest
 import hashlib, sys
 goals = TRAINING.model_copy(update={"laminates": ("Megtron 6", "370HR", "S1000-2M")})

@@ -22,7 +22,7 @@ from stackup_lib.transmission_lines.materials.conductor_models import (
     surface_resistance_ohm,
     wave_impedance_ohm,
 )
-from tests.support.closed_forms import enig_multiplier
+from tests.support.physics.closed_forms import enig_multiplier
 
 
 @pytest.mark.parametrize("ghz,um", [(1.0, 2.09), (10.0, 0.661), (100.0, 0.209), (5e-8, 9346)])

@@ -18,8 +18,8 @@ from stackup_lib.transmission_lines.materials.dielectric_models import (
     wideband_debye,
 )
 from stackup_lib.transmission_lines.materials.nonnegative import nonnegative_least_squares
-from tests.support.closed_forms import ConstantDielectric
-from tests.support.kramers_kronig import kramers_kronig_gap
+from tests.support.physics.closed_forms import ConstantDielectric
+from tests.support.physics.kramers_kronig import kramers_kronig_gap
 
 CORNERS = {"lower_corner_ghz": 1e-6, "upper_corner_ghz": 1000.0}
 

@@ -30,8 +30,8 @@ from stackup_lib.transmission_lines.two_port import (
     s_of_chain,
     series_chain,
 )
-from tests.support.paired import series_s, write_s
-from tests.unit.stackup_lib.transmission_lines.test_two_port import GHZ, lossy
+from tests.support.physics.lossy_line import GHZ, lossy
+from tests.support.small_boards.paired import series_s, write_s
 
 Complex = NDArray[np.complex128]
 

@@ -12,7 +12,7 @@ from stackup_lib.materials import catalogue
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError, DielectricSample
 from stackup_lib.transmission_lines.materials.laminate_models import Scaled, laminate_model, samples_of, through_point
 from tests.support.each import each
-from tests.support.kramers_kronig import kramers_kronig_gap
+from tests.support.physics.kramers_kronig import kramers_kronig_gap
 
 STEP = 1.01
 """Adjacent frequencies of a sweep lie 1 % apart."""

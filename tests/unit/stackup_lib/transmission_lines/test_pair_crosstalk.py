@@ -15,8 +15,8 @@ from stackup_lib.field_solver.sections import Mask
 from stackup_lib.transmission_lines.lossy import solve_line
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
-from tests.support.four_traces import Box, capacitances, coupling
 from tests.support.mini import mini_board
+from tests.support.physics.four_traces import Box, capacitances, coupling
 
 
 def sheet(thickness_mm: float, dk: float) -> DielectricSheet:

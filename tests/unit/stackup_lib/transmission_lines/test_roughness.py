@@ -17,7 +17,7 @@ from stackup_lib.transmission_lines.materials.roughness import (
     gradient_impedance,
     rq_from_rz,
 )
-from tests.support.closed_forms import Groisse, Hammerstad
+from tests.support.physics.closed_forms import Groisse, Hammerstad
 
 FREQUENCIES = np.array([10.0, 28.0, 56.0])
 

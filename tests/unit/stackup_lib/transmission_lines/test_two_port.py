@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from stackup_lib.core.light import LIGHT_MM_GHZ
-from stackup_lib.transmission_lines.loss import Face, Filling, Line, LineLoss, line_from_impedance, loss_per_length
-from stackup_lib.transmission_lines.materials.dielectric_models import PermittivityModel
+from stackup_lib.transmission_lines.loss import Face, Filling, line_from_impedance, loss_per_length
 from stackup_lib.transmission_lines.materials.laminate_models import laminate_model
 from stackup_lib.transmission_lines.two_port import (
     barrel_chain,
@@ -22,15 +20,7 @@ from stackup_lib.transmission_lines.two_port import (
     series_chain,
     step_impedance_ohm,
 )
-
-GHZ = np.linspace(0, 40, 801)
-
-
-def lossy(ohm: float = 42.0, ghz: NDArray[np.float64] = GHZ) -> LineLoss:
-    """A stripline's values: Dk 3.6, Df 0.01 at 10 GHz, a trace of 0.1 x 0.015 mm."""
-    model: PermittivityModel = laminate_model((), 3.6, 10.0, 0.01, 10.0)
-    line: Line = line_from_impedance(ohm, 3.6, (Filling(1.0, 3.6, model),), (Face(12.0, 0.018),))
-    return loss_per_length(line, ghz)
+from tests.support.physics.lossy_line import GHZ, lossy
 
 
 def test_a_mismatched_line_reflects_as_two_steps_do() -> None:

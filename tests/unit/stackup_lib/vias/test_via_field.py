@@ -21,7 +21,7 @@ from stackup_lib.vias.via_circuit import (
     log_of_two_returns,
 )
 from stackup_lib.vias.via_field import EPSILON_0, ViaBody, ViaStack, via_capacitance
-from tests.unit.stackup_lib.vias.test_vias_physics import plane_stack_capacitance
+from tests.support.physics.closed_forms import plane_stack_capacitance
 
 FOUR = ViaStack(((0.0, 0.035), (0.155, 0.19), (1.39, 1.425), (1.545, 1.58)), (4.18, 4.18, 4.18), (1, 2))
 THROUGH = ViaBody(barrel_mm=0.2, pad_mm=0.4, antipad_mm=0.7, ends_mm=(0.0, 1.58), padded=(0, 1, 2, 3))

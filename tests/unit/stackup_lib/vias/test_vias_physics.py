@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_matrix
-from scipy.sparse.linalg import spsolve
 from scipy.special import y0
 
 from stackup_lib.core.interval import Interval
@@ -23,7 +21,7 @@ from stackup_lib.vias.stub_resonance import (
     stub_resonance_ghz,
     via_ohm,
 )
-from tests.support.closed_forms import twin_rod_ohm
+from tests.support.physics.closed_forms import plane_stack_capacitance, twin_rod_ohm
 
 DK = Interval(low=3.3, nominal=3.4, high=3.5)
 USUAL = ViaShape(barrel_mm=0.3, antipad_mm=0.81, pad_mm=0.45, end_pad_mm=0.45)
@@ -174,36 +172,6 @@ def test_resonance_interval_orders_its_corners() -> None:
     assert found.high == pytest.approx(resonance_ghz(0.9, 3.3))
     assert found.low == pytest.approx(resonance_ghz(1.175, 3.5 * loading(USUAL, 1.175).high))
     assert found.low < found.nominal < found.high
-
-
-def plane_stack_capacitance(shape: ViaShape, pitch_mm: float) -> float:
-    """Capacitance per length over 2 pi eps of a barrel in the antipads of 20 um planes.
-
-    Finite differences of Laplace's equation in (r, z) over half a period; the sum of field energies gives C.
-    """
-    step, inner, outer = 0.01, shape.barrel_mm / 2, shape.antipad_mm / 2
-    count_z, count_r = round(pitch_mm / 2 / step) + 1, round((outer - inner + 1.5 * pitch_mm) / step) + 1
-    r, z = inner + step * np.arange(count_r), step * np.arange(count_z)
-    fixed = np.full((count_r, count_z), np.nan)
-    in_plane = z <= 0.01 + 1e-9
-    fixed[0, :] = 1.0
-    fixed[np.ix_(r >= outer - 1e-9, in_plane)] = 0.0
-    if shape.pad_mm:
-        fixed[np.ix_(r <= shape.pad_mm / 2 + 1e-9, in_plane)] = 1.0
-    index = np.arange(fixed.size).reshape(fixed.shape)
-    half_z = np.where((np.arange(count_z) == 0) | (np.arange(count_z) == count_z - 1), 0.5, 1.0)
-    half_r = np.where((np.arange(count_r) == 0) | (np.arange(count_r) == count_r - 1), 0.5, 1.0)
-    weights = np.concatenate(
-        [np.outer(r[:-1] + step / 2, half_z).ravel(), np.outer(r * half_r, np.ones(count_z - 1)).ravel()]
-    )
-    one = np.concatenate([index[:-1].ravel(), index[:, :-1].ravel()])
-    other = np.concatenate([index[1:].ravel(), index[:, 1:].ravel()])
-    rows, columns = np.concatenate([one, other, one, other]), np.concatenate([one, other, other, one])
-    laplace = coo_matrix((np.concatenate([weights, weights, -weights, -weights]), (rows, columns))).tocsr()
-    known = ~np.isnan(fixed.ravel())
-    volt = np.where(known, fixed.ravel(), 0.0)
-    volt[~known] = spsolve(laplace[~known][:, ~known], -laplace[~known][:, known] @ volt[known])
-    return float(volt @ (laplace @ volt)) / (pitch_mm / 2)
 
 
 @pytest.mark.parametrize("pitch_mm", [0.1, 0.2, 0.4])
