@@ -9,7 +9,7 @@ import pytest
 from drc_rules.engine.check import check_board
 from drc_rules.report.model import Finding
 from drc_rules.requirements.clauses import Severity
-from drc_rules.rules.fabrication.short import MOST_FINDINGS
+from drc_rules.rules.fabrication.shorts.joined import MOST_FINDINGS
 from tests.support.mini import mini_file
 
 STACKUP = 'F.Cu 0.035\ncore 1.5 "370HR" dk=4.0\nB.Cu 0.035\n'

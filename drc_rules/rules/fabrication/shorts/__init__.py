@@ -1,0 +1,1 @@
+"""What joins two nets on copper, kind by kind, for the rule on short circuits."""
