@@ -30,7 +30,7 @@ NO_JUMPERS = frozenset(
 JUMPER_NAME = re.compile(r"jumper|solder[ _-]?bridge", re.IGNORECASE)
 """In the name of a footprint or the value of a jumper."""
 
-DRAWN_PARTS = {
+DRAWN_PARTS: dict[ReferenceKind | None, str] = {
     ReferenceKind.RESISTOR: "a drawn shunt",
     ReferenceKind.INDUCTOR: "a drawn inductor",
     ReferenceKind.FUSE: "a drawn fuse",
