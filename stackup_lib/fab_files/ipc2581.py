@@ -1,25 +1,13 @@
-"""IPC-2581 revisions B and C, read as a stream: stackup with its specs, drills, backdrills, hole fill, profile.
-
-defusedxml refuses entities and document types, so no file makes the reader fetch or expand anything.
-"""
+"""IPC-2581 revisions B and C: stackup with its specs, drills, backdrills, hole fill, profile."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import field
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
-from xml.etree.ElementTree import ParseError
-
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
 
 from stackup_lib.board.stackup import LayerKind
-from stackup_lib.core.record import record
 from stackup_lib.fab_files.archive import Member
 from stackup_lib.fab_files.facts import (
-    FabFileError,
     FabFormat,
     SentBackdrill,
     SentFile,
@@ -29,9 +17,9 @@ from stackup_lib.fab_files.facts import (
     SentProtection,
     SentRow,
     StatedNumber,
-    StatedText,
     stated_number,
 )
+from stackup_lib.fab_files.ipc2581_elements import Elements, parse_ipc2581
 
 KINDS = {
     "CONDUCTOR": LayerKind.COPPER,
@@ -47,10 +35,6 @@ KINDS = {
     "SOLDERMASK": LayerKind.MASK,
 }
 """Functions of layers that are rows of a stackup."""
-_SCALES = {"MILLIMETER": 1.0, "MM": 1.0, "INCH": 25.4, "MICRON": 0.001}
-_CHUNK = 1 << 16
-
-Numbers = dict[str, StatedNumber]
 
 
 def is_ipc2581(head: bytes) -> bool:
@@ -64,418 +48,111 @@ def read_ipc2581(member: Member) -> SentFile:
     Raises:
         FabFileError: it is no such XML, or it declares entities or a document type.
     """
-    target = _Target(member.place)
-    parse_ipc2581(member.read(), member.place, target)
-    return target.file()
+    seen = Elements(member.place)
+    parse_ipc2581(member.read(), member.place, seen)
+    return _file(seen)
 
 
-def parse_ipc2581(content: bytes, place: str, target: XmlTarget) -> None:
-    """Give a file's elements to a target with `start`, `end`, `close`, and `expat` for places.
-
-    Raises:
-        FabFileError: it is no such XML, or it declares entities or a document type.
-    """
-    parser = DefusedXMLParser(target=target, forbid_dtd=True)
-    target.expat = parser.parser
-    try:
-        for start in range(0, len(content), _CHUNK):
-            parser.feed(content[start : start + _CHUNK])
-        parser.close()
-    except DefusedXmlException as error:
-        raise FabFileError(
-            place, "declares a document type or entities", "export it again; IPC-2581 has neither"
-        ) from error
-    except (ParseError, ValueError) as error:
-        raise FabFileError(place, f"is no XML that can be read ({error})", "export it again") from error
-
-
-class XmlTarget(Protocol):
-    """What takes elements; `expat` is the parser, which knows line and byte."""
-
-    expat: Any
-
-    def start(self, tag: str, attrs: dict[str, str]) -> None:
-        """Take an element's start."""
-
-    def end(self, tag: str) -> None:
-        """Take an element's end."""
-
-    def close(self) -> None:
-        """End of the file."""
+def _file(seen: Elements) -> SentFile:
+    """Return what was read."""
+    copper = [row.layer for row in seen.rows if _kind(seen, row.layer) is LayerKind.COPPER]
+    index = {name: k for k, name in enumerate(copper)}
+    layers = tuple(
+        SentLayer(name, k, seen.layers[name].polarity.capitalize(), seen.layers[name].place)
+        for name, k in index.items()
+    )
+    return SentFile(
+        seen.place,
+        FabFormat.IPC2581,
+        seen.generator,
+        layers=layers,
+        rows=tuple(_rows(seen)),
+        holes=tuple(_holes(seen, index)),
+        backdrills=tuple(_backdrills(seen, index)),
+        protections=tuple(_protections(seen)),
+        finish=seen.finish,
+        thickness_mm=seen.thickness,
+        size_mm=_size(seen),
+        impedances=tuple(_impedances(seen, index)),
+    )
 
 
-class _Spec:
-    """What one `<Spec>` says."""
-
-    def __init__(self) -> None:
-        self.material: StatedText | None = None
-        self.numbers: Numbers = {}
-        self.start = self.must_cut = self.must_not_cut = ""
-        self.place = ""
-
-
-class _Impedance:
-    """What one `<Impedance>` says of the spec that it is in."""
-
-    def __init__(
-        self, ohm: StatedNumber, spec: str, tolerances: tuple[StatedNumber | None, ...] = (None, None)
-    ) -> None:
-        self.ohm = ohm
-        self.spec = spec
-        self.tolerances = tolerances
-        self.sizes: dict[str, StatedNumber | None] = {}
-        self.planes: list[str] = []
+def _impedances(seen: Elements, index: dict[str, int]) -> list[SentImpedance]:
+    found = []
+    for one in seen.impedances:
+        on = tuple(index[row.layer] for row in seen.rows if one.spec in row.specs and row.layer in index)
+        planes = tuple(sorted(index[name] for name in one.planes if name in index))
+        plus, minus = one.tolerances
+        found.append(SentImpedance(one.ohm, plus, minus, one.sizes.get("width"), one.sizes.get("gap"), planes, on))
+    return found
 
 
-@record
-class _Layer:
-    """What one `<Layer>` says."""
-
-    function: str
-    polarity: str
-    place: str
+def _kind(seen: Elements, name: str) -> LayerKind | None:
+    return KINDS.get(seen.layers[name].function) if name in seen.layers else None
 
 
-@record
-class _Row:
-    """What one `<StackupLayer>` says; `specs` are the names of those that it refers to."""
-
-    layer: str
-    thickness: str
-    place: str
-    sequence: str
-    group: int
-    specs: list[str] = field(default_factory=list)
-
-
-class _HoleKey(NamedTuple):
-    """What holes of one kind have in common."""
-
-    layer: str
-    diameter: str
-    is_slot: bool
-    plating: str
-
-
-class _Target:
-    """Takes the elements as they come; everything outside the header, the holes and the profile is passed over."""
-
-    expat: Any = None
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-        self.scale, self.generator = 1.0, ""
-        self.specs: dict[str, _Spec] = {}
-        self.spec: _Spec | None = None
-        self.spec_name = ""
-        self.section = ""
-        self.layers: dict[str, _Layer] = {}
-        self.spans: dict[str, tuple[str, str]] = {}
-        self.layer = ""
-        self.rows: list[_Row] = []
-        self.groups = 0
-        self.finish: StatedText | None = None
-        self.thickness: StatedNumber | None = None
-        self.impedances: list[_Impedance] = []
-        self.feature = ""
-        self.slot: dict[str, str] | None = None
-        self.holes: Counter[_HoleKey] = Counter()
-        self.hole_lines: dict[_HoleKey, str] = {}
-        self.drilled: Counter[str] = Counter()
-        self.drill_lines: dict[str, str] = {}
-        self.pads: Counter[str] = Counter()
-        self.in_profile = False
-        self.points: list[tuple[float, float]] = []
-        self.profile_line = ""
-
-    def _line(self) -> str:
-        return f"{self.place}:{self.expat.CurrentLineNumber}"
-
-    def start(self, tag: str, attrs: dict[str, str]) -> None:
-        """Take an element's start."""
-        handler = _STARTS.get(tag.rpartition("}")[2])
-        if handler:
-            handler(self, attrs)
-
-    def end(self, tag: str) -> None:
-        """Take an element's end."""
-        name = tag.rpartition("}")[2]
-        if name == "Spec":
-            self.spec = None
-        elif name == "LayerFeature":
-            self.feature = ""
-        elif name == "Profile":
-            self.in_profile = False
-        elif name == "SlotCavity":
-            self.slot = None
-
-    def close(self) -> None:
-        """End of the file."""
-
-    def _header(self, a: dict[str, str]) -> None:
-        self.scale = _SCALES.get(a.get("units", ""), 1.0)
-
-    def _software(self, a: dict[str, str]) -> None:
-        self.generator = f"{a.get('name', '')} {a.get('revision', '')}"
-
-    def _spec(self, a: dict[str, str]) -> None:
-        self.spec_name = a.get("name", "")
-        self.spec = self.specs.setdefault(self.spec_name, _Spec())
-        self.spec.place = self._line()
-
-    def _typed(self, a: dict[str, str]) -> None:
-        self.section = a.get("type", "")
-
-    def _impedance(self, a: dict[str, str]) -> None:
-        """Take an impedance: revision C has its value here, B in a property."""
-        self.section = "Z:" + a.get("type", "")
-        if (number := stated_number(a.get("value", ""), self._line())) and number.value > 0:
-            scale = 1.0 if a.get("tolPercent", "").lower() == "true" else 100 / number.value
-            tolerances = (stated_number(a.get(key, ""), self._line(), scale) for key in ("tolPlus", "tolMinus"))
-            self.impedances.append(_Impedance(number, self.spec_name, tuple(tolerances)))
-
-    def _line_width(self, a: dict[str, str]) -> None:
-        self._of_impedance("width", a)
-
-    def _spacing(self, a: dict[str, str]) -> None:
-        self._of_impedance("gap", a)
-
-    def _of_impedance(self, key: str, a: dict[str, str]) -> None:
-        if self.impedances and self.spec is not None:
-            number = stated_number(a.get("value", ""), self._line(), _SCALES.get(a.get("unit", ""), self.scale))
-            self.impedances[-1].sizes.setdefault(key, number)
-
-    def _plane(self, a: dict[str, str]) -> None:
-        if self.impedances and self.spec is not None:
-            self.impedances[-1].planes.append(a.get("layerOrGroupRef", ""))
-
-    def _surface(self, a: dict[str, str]) -> None:
-        self.section = "FINISH"
-        if a.get("type"):
-            self.finish = StatedText(a["type"], self._line())
-
-    def _finish(self, a: dict[str, str]) -> None:
-        if a.get("type"):
-            self.finish = StatedText(a["type"], self._line())
-
-    def _property(self, a: dict[str, str]) -> None:
-        if self.spec is None:
-            return
-        section, text = self.section, a.get("text", "")
-        if section == "MATERIAL" and text and self.spec.material is None:
-            self.spec.material = StatedText(text, self._line())
-        elif section == "START_LAYER":
-            self.spec.start = a.get("layerOrGroupRef", "")
-        elif section == "MUST_NOT_CUT_LAYER":
-            self.spec.must_not_cut = a.get("layerOrGroupRef", "")
-        elif section == "OTHER" and a.get("layerOrGroupRef"):
-            self.spec.must_cut = a.get("layerOrGroupRef", "")
-        elif a.get("value"):
-            scale = _SCALES.get(a.get("unit", ""), 1.0)
-            number = stated_number(a["value"], self._line(), scale)
-            if number and section == "Z:IMPEDANCE":
-                self.impedances.append(_Impedance(number, self.spec_name))
-            elif number:
-                self.spec.numbers.setdefault(section, number)
-
-    def _layer(self, a: dict[str, str]) -> None:
-        self.layer = a.get("name", "")
-        self.layers.setdefault(self.layer, _Layer(a.get("layerFunction", ""), a.get("polarity", ""), self._line()))
-
-    def _span(self, a: dict[str, str]) -> None:
-        self.spans[self.layer] = a.get("fromLayer", ""), a.get("toLayer", "")
-
-    def _stackup(self, a: dict[str, str]) -> None:
-        self.thickness = stated_number(a.get("overallThickness", ""), self._line(), self.scale)
-
-    def _stackup_group(self, a: dict[str, str]) -> None:
-        self.groups += 1
-
-    def _stackup_layer(self, a: dict[str, str]) -> None:
-        name, thickness, number = (a.get(key, "") for key in ("layerOrGroupRef", "thickness", "sequence"))
-        self.rows.append(_Row(name, thickness, self._line(), number, self.groups))
-
-    def _spec_ref(self, a: dict[str, str]) -> None:
-        name = a.get("id", "")
-        if self.feature:
-            self.drilled[name] += 1
-            self.drill_lines.setdefault(name, self._line())
-        elif self.rows:
-            self.rows[-1].specs.append(name)
-
-    def _feature(self, a: dict[str, str]) -> None:
-        self.feature = a.get("layerRef", "")
-
-    def _hole(self, a: dict[str, str], *, is_slot: bool = False) -> None:
-        if self.feature:
-            key = _HoleKey(self.feature, a.get("diameter", ""), is_slot, a.get("platingStatus", ""))
-            self.holes[key] += 1
-            if key not in self.hole_lines:
-                self.hole_lines[key] = self._line()
-
-    def _slot(self, a: dict[str, str]) -> None:
-        self.slot = a
-
-    def _oval(self, a: dict[str, str]) -> None:
-        if self.slot is not None:
-            sides = [side for side in (a.get("width", ""), a.get("height", "")) if stated_number(side, "")]
-            narrow = min(sides, key=float, default="")
-            self._hole({"diameter": narrow, "platingStatus": self.slot.get("platingStatus", "")}, is_slot=True)
-
-    def _pad(self, a: dict[str, str]) -> None:
-        if self.feature:
-            self.pads[self.feature] += 1
-
-    def _profile(self, a: dict[str, str]) -> None:
-        self.in_profile = True
-        self.profile_line = self._line()
-
-    def _point(self, a: dict[str, str]) -> None:
-        if self.in_profile:
-            self.points.append((float(a.get("x", "nan")), float(a.get("y", "nan"))))
-
-    def _curve(self, a: dict[str, str]) -> None:
-        if self.in_profile and self.points:
-            self.points += _arc_points(self.points[-1], a)
-
-    def file(self) -> SentFile:
-        """Return what was read."""
-        copper = [row.layer for row in self.rows if self._kind(row.layer) is LayerKind.COPPER]
-        index = {name: k for k, name in enumerate(copper)}
-        layers = tuple(
-            SentLayer(name, k, self.layers[name].polarity.capitalize(), self.layers[name].place)
-            for name, k in index.items()
-        )
-        return SentFile(
-            self.place,
-            FabFormat.IPC2581,
-            self.generator,
-            layers=layers,
-            rows=tuple(self._rows()),
-            holes=tuple(self._holes(index)),
-            backdrills=tuple(self._backdrills(index)),
-            protections=tuple(self._protections()),
-            finish=self.finish,
-            thickness_mm=self.thickness,
-            size_mm=self._size(),
-            impedances=tuple(self._impedances(index)),
-        )
-
-    def _impedances(self, index: dict[str, int]) -> list[SentImpedance]:
-        found = []
-        for one in self.impedances:
-            on = tuple(index[row.layer] for row in self.rows if one.spec in row.specs and row.layer in index)
-            planes = tuple(sorted(index[name] for name in one.planes if name in index))
-            plus, minus = one.tolerances
-            found.append(SentImpedance(one.ohm, plus, minus, one.sizes.get("width"), one.sizes.get("gap"), planes, on))
-        return found
-
-    def _kind(self, name: str) -> LayerKind | None:
-        return KINDS.get(self.layers[name].function) if name in self.layers else None
-
-    def _rows(self) -> list[SentRow]:
-        rows = []
-        for row in self.rows:
-            kind = self._kind(row.layer)
-            if kind is None:
-                continue
-            specs = [self.specs[name] for name in row.specs if name in self.specs]
-            numbers = {key: n for spec in specs for key, n in spec.numbers.items()}
-            is_number = row.sequence.isascii() and row.sequence.isdecimal() and len(row.sequence) < 10
-            rows.append(
-                SentRow(
-                    kind,
-                    row.layer,
-                    row.place,
-                    thickness_mm=stated_number(row.thickness, row.place, self.scale),
-                    material=next((spec.material for spec in specs if spec.material), None),
-                    dk=numbers.get("DIELECTRIC_CONSTANT"),
-                    df=numbers.get("LOSS_TANGENT"),
-                    copper_oz=numbers.get("WEIGHT"),
-                    number=int(row.sequence) if is_number else None,
-                    group=row.group,
-                )
+def _rows(seen: Elements) -> list[SentRow]:
+    rows = []
+    for row in seen.rows:
+        kind = _kind(seen, row.layer)
+        if kind is None:
+            continue
+        specs = [seen.specs[name] for name in row.specs if name in seen.specs]
+        numbers = {key: n for spec in specs for key, n in spec.numbers.items()}
+        is_number = row.sequence.isascii() and row.sequence.isdecimal() and len(row.sequence) < 10
+        rows.append(
+            SentRow(
+                kind,
+                row.layer,
+                row.place,
+                thickness_mm=stated_number(row.thickness, row.place, seen.scale),
+                material=next((spec.material for spec in specs if spec.material), None),
+                dk=numbers.get("DIELECTRIC_CONSTANT"),
+                df=numbers.get("LOSS_TANGENT"),
+                copper_oz=numbers.get("WEIGHT"),
+                number=int(row.sequence) if is_number else None,
+                group=row.group,
             )
-        return rows
-
-    def _holes(self, index: dict[str, int]) -> list[SentHoles]:
-        found = []
-        for key, count in self.holes.items():
-            size = stated_number(key.diameter, self.hole_lines[key], self.scale)
-            if size is None:
-                continue
-            ends = sorted(index[name] for name in self.spans.get(key.layer, ()) if name in index)
-            first, last = (ends[0], ends[-1]) if len(ends) == 2 else (None, None)
-            is_plated = key.plating != "NONPLATED"
-            found.append(SentHoles(first, last, is_plated, size, count, key.is_slot, size.place))
-        return found
-
-    def _backdrills(self, index: dict[str, int]) -> list[SentBackdrill]:
-        found = []
-        for name, spec in self.specs.items():
-            if not spec.start:
-                continue
-            size = spec.numbers.get("OTHER")
-            ends = (index.get(spec.start), index.get(spec.must_cut), index.get(spec.must_not_cut))
-            found.append(SentBackdrill(*ends, size, None, self.drilled[name], spec.place))
-        return found
-
-    def _protections(self) -> list[SentProtection]:
-        kinds = {"HOLEFILL": "filled", "COATINGCOND": "capped"}
-        return [
-            SentProtection(kinds[layer.function], self.pads[name], layer.place)
-            for name, layer in self.layers.items()
-            if layer.function in kinds and name in self.spans
-        ]
-
-    def _size(self) -> tuple[StatedNumber, StatedNumber] | None:
-        if not self.points or not all(map(math.isfinite, chain(*self.points))):
-            return None
-        xs, ys = zip(*self.points, strict=True)
-        x, y = (StatedNumber(round((max(v) - min(v)) * self.scale, 6), 1e-4, self.profile_line) for v in (xs, ys))
-        return x, y
+        )
+    return rows
 
 
-def _arc_points(start: tuple[float, float], a: dict[str, str]) -> list[tuple[float, float]]:
-    """Return chord points of an arc, so that its bulge counts in the size."""
-    x, y, cx, cy = (float(a.get(key, "nan")) for key in ("x", "y", "centerX", "centerY"))
-    radius = math.hypot(x - cx, y - cy)
-    begin, end = math.atan2(start[1] - cy, start[0] - cx), math.atan2(y - cy, x - cx)
-    is_clockwise = a.get("clockwise", "false").lower() == "true"
-    turn = (begin - end if is_clockwise else end - begin) % (2 * math.pi) or 2 * math.pi
-    sign = -1 if is_clockwise else 1
-    angles = [begin + sign * turn * k / 64 for k in range(1, 64)]
-    return [(cx + radius * math.cos(t), cy + radius * math.sin(t)) for t in angles] + [(x, y)]
+def _holes(seen: Elements, index: dict[str, int]) -> list[SentHoles]:
+    found = []
+    for key, count in seen.holes.items():
+        size = stated_number(key.diameter, seen.hole_lines[key], seen.scale)
+        if size is None:
+            continue
+        ends = sorted(index[name] for name in seen.spans.get(key.layer, ()) if name in index)
+        first, last = (ends[0], ends[-1]) if len(ends) == 2 else (None, None)
+        is_plated = key.plating != "NONPLATED"
+        found.append(SentHoles(first, last, is_plated, size, count, key.is_slot, size.place))
+    return found
 
 
-_STARTS: dict[str, Any] = {
-    "CadHeader": _Target._header,
-    "SoftwarePackage": _Target._software,
-    "Spec": _Target._spec,
-    "General": _Target._typed,
-    "Dielectric": _Target._typed,
-    "Conductor": _Target._typed,
-    "Backdrill": _Target._typed,
-    "Impedance": _Target._impedance,
-    "LineWidth": _Target._line_width,
-    "Spacing": _Target._spacing,
-    "RefPlane": _Target._plane,
-    "SurfaceFinish": _Target._surface,
-    "Finish": _Target._finish,
-    "Property": _Target._property,
-    "Layer": _Target._layer,
-    "Span": _Target._span,
-    "Stackup": _Target._stackup,
-    "StackupGroup": _Target._stackup_group,
-    "StackupLayer": _Target._stackup_layer,
-    "SpecRef": _Target._spec_ref,
-    "LayerFeature": _Target._feature,
-    "Hole": _Target._hole,
-    "SlotCavity": _Target._slot,
-    "Oval": _Target._oval,
-    "Pad": _Target._pad,
-    "Profile": _Target._profile,
-    "PolyBegin": _Target._point,
-    "PolyStepSegment": _Target._point,
-    "PolyStepCurve": _Target._curve,
-}
+def _backdrills(seen: Elements, index: dict[str, int]) -> list[SentBackdrill]:
+    found = []
+    for name, spec in seen.specs.items():
+        if not spec.start:
+            continue
+        size = spec.numbers.get("OTHER")
+        ends = (index.get(spec.start), index.get(spec.must_cut), index.get(spec.must_not_cut))
+        found.append(SentBackdrill(*ends, size, None, seen.drilled[name], spec.place))
+    return found
+
+
+def _protections(seen: Elements) -> list[SentProtection]:
+    kinds = {"HOLEFILL": "filled", "COATINGCOND": "capped"}
+    return [
+        SentProtection(kinds[layer.function], seen.pads[name], layer.place)
+        for name, layer in seen.layers.items()
+        if layer.function in kinds and name in seen.spans
+    ]
+
+
+def _size(seen: Elements) -> tuple[StatedNumber, StatedNumber] | None:
+    if not seen.points or not all(map(math.isfinite, chain(*seen.points))):
+        return None
+    xs, ys = zip(*seen.points, strict=True)
+    x, y = (StatedNumber(round((max(v) - min(v)) * seen.scale, 6), 1e-4, seen.profile_line) for v in (xs, ys))
+    return x, y

@@ -13,7 +13,8 @@ from xml.sax.saxutils import quoteattr
 from stackup_lib.board.stackup import LayerKind, Ply
 from stackup_lib.core.record import record
 from stackup_lib.fab_files.facts import FabFileError
-from stackup_lib.fab_files.ipc2581 import KINDS, parse_ipc2581
+from stackup_lib.fab_files.ipc2581 import KINDS
+from stackup_lib.fab_files.ipc2581_elements import parse_ipc2581
 
 _IS_DIELECTRIC = (LayerKind.CORE, LayerKind.PREPREG)
 _AGAIN = "export it from this board: kicad-cli pcb export ipc2581 --version C ..."
