@@ -105,6 +105,7 @@ def test_the_server_shows_its_tools_and_refuses_in_one_line(folder: Path) -> Non
     async def ask(client: Any) -> tuple[Any, list[Any]]:
         listed = await client.list_tools()
         asked = [("write", {}), ("check", {"board": "../outside.kicad_pcb"}), ("check", {}), ("boards", {"first": 9})]
+        asked.append(("check", {"bord": "a.kicad_pcb", "first": -1}))
         return listed.tools, [await client.call_tool(name, arguments) for name, arguments in asked]
 
     tools, answers = talk(folder, ask)
@@ -113,12 +114,16 @@ def test_the_server_shows_its_tools_and_refuses_in_one_line(folder: Path) -> Non
     }
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
     assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
-    assert [answer.is_error for answer in answers] == [True] * 4
+    assert [answer.is_error for answer in answers] == [True] * 5
     lines = [answer.content[0].text for answer in answers]
     assert lines[0].startswith("error: write: no such tool; there are check, ")
     assert "is outside of the folders that are served" in lines[1]
     assert "board: field required" in lines[2]
     assert lines[3] == "error: first=9: the answer has 1 entries; give an earlier one"
+    assert lines[4].startswith(
+        "error: check: first: input should be greater than or equal to 0; board: field required; "
+    )
+    assert lines[4].endswith('bord: no such argument, did you mean "board"?')
 
 
 def test_every_question_of_the_file_names_a_tool() -> None:

@@ -12,7 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from pydantic import ValidationError
 
-from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.errors import StackwrightError, did_you_mean
 from stackwright import __version__
 from stackwright.assistants.ask import answer_to
 from stackwright.assistants.questions import ToolQuestion, questions
@@ -56,7 +56,7 @@ def server_of(folders: tuple[Path, ...]) -> Server[dict[str, Any]]:
             async with turns:
                 return _said(await answer_to(question, folders))
         except ValidationError as error:
-            return _said(f"error: {params.name}: {_first(error)}", is_error=True)
+            return _said(f"error: {params.name}: {_wrong(error, asked)}", is_error=True)
         except StackwrightError as error:
             line = str(error)
             return _said(line if line.startswith("error: ") else f"error: {line}", is_error=True)
@@ -88,9 +88,15 @@ def _said(text: str, *, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
 
-def _first(error: ValidationError) -> str:
-    """Return what is wrong with the first argument that is wrong, and how many more there are."""
-    wrong = error.errors(include_url=False, include_context=False)
-    where = ".".join(map(str, wrong[0]["loc"])) or "arguments"
-    more = f"; {len(wrong) - 1} more arguments are wrong" if len(wrong) > 1 else ""
-    return f"{where}: {wrong[0]['msg'].lower()}{more}; the tool's schema says what it takes"
+def _wrong(error: ValidationError, asked: type[ToolQuestion]) -> str:
+    """Return what is wrong with each argument; of a misspelt one also which it may be."""
+    return "; ".join(
+        _of_argument(one["loc"], one["type"], one["msg"], asked) for one in error.errors(include_url=False)
+    )
+
+
+def _of_argument(place: tuple[int | str, ...], kind: str, text: str, asked: type[ToolQuestion]) -> str:
+    where = ".".join(map(str, place)) or "arguments"
+    if kind == "extra_forbidden":
+        return f"{where}: no such argument, {did_you_mean(where, asked.model_fields)}"
+    return f"{where}: {text.lower()}"
