@@ -168,7 +168,7 @@ class DielectricPly:
         declared = self._declared_df(name) if stands else None
         if declared is not None and (stands == "at" or (stands == "above" and declared.stale)):
             return declared
-        fact = self._catalogue_df_at(frequency_ghz, name)
+        fact = self.sheet_df_at(frequency_ghz, name)
         if declared is None or declared.value is None:
             return fact
         if stands == "above":
@@ -177,7 +177,8 @@ class DielectricPly:
             return replace(declared, confidence=Confidence.LOW, how_to_give=fact.how_to_give)
         return fact
 
-    def _catalogue_df_at(self, frequency_ghz: float, name: str) -> Fact[float]:
+    def sheet_df_at(self, frequency_ghz: float, name: str) -> Fact[float]:
+        """Df of the laminate's data sheet at a frequency, whatever is stated for the ply."""
         how, laminate = self.how_to_declare_df(frequency_ghz), self.laminate
         if not laminate.known or laminate.value is None:
             return unknown(name, laminate.how_to_give)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from drc_rules.analysis.loss.df_limit import meets
 from drc_rules.facts.against_sheet import MOST_DF_SHARE
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import CLASS_AT_GHZ, UNTOUCHED_DF, DielectricPly
 from drc_rules.requirements.clauses import Clause, Severity
-from stackup_lib.core.facts import Origin
+from stackup_lib.core.facts import Fact, Origin
 from stackup_lib.materials import CLASS_BORDER, catalogue
 
 CLEARLY_ABOVE = 2.0
@@ -47,6 +48,19 @@ def bare_df_above(ply: DielectricPly, limit: float, at_ghz: float = CLASS_AT_GHZ
     """Return a Df stated without a frequency that is clearly above a limit, and above what the laminate has there."""
     df, own = ply.bare_df, _highest_of_name(ply, at_ghz) or 0.0
     return df if df is not None and df >= CLEARLY_ABOVE * max(limit, own) else None
+
+
+def sheet_above_too(ply: DielectricPly, clause: Clause, at_ghz: float) -> Fact[float] | None:
+    """Return the sheet's Df of a ply whose stated one cannot be right, where both are too high; None elsewhere.
+
+    Too high is above the limit and above the Df of every laminate that the clause's row names.
+    """
+    sheet = ply.sheet_df_at(at_ghz, f"Df of {ply.label} at {at_ghz:g} GHz by its data sheet")
+    if ply.df_fault is None or ply.stated_df is None or sheet.value is None:
+        return None
+    named = (catalogue().find(name).df_at(at_ghz).value for name in clause.limit.named)
+    accepted = max([clause.limit.max or 0.0, *(df for df in named if df is not None)])
+    return None if meets(min(sheet.value, ply.stated_df), accepted) else sheet
 
 
 def note_of_untouched(ply: DielectricPly) -> str:

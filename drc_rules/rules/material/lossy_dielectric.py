@@ -8,10 +8,11 @@ are exempt: hybrid builds are legitimate. A laminate that the requirement names 
 shown as information where it is more than 10 % above. So does a laminate with no more Df than one that it names. Where
 a data sheet begins above the limit's frequency, its first Df is the maximum. A declared Df takes precedence over the
 data sheet's, and over the name where it is worse than the named laminate's sheets by more than 10 %; one below 0.6 of
-their lowest is not verifiable, for one of the two statements is wrong. One that is declared at a frequency more than a
-quarter higher is an upper bound: it may pass, and never fails; at one more than a fifth lower, a lower bound: it may
-fail, and never passes. The file's loss tangent, which has no frequency,
-counts only from twice the limit and twice the named laminate's own Df, a warning at most below ten times the latter.
+their lowest is not verifiable, for one of the two statements is wrong; so is one that no laminate has. Where both the
+stated Df and the data sheet's are above the limit, the ply fails whichever is right. One that is declared at a
+frequency more than a quarter higher is an upper bound: it may pass, and never fails; at one more than a fifth lower, a
+lower bound: it may fail, and never passes. The file's loss tangent, which has no frequency, counts only
+from twice the limit and twice the named laminate's own Df, a warning at most below ten times the latter.
 
 Why it matters
 --------------
@@ -52,6 +53,7 @@ from drc_rules.rules.material._named import (
     named_no_better,
     note_of_untouched,
     severity_of_bare,
+    sheet_above_too,
 )
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import HighSpeedPly, fast_plies
@@ -79,7 +81,12 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterat
     fact, named, bare = ply.df_at_least(at_ghz), is_named(ctx, ply, clause), bare_df_above(ply, limit, at_ghz)
     above, bound = fact.value is not None and not meets(fact.value, limit), ply.df_bound_at(at_ghz)
     no_better = named_no_better(ply, clause, at_ghz) if above and bound != "least" and not named else ""
-    if bare is not None and (named or no_better or not (fact.known and above)):
+    if not named and (sheet := sheet_above_too(ply, clause, at_ghz)) is not None:
+        df = ctx.need(sheet)
+        _show(ctx, clause, fast, df)
+        what = f"Df {df:.4f} at {at_ghz:g} GHz by its data sheet ({ply.stated_df:g} is stated)"
+        yield _finding(ctx, clause, fast, df, what)
+    elif bare is not None and (named or no_better or not (fact.known and above)):
         ctx.rests_on(Confidence.LOW)
         _show(ctx, clause, fast, bare)
         what = f"Df {bare:g} (stated {ply.bare_df_place}, without a frequency)"

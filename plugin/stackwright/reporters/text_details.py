@@ -107,14 +107,13 @@ def _findings(out: Page, report: Report, *, show_all: bool) -> None:
 
 
 def _entry(group: Group) -> Iterator[tuple[Text, str | Text]]:
-    """One finding, number first; a remark only says what and how to fix it."""
+    """One finding, number first."""
     first = group.first
     yield styled(LABELS[first.severity], SEVERITY_STYLE[first.severity]), styled(first.title, "bold")
     if len(group.findings) > 1:
         names = f": {some(group.others)}" if group.others else ""
         yield styled(""), f"and {count(len(group.findings) - 1, 'similar finding')}{names}"
-    if first.severity is not Severity.INFO:
-        yield from _grounds(first)
+    yield from _grounds(first)
     yield styled("fix", "dim"), first.fix
     sure = "" if first.confidence is Confidence.HIGH else f", {first.confidence.value} confidence"
     yield styled("rule", "dim"), styled(f"{first.code} {first.name}, {some(group.clauses, 2)}{sure}", "dim")

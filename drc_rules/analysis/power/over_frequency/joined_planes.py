@@ -23,7 +23,7 @@ from stackup_lib.power.over_frequency.plane_cells import EMPTY
 VIA_MM = 1.0
 """Side of the square in which the vias of a part meet the planes."""
 
-JOIN = "join them by fills or vias"
+JOIN = "join them by fills that face ground, or by vias between such fills"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _fed(  # noqa: PLR0917 - as `joined_planes`
     if not is_landed:
         what = f"how the regulator reaches the planes of {net}: no copper joins its pads to vias on them within 30 mm"
         raise MissingFact(what, JOIN)
-    what = f"what joins the planes of {net} at the regulator and at {load.name}: neither fills over ground nor vias do"
+    what = f"what joins the planes of {net} at the regulator and at {load.name}: no fills that face ground and no vias between such fills"
     raise MissingFact(what, JOIN)
 
 
