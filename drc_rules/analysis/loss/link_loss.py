@@ -21,6 +21,7 @@ from drc_rules.analysis.loss.hole_loss import NO_HOLES, HoleLosses, HolesOnLink
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.board_links import board_links, complete_routes, is_declared_as
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
+from drc_rules.analysis.return_path.without_plane import need_planes
 from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
@@ -219,6 +220,8 @@ class LinkLosses:
                     lengths[key] = lengths.get(key, 0.0) + share * length
         if not lengths:
             raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
+        for trace in traces:
+            need_planes(self.ctx, trace.nets, trace.length_mm)
         sections = tuple(self._section(one, key, length) for key, length in lengths.items())
         on_way = holes.on(by_trace)
         ways = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))

@@ -104,7 +104,7 @@ def _fed(  # noqa: PLR0917 - as `joined_planes`
     if not is_landed:
         what = f"how the regulator reaches the planes of {net}: no copper joins its pads to vias on them within 30 mm"
         raise MissingFact(what, JOIN)
-    what = f"what joins the planes of {net} at the regulator and at {load.name}: no fills that face ground and no vias between such fills"
+    what = f"what joins the planes of {net} at the regulator and at {load.name}: no fills or vias that face ground"
     raise MissingFact(what, JOIN)
 
 
