@@ -119,12 +119,18 @@ def check_up(
         notes=tuple(_notes(context, config, profile)),
         process=process,
         unknown_pairs=context.get(unknown_pairs).names,
+        settings_file=_other_settings(path, config),
         **shown,
     )
     if config.suppress and options.suppress:
         where = str(config.path or FILE_NAME)
         report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=config.text, where=where)
     return CheckUp(context, report)
+
+
+def _other_settings(board: Path, config: Config) -> str:
+    """Return the file of the settings where it is not the one next to the board, else ""."""
+    return "" if config.path in (None, board.with_name(FILE_NAME)) else str(config.path)
 
 
 def _notes(context: Context, config: Config, profile: Profile | None) -> Iterator[str]:

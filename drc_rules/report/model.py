@@ -361,6 +361,7 @@ class Report(Frozen):
         rails: as declared, each with what its copper takes.
         kicad_drc: what KiCad's own check says, where it was requested; no verdict of ours rests on it.
         unknown_pairs: names of the differential pairs of unknown interface.
+        settings_file: the one that was given in place of the `stackwright.toml` next to the board; or empty.
     """
 
     board: BoardFacts
@@ -389,6 +390,7 @@ class Report(Frozen):
     kicad_drc: KicadDrc | None = None
     unknown_pairs: tuple[str, ...] = ()
     overruled: str = ""
+    settings_file: str = ""
 
     @property
     def workload(self) -> str:

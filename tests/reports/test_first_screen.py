@@ -229,6 +229,18 @@ def errors(code: str) -> tuple[Finding, ...]:
             {"headline": Headline.NOT_PROVEN, "verdicts": (unlooked("ignore VIA in stackwright.toml"),)},
             "stackwright check boards/card.kicad_pcb --profile training-b200 --no-suppressions",
         ),
+        (
+            {"headline": Headline.FIT, "settings_file": "lab.toml"},
+            "stackwright fab-pack boards/card.kicad_pcb --config lab.toml --output fab",
+        ),
+        (
+            {"headline": Headline.NOT_FIT, "findings": errors("MAT001"), "settings_file": "lab.toml"},
+            "stackwright suggest boards/card.kicad_pcb --profile training-b200 --config lab.toml",
+        ),
+        (  # `init` writes the file next to the board, which this check did not read
+            {"headline": Headline.NOT_PROVEN, "proofs": ('foil = "?"',), "settings_file": "lab.toml"},
+            "stackwright check boards/card.kicad_pcb --profile training-b200 --config lab.toml -v",
+        ),
         (  # a rule of a milder requirement does not keep the board from being proven
             {
                 "headline": Headline.NOT_PROVEN,

@@ -15,10 +15,12 @@ How to fix
 Check that the profile is the right one for this board (`stackwright profiles`). If it is, plan a new stackup: adding
 layers late moves every stripline.
 
+A routed board with copper on fewer layers than the minimum is not verifiable: its planes are still to be drawn.
+
 What it cannot see
 ------------------
-Empty layers of the layer table count too. The limit is usual for a kind of board, not derived from this board's links,
-rails and packages: a small board may need fewer layers, a dense one more.
+Whether the copper on a layer makes a plane. The limit is usual for a kind of board, not derived from this board's
+links, rails and packages: a small board may need fewer layers, a dense one more.
 
 Sources
 -------
@@ -29,13 +31,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
-from stackup_lib.core.words import count
+from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.words import count, listed
+
+DRAW_PLANES = "in KiCad, draw the planes of the empty layers, fill all zones and save the board"
 
 FORMULA = """
 n ≥ n_min
@@ -62,3 +71,16 @@ def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft
             measured=Measured(value=board.layer_count, unit="layers"),
             limit_value=least,
         )
+        return
+    empty = _without_copper(ctx, board)
+    if board.layer_count - len(empty) < least:
+        raise MissingFact(f"copper on {listed(empty)}", DRAW_PLANES)
+
+
+def _without_copper(ctx: Context, board: Board) -> list[str]:
+    """Return the layers of a routed board without tracks, zones and graphics."""
+    if board.is_blank or board.is_unrouted:  # the headline says so
+        return []
+    drawn = np.concatenate([board.zones.layers[board.zones.is_rule_area == 0], board.drawings.layers])
+    empty = (k for k, use in enumerate(ctx.uses) if use.role is LayerRole.EMPTY)
+    return [board.copper_layers[k].name for k in empty if not np.any(holds_layer(drawn, k))]

@@ -22,11 +22,11 @@ def next_step(report: Report, *, verbose: bool = False) -> str:
     """
     board = report.board.path
     if report.headline is Headline.NO_WORKLOAD:
-        return command_line("fit", board)
+        return command_line("fit", board, *_settings(report))
     if asks_nothing(report):
         return f'add requirements to {report.profile}: extends = ["board"], and [[clause]]s of your own'
     if report.headline is Headline.FIT:
-        return command_line("fab-pack", board, "--output", "fab")
+        return command_line("fab-pack", board, *_settings(report), "--output", "fab")
     if report.headline is Headline.NOT_PROVEN:
         return _to_prove(report, verbose=verbose)
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
@@ -49,7 +49,8 @@ def _to_prove(report: Report, *, verbose: bool) -> str:
         return command_line("check", board, *purpose, *([] if left.startswith("--") else ["--no-suppressions"]))
     if any(not line.startswith("#") for line in report.proofs):
         begun = [line.removeprefix("# ") for line in report.proofs if line.startswith(FILL_IN)]
-        return begun[0] if begun else command_line("init", board, *purpose)
+        if begun or not report.settings_file:  # `init` begins the file next to the board
+            return begun[0] if begun else command_line("init", board, *purpose)
     actions = [line.removeprefix("# ").partition(" lists them")[0] for line in report.proofs]
     runnable = [one for one in actions if one.startswith(("in KiCad", "stackwright "))]
     if runnable:
@@ -70,8 +71,12 @@ def asks_nothing(report: Report) -> bool:
 
 
 def _purpose(report: Report) -> list[str]:
-    """The options that name workload and form factor, where the workload alone does not say it."""
+    """The options that name workload, form factor where the workload alone does not say it, and settings file."""
     if not report.profile:
-        return []
+        return _settings(report)
     form = report.form if report.form != load_profile(report.profile).form else None
-    return ["--profile", report.profile, *(["--form", form] if form else [])]
+    return ["--profile", report.profile, *(["--form", form] if form else []), *_settings(report)]
+
+
+def _settings(report: Report) -> list[str]:
+    return ["--config", report.settings_file] if report.settings_file else []

@@ -70,7 +70,8 @@ def show_fitness(typed: Path, request: FitRequest) -> int:
         text = html_of(report, ways)
     else:
         asked = bool(request.profiles)
-        text = request.laid_out(page_of(report, shown, ways, board=typed, asked=asked, every=request.verbose))
+        page = page_of(report, shown, ways, board=typed, asked=asked, every=request.verbose, settings=request.config)
+        text = request.laid_out(page)
     request.deliver(text, "report", board=board_path)
     return _code(report)
 

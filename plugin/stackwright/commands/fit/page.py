@@ -40,6 +40,7 @@ def page_of(
     board: Path,
     asked: bool,
     every: bool = False,
+    settings: Path | None = None,
 ) -> Page:
     """Lay the answer out.
 
@@ -50,6 +51,7 @@ def page_of(
         board: as the user typed it, for the commands at the end.
         asked: the user named the workloads that are shown.
         every: a row for each workload, not only for those that the board is nearest to.
+        settings: the file that the user named in place of the one next to the board.
     """
     page = Page()
     _title(page, report)
@@ -61,7 +63,7 @@ def page_of(
     told: set[str] = set()
     for row in shown:
         _details(page, row, ways.get(row.profile), told, board=board, asked=asked)
-    _end(page, shown[:1] if asked else _meant(report), board)
+    _end(page, shown[:1] if asked else _meant(report), board, settings)
     return page
 
 
@@ -217,17 +219,17 @@ def _mismatch(row: Fitness) -> tuple[int, int, int]:
     return -len(named & there), len(named - there), len(row.short)
 
 
-def _end(page: Page, meant: Sequence[Fitness], board: Path) -> None:
+def _end(page: Page, meant: Sequence[Fitness], board: Path, settings: Path | None) -> None:
     page.gap()
     page.line("next:")
-    page.verbatim(list(_commands(meant, board)))
+    page.verbatim(list(_commands(meant, board, ["--config", str(settings)] if settings else [])))
 
 
-def _commands(meant: Sequence[Fitness], board: Path) -> Iterator[str]:
+def _commands(meant: Sequence[Fitness], board: Path, settings: Sequence[str]) -> Iterator[str]:
     for row in meant:
         by_size = ["--form", row.form] if row.form and row.form_origin is FormOrigin.SIZE else []
-        yield command_line("check", str(board), "--profile", row.profile, *by_size)
+        yield command_line("check", str(board), "--profile", row.profile, *by_size, *settings)
     for row in meant[:1]:
         if any(one.by_stackup and one.severity is Severity.ERROR for one in row.short):
-            yield command_line("suggest", str(board), "--profile", row.profile)
-    yield command_line("fit", str(board), "--profile", "NAME")
+            yield command_line("suggest", str(board), "--profile", row.profile, *settings)
+    yield command_line("fit", str(board), "--profile", "NAME", *settings)

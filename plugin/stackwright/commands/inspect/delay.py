@@ -114,8 +114,8 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
     _guesses(page, [one for group in groups for one in group.links])
     page.gap()
     page.line(
-        "ps from pad to pad: tracks by the field solver's delay of each cross-section, vias by the height climbed, "
-        "pad-to-die length and delay where the board has them. Late: behind the earliest of the group. "
+        "ps from pad to pad: tracks by the field solver's delay of each cross-section, vias by their barrel, pads and "
+        "stubs, pad-to-die length and delay where the board has them. Late: behind the earliest of the group. "
         "KiCad mm: what KiCad's length check adds up for the same nets, branches, height of vias and pad-to-die "
         "lengths included."
     )
