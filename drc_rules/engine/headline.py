@@ -72,10 +72,13 @@ def headline_of(
 
 
 def not_laid_out(board: Board) -> str:
-    """Say that nothing is placed or routed yet; "" for a board with copper to look at, or with nothing to join."""
+    """Say that nothing is placed or routed yet, or how many nets are not routed; "" where all nets have copper."""
     if board.is_blank:
         return NOTHING_PLACED
-    return NOTHING_ROUTED if board.is_unrouted else ""
+    if board.is_unrouted:
+        return NOTHING_ROUTED
+    routed, joined = board.routed_nets
+    return f"{joined - routed} of {count(joined, 'net')} not routed" if routed < joined else ""
 
 
 def _some(titles: list[str], shown: int = 2) -> str:

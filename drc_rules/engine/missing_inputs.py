@@ -50,7 +50,7 @@ def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tupl
     if profile.value is None or any(v.guesses for v in open_verdicts):
         hints += [one.how_to_give for one in open_generations(context)]
     if lacking := not_laid_out(context.board):
-        hints.insert(0, LAY_OUT[lacking])
+        hints.insert(0, LAY_OUT.get(lacking, LAY_OUT[NOTHING_ROUTED]))
     tables = ["\n".join(table) for hint in [*hints, *also] for table in _tables(hint)]
     return paste_lines(in_general(tables), context.declarations.config.text)
 

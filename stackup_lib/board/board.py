@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.project import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.board.stackup import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.files.line_numbers import LineNumbers
 from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.core.record import entity, record
@@ -365,18 +366,34 @@ class Board:
     @property
     def is_blank(self) -> bool:
         """True while nothing is placed or routed: no footprint, and no copper that joins anything."""
-        return not (len(self.footprints) or self._has_joining_copper)
+        return not (len(self.footprints) or self.has_joining_copper)
 
     @property
     def is_unrouted(self) -> bool:
         """True while two pads of a net wait to be joined, and no copper joins anything."""
-        if self._has_joining_copper:
+        if self.has_joining_copper:
             return False
         nets = self.pads.net[self.pads.net > 0]
         return len(np.unique(nets)) < len(nets)
 
+    @cached_property
+    def routed_nets(self) -> tuple[int, int]:
+        """Nets that join pads of several parts: how many have copper beyond these pads, and how many there are.
+
+        A zone counts before it is filled.
+        """
+        zones = self.zones
+        copper = np.zeros(len(self.nets), dtype=np.bool_)
+        drawn = zones.net[zones.is_rule_area == 0]
+        for nets in (self.tracks.net, self.vias.net, drawn, self.drawings.net[self.drawings.pad < 0]):
+            copper[nets] = True
+        parts = len(self.footprints) + 1
+        nets = distinct(self.pads.net * parts + self.pads.footprint + 1) // parts  # once for each part
+        joined = np.bincount(nets[nets > 0], minlength=len(self.nets)) > 1
+        return int(np.count_nonzero(joined & copper)), int(np.count_nonzero(joined))
+
     @property
-    def _has_joining_copper(self) -> bool:
+    def has_joining_copper(self) -> bool:
         """True with a track, a via, a stored fill or drawn copper; what a pad is drawn with joins nothing."""
         return bool(len(self.tracks) or len(self.vias) or len(self.zones.fill_zone) or np.any(self.drawings.pad < 0))
 

@@ -24,6 +24,12 @@ RESISTOR = """  (footprint "R" (layer "F.Cu") (uuid "{k}0000000-0000-4000-8000-0
 TRACK = """  (segment (start 40 50) (end 60 50) (width 0.25) (layer "F.Cu") (net 1)
     (uuid "90000000-0000-4000-8000-000000000000"))
 """
+PLANE = """  (zone (net 1) (net_name "A") (layer "{layer}") (uuid "{k}0000000-0000-4000-8000-000000000002")
+    (hatch edge 0.5) (connect_pads (clearance 0.2)) (min_thickness 0.2) (fill yes (thermal_gap 0.5) (thermal_bridge_width 0.5))
+    (polygon (pts (xy 30 40) (xy 70 40) (xy 70 60) (xy 30 60)))
+    (filled_polygon (layer "{layer}") (pts (xy 30 40) (xy 70 40) (xy 70 60) (xy 30 60))))
+"""
+PLANES = PLANE.format(layer="In1.Cu", k=7) + PLANE.format(layer="In2.Cu", k=8)
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +88,30 @@ def test_parts_that_nothing_joins_are_not_proven(new: Path, tmp_path: Path) -> N
 
 
 def test_a_routed_board_is_fit(new: Path, tmp_path: Path) -> None:
-    assert check_board(with_items(new, tmp_path, joined=True, track=TRACK)).headline is Headline.FIT
+    assert check_board(with_items(new, tmp_path, joined=True, track=TRACK + PLANES)).headline is Headline.FIT
 
 
 def test_parts_without_anything_to_join_need_no_track(new: Path, tmp_path: Path) -> None:
     assert check_board(with_items(new, tmp_path, joined=False)).headline is Headline.FIT
+
+
+def test_a_routed_board_without_its_planes_is_not_proven_to_have_enough_layers(new: Path, tmp_path: Path) -> None:
+    report = check_board(with_items(new, tmp_path, joined=True, track=TRACK))
+    assert (report.headline, report.headline_why) == (
+        Headline.NOT_PROVEN,
+        "1 mandatory requirement not proven: copper layers >= 4 (edge)",
+    )
+    assert any("draw the planes of the empty layers" in line for line in report.proofs)
+
+
+def test_a_board_with_nets_that_are_not_routed_is_not_fit(new: Path, tmp_path: Path) -> None:
+    """One track of another net makes no finished board of it."""
+    other = TRACK.replace("(net 1)", "(net 2)").replace("(start 40 50) (end 60 50)", "(start 40 55) (end 60 55)")
+    planes = PLANES.replace('(net 1) (net_name "A")', '(net 2) (net_name "B")')
+    report = check_board(with_items(new, tmp_path, joined=True, track=other + planes))
+    assert report.headline is Headline.NOT_PROVEN
+    assert report.headline_why.startswith("1 of 1 net not routed")
+    assert report.proofs[0] == "# in KiCad, route the board, then check it again"
 
 
 def test_an_error_counts_more_than_a_missing_layout(new: Path) -> None:

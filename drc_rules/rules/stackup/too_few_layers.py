@@ -15,7 +15,8 @@ How to fix
 Check that the profile is the right one for this board (`stackwright profiles`). If it is, plan a new stackup: adding
 layers late moves every stripline.
 
-A routed board with copper on fewer layers than the minimum is not verifiable: its planes are still to be drawn.
+A routed board is not verifiable where inner layers without copper are needed for the minimum: their planes are still to
+be drawn.
 
 What it cannot see
 ------------------
@@ -78,9 +79,9 @@ def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft
 
 
 def _without_copper(ctx: Context, board: Board) -> list[str]:
-    """Return the layers of a routed board without tracks, zones and graphics."""
-    if board.is_blank or board.is_unrouted:  # the headline says so
+    """Return the inner layers of a routed board without tracks, zones and graphics; outer ones hold parts."""
+    if not board.has_joining_copper:  # the headline says so
         return []
     drawn = np.concatenate([board.zones.layers[board.zones.is_rule_area == 0], board.drawings.layers])
-    empty = (k for k, use in enumerate(ctx.uses) if use.role is LayerRole.EMPTY)
+    empty = (k for k, use in enumerate(ctx.uses[1:-1], 1) if use.role is LayerRole.EMPTY)
     return [board.copper_layers[k].name for k in empty if not np.any(holds_layer(drawn, k))]
