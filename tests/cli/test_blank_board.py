@@ -25,7 +25,8 @@ TRACK = """  (segment (start 40 50) (end 60 50) (width 0.25) (layer "F.Cu") (net
     (uuid "90000000-0000-4000-8000-000000000000"))
 """
 PLANE = """  (zone (net 1) (net_name "A") (layer "{layer}") (uuid "{k}0000000-0000-4000-8000-000000000002")
-    (hatch edge 0.5) (connect_pads (clearance 0.2)) (min_thickness 0.2) (fill yes (thermal_gap 0.5) (thermal_bridge_width 0.5))
+    (hatch edge 0.5) (connect_pads (clearance 0.2)) (min_thickness 0.2)
+    (fill yes (thermal_gap 0.5) (thermal_bridge_width 0.5))
     (polygon (pts (xy 30 40) (xy 70 40) (xy 70 60) (xy 30 60)))
     (filled_polygon (layer "{layer}") (pts (xy 30 40) (xy 70 40) (xy 70 60) (xy 30 60))))
 """

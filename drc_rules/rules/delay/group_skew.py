@@ -6,7 +6,7 @@ Bytes of DDR and GDDR memories: data nets and their mask against both traces of 
 against the strobe that no byte has, LPDDR5 without strobes against its write clock; a strobe for four bits is not
 verifiable. Both traces of each strobe and clock of DDR against one another; for GDDR SKW001 does that. The data of each
 direction of RGMII with their control. Every net is followed from end to end: sections with the field solver's delay of
-their cross section, vias by the height climbed, packages by the pad-to-die length at the pads. Where a net joins
+their cross section, vias by their field solution, packages by the pad-to-die length at the pads. Where a net joins
 several memories, the way from the controller to each is compared. `group_skew_ps` in `[[interface]]` is your
 controller's limit for data. Without it the widest of the guides below holds, and what exceeds it is information. None
 limits data of DDR3, LPDDR5 or GDDR: what exceeds the widest of its family is information, the rest not verifiable.

@@ -4,7 +4,7 @@ What it checks
 --------------
 Ports of HDMI, MIPI D-PHY and PCIe Gen1 to Gen5, of which documents state a limit: the lanes and the clock whose names
 begin alike. Every pair is followed from end to end, each section with the field solver's delay of its cross section,
-vias by the height climbed, packages by the pad-to-die length at the pads. D-PHY lanes are compared with their clock,
+vias by their field solution, packages by the pad-to-die length at the pads. D-PHY lanes are compared with their clock,
 HDMI channels with one another, PCIe lanes with those of the same direction between the same parts. A slot for cards
 makes it the limit of a system board, the edge of an add-in card that of a card; between two chips it is that of the
 whole path. Where the generation is not known, the widest limit of the family holds. The D-PHY limit is that of
