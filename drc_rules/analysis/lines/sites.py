@@ -48,8 +48,9 @@ def references_of(ctx: Context, index: int) -> tuple[int | None, int | None]:
     below = next((k for k in range(index + 1, len(uses)) if uses[k].is_plane), None)
     if above is None and below is None:
         names = [layer.name for layer in ctx.board.copper_layers]
-        adjacent = " or ".join(names[k] for k in (index - 1, index + 1) if 0 <= k < len(names))
-        how = f"draw a plane on {adjacent} and fill the zones; `stackwright impedance` takes --reference LAYER"
+        adjacent = [names[k] for k in (index - 1, index + 1) if 0 <= k < len(names)]
+        option = f"`stackwright impedance` takes --reference {','.join(adjacent)}"
+        how = f"draw a plane on {' or '.join(adjacent)} and fill the zones; {option}"
         raise MissingFact(f"the reference plane of {names[index]}", how)
     return above, below
 

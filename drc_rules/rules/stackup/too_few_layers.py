@@ -41,7 +41,6 @@ from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.words import count, listed
 
@@ -73,15 +72,18 @@ def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft
             limit_value=least,
         )
         return
-    empty = _without_copper(ctx, board)
+    empty = _without_copper(board)
     if board.layer_count - len(empty) < least:
         raise MissingFact(f"copper on {listed(empty)}", DRAW_PLANES)
 
 
-def _without_copper(ctx: Context, board: Board) -> list[str]:
+def _without_copper(board: Board) -> list[str]:
     """Return the inner layers of a routed board without tracks, zones and graphics; outer ones hold parts."""
     if not board.has_joining_copper:  # the headline says so
         return []
     drawn = np.concatenate([board.zones.layers[board.zones.is_rule_area == 0], board.drawings.layers])
-    empty = (k for k, use in enumerate(ctx.uses[1:-1], 1) if use.role is LayerRole.EMPTY)
-    return [board.copper_layers[k].name for k in empty if not np.any(holds_layer(drawn, k))]
+    return [
+        layer.name
+        for k, layer in enumerate(board.copper_layers[1:-1], 1)
+        if not np.any(board.tracks.layer == k) and not np.any(holds_layer(drawn, k))
+    ]
