@@ -15,13 +15,12 @@ How to fix
 Check that the profile is the right one for this board (`stackwright profiles`). If it is, plan a new stackup: adding
 layers late moves every stripline.
 
-A routed board is not verifiable where inner layers without copper are needed for the minimum: their planes are still to
-be drawn.
+A routed board with no copper on any inner layer is not verifiable: its planes are still to be drawn.
 
 What it cannot see
 ------------------
-Whether the copper on a layer makes a plane. The limit is usual for a kind of board, not derived from this board's
-links, rails and packages: a small board may need fewer layers, a dense one more.
+Single inner layers without copper, and whether copper makes a plane. The limit is usual for a kind of board, not
+derived from this board's links, rails and packages: a small board may need fewer layers, a dense one more.
 
 Sources
 -------
@@ -72,18 +71,15 @@ def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft
             limit_value=least,
         )
         return
-    empty = _without_copper(board)
-    if board.layer_count - len(empty) < least:
+    if empty := _undrawn(board):
         raise MissingFact(f"copper on {listed(empty)}", DRAW_PLANES)
 
 
-def _without_copper(board: Board) -> list[str]:
-    """Return the inner layers of a routed board without tracks, zones and graphics; outer ones hold parts."""
+def _undrawn(board: Board) -> list[str]:
+    """Return the inner layers of a routed board where none of them has a track, a zone or a graphic."""
+    inner = board.copper_layers[1:-1]
     if not board.has_joining_copper:  # the headline says so
         return []
     drawn = np.concatenate([board.zones.layers[board.zones.is_rule_area == 0], board.drawings.layers])
-    return [
-        layer.name
-        for k, layer in enumerate(board.copper_layers[1:-1], 1)
-        if not np.any(board.tracks.layer == k) and not np.any(holds_layer(drawn, k))
-    ]
+    used = (np.any(board.tracks.layer == k) or np.any(holds_layer(drawn, k)) for k in range(1, len(inner) + 1))
+    return [] if any(used) else [layer.name for layer in inner]
