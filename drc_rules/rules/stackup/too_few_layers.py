@@ -3,7 +3,7 @@
 What it checks
 --------------
 The number of copper layers in the board's layer table against the minimum in the requirement documents for the workload
-or board type.
+or board type. A routed board with no copper on any inner layer is not verifiable: its planes are still to be drawn.
 
 Why it matters
 --------------
@@ -14,8 +14,6 @@ How to fix
 ----------
 Check that the profile is the right one for this board (`stackwright profiles`). If it is, plan a new stackup: adding
 layers late moves every stripline.
-
-A routed board with no copper on any inner layer is not verifiable: its planes are still to be drawn.
 
 What it cannot see
 ------------------
