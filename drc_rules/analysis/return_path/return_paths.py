@@ -163,14 +163,13 @@ class ReturnPaths:
         found = {one: plane_share(heights[one], heights[two]), two: plane_share(heights[two], heights[one])}
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
-    def gaps(self, part: Referenced, plane: int) -> list[Gap]:
+    def gaps(self, part: Referenced, plane: int) -> tuple[Gap, ...]:
         """Return the gaps of one of the planes without what other copper between track and plane covers of them.
 
         Raises:
             MissingFact: fills are missing or stale, or the stackup does not tell the distance.
         """
-        between = range(min(part.layer, plane) + 1, max(part.layer, plane))
-        return list(self.paths.gaps(part.rows, plane, self.height_mm(part.layer, plane), between))
+        return self.ctx.get(_gaps, part, plane)
 
     def need_fills(self, part: Referenced) -> None:
         """Raise `MissingFact` where a zone without a stored fill may be nearer to the tracks than their planes."""
@@ -287,6 +286,12 @@ def _parts(ctx: Context, group: HighSpeedGroup) -> Iterator[Referenced]:
         mine = rows[np.all(alike == (layer, first, last), axis=1)]
         nets = tuple(distinct(tracks.net[mine]).tolist())
         yield Referenced(group, layer, mine, nets, _layer(first), _layer(last))
+
+
+def _gaps(ctx: Context, part: Referenced, plane: int) -> tuple[Gap, ...]:
+    between = range(min(part.layer, plane) + 1, max(part.layer, plane))
+    height_mm = ReturnPaths(ctx).height_mm(part.layer, plane)
+    return ReturnPaths(ctx).paths.gaps(part.rows, plane, height_mm, between)
 
 
 def _next_to(ctx: Context, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
