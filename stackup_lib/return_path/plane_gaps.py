@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from enum import StrEnum
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from stackup_lib.core.record import entity, record
 from stackup_lib.kicad.read.items.shapes import arc
 from stackup_lib.return_path.joints import joined_in_copper
 from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, PlaneSections, refuse_untrue_fills
-from stackup_lib.return_path.runs import Run, joined_runs
+from stackup_lib.return_path.runs import Corners, Run, joined_runs
 
 PARALLELS = 8
 """Number of parallels that represent the band under a track, each for an equal part of its return current."""
@@ -120,6 +121,11 @@ class _Pieces:
     lines: PlaneLines
     width_mm: Floats
 
+    @cached_property
+    def corners(self) -> Corners:
+        """Where they meet."""
+        return Corners(self.lines, self.net)
+
 
 class ReturnPath:
     """The planes of one board; each is indexed, and its fills judged, on first use."""
@@ -157,12 +163,13 @@ class ReturnPath:
         if not len(pieces.track):
             return ()
         found = edges.sections(pieces.lines, _parallels(pieces.width_mm, height_mm))
-        runs = _over_void(found)
         covers = [PlaneEdges(self.copper, layer) for layer in between if self.copper.is_filled(layer)]
+        joined = joined_runs(_over_void(found), pieces.lines, pieces.corners, height_mm)
+        runs = [part for run in joined for part in _open_runs(run, pieces, covers, height_mm)]
+        beyond = self._nets_beyond([run for run, _ in runs], plane)
         gaps = [
-            gap
-            for run in joined_runs(runs, pieces.lines, pieces.net, height_mm)
-            for gap in self._open_gaps(run, pieces, (int(layers[0]), plane), covers, height_mm)
+            self._gap(run, pieces, (int(layers[0]), plane), nets, length_mm)
+            for (run, length_mm), nets in zip(runs, beyond, strict=True)
         ]
         return tuple(sorted(gaps, key=lambda gap: (gap.net, -gap.length_mm, gap.x_mm, gap.y_mm)))
 
@@ -224,36 +231,19 @@ class ReturnPath:
             self._edges[layer] = PlaneEdges(self.copper, layer)
         return self._edges[layer]
 
-    def _open_gaps(
-        self, run: Run, pieces: _Pieces, layers: tuple[int, int], covers: list[PlaneEdges], web_mm: float
-    ) -> Iterator[Gap]:
-        """Yield the gap of a run, shorter by what is covered; of one whose middle is, each part that is not.
+    def _nets_beyond(self, runs: list[Run], plane: int) -> Iterator[set[int]]:
+        """Yield the nets of the plane where it is back; those of all runs are looked up together."""
+        at = np.array([place for run in runs for place in run.beyond], dtype=np.complex128)
+        nets = iter(self.copper.net_at(plane, at.real, at.imag).tolist())
+        for run in runs:
+            yield set(islice(nets, len(run.beyond)))
 
-        Such a part lies between the plane and what covers the rest: it ends over void of the plane.
-        """
-        bare = _uncovered(run, pieces.lines, covers)
-        if bare is run:
-            yield self._gap(run, pieces, layers)
-            return
-        if not len(bare.piece):
-            return
-        gap = self._gap(run, pieces, layers)
-        longest = int(np.argmax(run.to_mm - run.from_mm))
-        middle = (run.from_mm[longest] + run.to_mm[longest]) / 2
-        if np.any((bare.piece == run.piece[longest]) & (bare.from_mm <= middle) & (middle <= bare.to_mm)):
-            yield replace(gap, length_mm=float((bare.to_mm - bare.from_mm).sum()))
-            return
-        for part in joined_runs(bare, pieces.lines, pieces.net, web_mm):
-            yield self._gap(part, pieces, layers)
-
-    def _gap(self, run: Run, pieces: _Pieces, layers: tuple[int, int]) -> Gap:
+    def _gap(self, run: Run, pieces: _Pieces, layers: tuple[int, int], nets: set[int], length_mm: float) -> Gap:
         layer, plane = layers
         lines, lengths = pieces.lines, run.to_mm - run.from_mm
         longest = int(np.argmax(lengths))
         line = run.piece[longest]
         middle = lines.start[line] + lines.direction[line] * (run.from_mm + run.to_mm)[longest] / 2
-        beyond = np.array(run.beyond, dtype=np.complex128)
-        nets = {int(n) for n in self.copper.net_at(plane, beyond.real, beyond.imag)} if len(beyond) else set()
         ends = run.ends or ((middle.real, middle.imag),)
         kind, ring_mm = self._kind(run, pieces, layers, nets)
         return Gap(
@@ -262,7 +252,7 @@ class ReturnPath:
             plane=plane,
             kind=kind,
             ring_mm=ring_mm,
-            length_mm=float(lengths.sum()),
+            length_mm=length_mm,
             missing_share=float((run.missing * lengths).sum() / lengths.sum()),
             tracks=tuple(sorted({int(k) for k in pieces.track[run.piece]})),
             x_mm=float(middle.real),
@@ -304,7 +294,7 @@ class ReturnPath:
         return bool(np.all(np.any(near_x & near_y, axis=1)))
 
     def _rings(self, plane: int) -> tuple[Complexes, Floats]:
-        """Return centre and reach of the ring around every hole that goes through a layer."""
+        """Return centre and reach of the ring around every hole that goes through a layer, from left to right."""
         if plane not in self._holes:
             vias, pads = self.board.vias, self.board.pads
             spans = np.flatnonzero((vias.start_layer <= plane) & (vias.end_layer >= plane))
@@ -313,8 +303,26 @@ class ReturnPath:
                 [vias.x_mm[spans] + 1j * vias.y_mm[spans], pads.x_mm[drilled] + 1j * pads.y_mm[drilled]]
             )
             land = np.concatenate([vias.size_mm[spans], np.fmax(pads.size_x_mm[drilled], pads.size_y_mm[drilled])])
-            self._holes[plane] = centre, land / 2 + RING_CLEARANCE_MM
+            order = np.argsort(centre.real)
+            self._holes[plane] = centre[order], land[order] / 2 + RING_CLEARANCE_MM
         return self._holes[plane]
+
+
+def _open_runs(run: Run, pieces: _Pieces, covers: list[PlaneEdges], web_mm: float) -> Iterator[tuple[Run, float]]:
+    """Yield a run with the length of what is not covered; of one whose middle is covered, each part that is not.
+
+    Such a part lies between the plane and what covers the rest: it ends over void of the plane.
+    """
+    bare = _uncovered(run, pieces.lines, covers)
+    if not len(bare.piece):
+        return
+    longest = int(np.argmax(run.to_mm - run.from_mm))
+    middle = (run.from_mm[longest] + run.to_mm[longest]) / 2
+    if np.any((bare.piece == run.piece[longest]) & (bare.from_mm <= middle) & (middle <= bare.to_mm)):
+        yield run, bare.length_mm
+        return
+    for part in joined_runs(bare, pieces.lines, pieces.corners, web_mm):
+        yield part, part.length_mm
 
 
 def _points_on(run: Run, lines: PlaneLines) -> Complexes:
@@ -335,8 +343,13 @@ def _some_at_a_time(points: Complexes, others: int) -> Iterator[Complexes]:
 
 
 def _in_rings(points: Complexes, centre: Complexes, reach_mm: Floats) -> tuple[float, bool]:
-    """Return the reach of the widest hole around all points, 0 for none; and whether each point is within some's."""
-    near = np.flatnonzero(np.abs(centre - points[0]) <= reach_mm + np.abs(points - points[0]).max())
+    """Return the reach of the widest hole around all points, 0 for none; and whether each point is within some's.
+
+    Holes come from left to right.
+    """
+    widest = reach_mm.max(initial=0.0)
+    near = np.arange(*np.searchsorted(centre.real, (points.real.min() - widest, points.real.max() + widest)))
+    near = near[np.abs(centre[near] - points[0]) <= reach_mm[near] + np.abs(points - points[0]).max()]
     alone, is_merged = np.ones(len(near), dtype=np.bool_), True
     for some in _some_at_a_time(points, len(near)):
         is_near = np.abs(some[:, None] - centre[near]) <= reach_mm[near]

@@ -40,6 +40,11 @@ class Run:
     beyond: tuple[complex, ...] = ()
     open_ends: int = 0
 
+    @property
+    def length_mm(self) -> float:
+        """Of all sections together."""
+        return float((self.to_mm - self.from_mm).sum())
+
     @staticmethod
     def merged(piece: Ints, from_mm: Floats, to_mm: Floats, missing: Floats) -> Run:
         """Join rows that touch on one piece; rows come in order of piece and place."""
@@ -68,18 +73,17 @@ class _Sets:
         self.parent[max(self.find(one), self.find(other))] = min(self.find(one), self.find(other))
 
 
-def joined_runs(runs: Run, lines: PlaneLines, nets: Ints, web_mm: float) -> Iterator[Run]:
+def joined_runs(runs: Run, lines: PlaneLines, corners: Corners, web_mm: float) -> Iterator[Run]:
     """Yield what belongs together: sections on one piece, or on pieces that meet, with less than a web between them.
 
     Args:
         runs: in order of piece and place.
         lines: all pieces, those without void too.
-        nets: net of each piece; pieces of different nets never meet.
+        corners: where they meet.
         web_mm: copper between two sections that is shorter than this joins them.
     """
     if not len(runs.piece):
         return
-    corners = _Corners(lines, nets)
     sets, inner = _Sets(len(runs.piece)), set[tuple[int, int]]()
     _join_along(runs, web_mm, sets, inner)
     at_corner: dict[Corner, list[tuple[float, int, int]]] = defaultdict(list)
@@ -112,8 +116,11 @@ def corner_keys(points: Complexes, nets: Ints) -> Ints:
     return np.column_stack([nets, np.round(points.real * 1e4), np.round(points.imag * 1e4)]).astype(np.int64)
 
 
-class _Corners:
-    """Where pieces of one net meet: the corners of a piece, and the (piece, side) that end at a corner."""
+class Corners:
+    """Where pieces of one net meet: the corners of a piece, and the (piece, side) that end at a corner.
+
+    Pieces of different nets never meet.
+    """
 
     def __init__(self, lines: PlaneLines, nets: Ints) -> None:
         ends = lines.start + lines.direction * lines.length_mm
@@ -125,7 +132,7 @@ class _Corners:
                 self.pieces[corner].append((piece, side))
 
 
-def _with_ends(runs: Run, rows: list[int], inner: set[tuple[int, int]], lines: PlaneLines, corners: _Corners) -> Run:
+def _with_ends(runs: Run, rows: list[int], inner: set[tuple[int, int]], lines: PlaneLines, corners: Corners) -> Run:
     ends: list[Place] = []
     beyond: list[complex] = []
     open_ends = 0
