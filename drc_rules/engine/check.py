@@ -23,11 +23,11 @@ from drc_rules.engine.headline import coverage_of, headline_of, not_laid_out
 from drc_rules.engine.missing_inputs import proofs, with_open_values
 from drc_rules.engine.one_clause import LeftOut, Outcome
 from drc_rules.engine.suppressions import accept
-from drc_rules.facts.against_sheet import understated_notes
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides, gather, looked_up, overruled_words, purpose_of, stated_workload
 from drc_rules.facts.declared_nets import with_rails_of
 from drc_rules.facts.declared_parts import part_notes
+from drc_rules.facts.dielectric.against_sheet import understated_notes
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.facts.unread_settings import unread_notes
 from drc_rules.report.model import Report
@@ -140,7 +140,7 @@ def _notes(context: Context, config: Config, profile: Profile | None) -> Iterato
     yield from context.declarations.notes
     yield from unread_notes(context)
     yield from part_notes(context.board, config)
-    yield from understated_notes(one for ply in context.plies if (one := ply.understated))
+    yield from understated_notes(one for ply in context.plies if (one := ply.df.understated))
     yield from role_notes(context)
     yield from bounds_notes(context)
     yield from fill_notes(context)

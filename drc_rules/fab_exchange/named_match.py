@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.requirements.fabs.presets import presets
 from drc_rules.requirements.fabs.stackups.model import NamedSheet, NamedStackup
 from stackup_lib.board.board import Board
@@ -132,7 +132,7 @@ def _dielectric(
     mine: StackupLayer, plies: Sequence[DielectricPly], theirs: Sequence[NamedSheet]
 ) -> tuple[ComparedRow, float]:
     fab_mm, fab_dk = thickness_and_dk([(sheet.thickness_mm, sheet.dk) for sheet in theirs])
-    board_mm, board_dk = thickness_and_dk([(ply.thickness.value, ply.dk_at(DK_GHZ).value) for ply in plies])
+    board_mm, board_dk = thickness_and_dk([(ply.thickness.value, ply.dk.at(DK_GHZ).value) for ply in plies])
     fab_kind = "core" if any(sheet.kind == "core" for sheet in theirs) else "prepreg"
     board_material = " + ".join(dict.fromkeys(ply.stated for ply in plies if ply.stated))
     fab_material = " + ".join(dict.fromkeys(sheet.material for sheet in theirs))

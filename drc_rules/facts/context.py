@@ -14,9 +14,9 @@ import numpy as np
 from drc_rules.facts.board_process import BoardProcess
 from drc_rules.facts.declared import Declarations, Purpose
 from drc_rules.facts.declared_nets import without_nets
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.plies import resolve_plies
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.net_interfaces import Assignment
-from drc_rules.facts.plies import resolve_plies
 from drc_rules.facts.results import Kept, Key, Results
 from drc_rules.facts.row_faults import copper_fault
 from drc_rules.facts.used import Used

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.nets.high_speed_layers import HighSpeedLayer, fast_layers_of_clause
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.requirements.clauses import Clause
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.board_process import declared_finish
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.layer_roles import LayerRole, LayerUse
 from stackup_lib.core.facts import MissingFact
@@ -117,9 +117,9 @@ def _dielectric(plies: list[DielectricPly]) -> CandidateRow:
         laminate=laminate.family,
         construction=first.stated,
         plies=len(plies),
-        dk=first.dk_at(DK_GHZ).need(),
+        dk=first.dk.at(DK_GHZ).need(),
         dk_ghz=DK_GHZ,
-        df=first.df_at(DF_GHZ).value,
+        df=first.df.at(DF_GHZ).value,
         df_ghz=DF_GHZ,
         source=first.laminate.source,
     )
@@ -135,5 +135,5 @@ def _unknown(plies: list[DielectricPly]) -> CandidateRow:
         laminate=first.laminate.value.family if first.laminate.value else "",
         construction=" + ".join(dict.fromkeys(ply.stated for ply in plies)),
         plies=len(plies),
-        dk=first.dk_at(DK_GHZ).value,
+        dk=first.dk.at(DK_GHZ).value,
     )

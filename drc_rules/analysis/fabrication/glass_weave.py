@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.requirements.data_files import read_model
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.board.board import Floats, Ints

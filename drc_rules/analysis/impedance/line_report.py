@@ -140,7 +140,7 @@ def line_report(
                 kind=sheet.kind,
                 thickness_mm=sheet.thickness_mm,
                 dk=sheet.dk,
-                dk_source=ply.dk_at(DK_GHZ).source,
+                dk_source=ply.dk.at(DK_GHZ).source,
                 material=ply.stated,
             )
             for ply, sheet in zip(where.plies, where.site.sheets, strict=True)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from drc_rules.facts.board_process import ASSUMED_DK, MASK_ROW
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import mask_fault
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import ConfigError, did_you_mean
@@ -145,7 +145,7 @@ def _rows(ctx: Context, index: int, until: int) -> list[BuildupRow]:
 
 def _row(ctx: Context, ply: DielectricPly) -> BuildupRow:
     kind: Literal["core", "prepreg"] = "core" if ply.kind is LayerKind.CORE else "prepreg"
-    dk = ctx.need(ply.dk_at(DK_GHZ))
+    dk = ctx.need(ply.dk.at(DK_GHZ))
     thickness = ctx.need(ply.thickness)
     return BuildupRow(name=ply.row, kind=kind, thickness_mm=thickness, dk=dk, label=ply.label)
 

@@ -183,7 +183,7 @@ class Lines:
         line, where = self.solved(index, width, gap, references), self.site(index, references)
         materials = self._materials(where, frequency_ghz, foil)[1]
         if df_factor != 1.0:
-            dfs = (df_factor * self.ctx.need(ply.df_at(frequency_ghz)) for ply in where.plies)
+            dfs = (df_factor * self.ctx.need(ply.df.at(frequency_ghz)) for ply in where.plies)
             sheets = (
                 laminate_model((), sheet.dk, DK_GHZ, df, frequency_ghz)
                 for sheet, df in zip(where.site.sheets, dfs, strict=True)
@@ -280,8 +280,8 @@ def _uncertainties(_ctx: Context) -> Uncertainties:
 def _models(ctx: Context, label: str, dk: float, frequency_ghz: float) -> Models:
     """Return the least lossy, the nominal and the lossiest permittivity that a ply may have, by its label."""
     ply = next(one for one in ctx.plies if one.label == label)
-    df = ctx.need(ply.df_at(frequency_ghz))
-    return permittivity_range(ctx.get(_samples, label), dk, df, ply.df_spread_at(frequency_ghz), frequency_ghz)
+    df = ctx.need(ply.df.at(frequency_ghz))
+    return permittivity_range(ctx.get(_samples, label), dk, df, ply.df.spread_at(frequency_ghz), frequency_ghz)
 
 
 def _samples(ctx: Context, label: str) -> tuple[DielectricSample, ...]:

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from drc_rules.analysis.lines.sites import BoardSite
 from drc_rules.facts.board_process import BoardProcess, MaskNumbers
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record, workpiece

@@ -237,7 +237,7 @@ class HoleLosses:
 
     def _dk(self, frequency_ghz: float) -> float:
         """Mean Dk of the board by thickness: the via's impedance is not known well enough for more."""
-        rows = [(self.ctx.need(p.dk_at(frequency_ghz)), self.ctx.need(p.thickness)) for p in self.ctx.known_plies()]
+        rows = [(self.ctx.need(p.dk.at(frequency_ghz)), self.ctx.need(p.thickness)) for p in self.ctx.known_plies()]
         return sum(dk * mm for dk, mm in rows) / sum(mm for _, mm in rows)
 
 

@@ -316,14 +316,14 @@ def _loss_at(ctx: Context, key: LineKey, frequency_ghz: float) -> LossAt:
 
 
 def _adjacent_df(ctx: Context, index: int, references: References | None, at_ghz: float) -> float | None:
-    facts = [ply.df_at(at_ghz) for ply in Lines(ctx).site(index, references).plies]
+    facts = [ply.df.at(at_ghz) for ply in Lines(ctx).site(index, references).plies]
     values = [fact.value for fact in facts if fact.known and fact.value is not None]
     return max(values) if values and len(values) == len(facts) else None
 
 
 def _df_sure(ctx: Context, index: int, references: References | None, frequency_ghz: float) -> Confidence:
     plies = Lines(ctx).site(index, references).plies
-    return least(Confidence.HIGH, *(ply.df_at(frequency_ghz).confidence for ply in plies))
+    return least(Confidence.HIGH, *(ply.df.at(frequency_ghz).confidence for ply in plies))
 
 
 def _of_chokes(chokes: ChokesOnLink) -> Iterator[str]:

@@ -8,7 +8,7 @@ from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.link_loss import LinkLoss, LossSection
 from drc_rules.analysis.loss.loss_shares import DECLARED_PARTS, MARGIN, Share, declaration_lines
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.settings.config import InterfaceDeclaration
 from stackup_lib.core.record import record
 from stackup_lib.materials import find_foil
@@ -62,7 +62,7 @@ def df_lines(ctx: Context, link: LinkLoss) -> tuple[str, ...]:
     """Return the lines that declare each Df next to a link that is not declared for its Nyquist frequency."""
     ghz = link.interface.nyquist_ghz or 0.0
     plies = (ply for s in link.sections for ply in _open_plies(ctx, link, s))
-    return tuple(dict.fromkeys(ply.how_to_declare_df(ghz) for ply in plies))
+    return tuple(dict.fromkeys(ply.df.how_to_declare(ghz) for ply in plies))
 
 
 def _df(ctx: Context, link: LinkLoss) -> OpenInput | None:
@@ -74,7 +74,7 @@ def _open_plies(ctx: Context, link: LinkLoss, section: LossSection) -> Iterator[
     layer, _, _, references = section.key
     ghz = link.interface.nyquist_ghz or 0.0
     for ply in Lines(ctx).site(layer, references).plies:
-        if not ply.is_df_declared_at(ghz):
+        if not ply.df.is_declared_at(ghz):
             yield ply
 
 

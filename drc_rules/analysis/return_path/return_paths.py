@@ -208,7 +208,7 @@ class ReturnPaths:
         """Return the Dk between a layer and a plane, the mean by thickness; `USUAL_DK` where one is not known."""
         first, last = sorted((layer, plane))
         plies = [ply for ply in self.ctx.plies if first <= ply.above and ply.below <= last]
-        facts = [(ply.dk_at(1.0).value, ply.thickness.value) for ply in plies]
+        facts = [(ply.dk.at(1.0).value, ply.thickness.value) for ply in plies]
         known = [(dk, thickness) for dk, thickness in facts if dk is not None and thickness]
         if not facts or len(known) < len(facts):
             return USUAL_DK

@@ -9,7 +9,7 @@ import numpy as np
 
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, fast_layers
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.report.stackup_rows import (
     Carried,
     DrilledBack,
@@ -108,14 +108,14 @@ def _ply_row(ply: DielectricPly) -> StackupRow:
     return StackupRow(
         name=ply.label,
         kind=ply.kind,
-        thickness_mm=ply.ply.thickness_mm,
+        thickness_mm=ply.in_file.thickness_mm,
         material=ply.stated,
         material_origin=ply.origin if ply.stated else Origin.UNKNOWN,
         laminate=laminate.value.family if laminate.known and laminate.value else None,
         loss_class=loss_class.value.value if loss_class.known and loss_class.value else None,
-        dk_stated=ply.ply.dk,
-        df_stated=ply.ply.df,
-        df_10ghz=_figure(ply.df_at(REFERENCE_GHZ)),
+        dk_stated=ply.in_file.dk,
+        df_stated=ply.in_file.df,
+        df_10ghz=_figure(ply.df.at(REFERENCE_GHZ)),
     )
 
 

@@ -274,7 +274,7 @@ def _dk_along(ctx: Context, stub: Stub, frequency_ghz: float) -> Interval:
     """Dk along a stub: lowest, mean by thickness, and highest of its plies."""
     first, last = sorted((stub.first, stub.side))
     plies = [ply for ply in ctx.known_plies() if first <= ply.above and ply.below <= last]
-    rows = [(ctx.need(ply.dk_at(frequency_ghz)), ctx.need(ply.thickness)) for ply in plies]
+    rows = [(ctx.need(ply.dk.at(frequency_ghz)), ctx.need(ply.thickness)) for ply in plies]
     if not rows:
         raise MissingFact("the dielectrics along the stub", DECLARE_STACKUP)
     total = sum(thickness for _, thickness in rows)

@@ -57,13 +57,13 @@ def mean_dk(ctx: Context, frequency_ghz: float) -> float:
 
 def mean_df(ctx: Context, frequency_ghz: float) -> float:
     """Return the mean Df of the board by thickness over the plies that have one; 0 where none has."""
-    rows = [(ply.df_at(frequency_ghz).value, ply.thickness.value) for ply in ctx.plies]
+    rows = [(ply.df.at(frequency_ghz).value, ply.thickness.value) for ply in ctx.plies]
     return _mean([(df, mm) for df, mm in rows if df is not None and mm]) or 0.0
 
 
 def _known_dk(ctx: Context, frequency_ghz: float) -> list[tuple[int, float, float]]:
     """Layer above, Dk and thickness of each ply that has both."""
-    rows = [(ply.above, ply.dk_at(frequency_ghz).value, ply.thickness.value) for ply in ctx.plies]
+    rows = [(ply.above, ply.dk.at(frequency_ghz).value, ply.thickness.value) for ply in ctx.plies]
     return [(above, dk, mm) for above, dk, mm in rows if dk is not None and mm]
 
 

@@ -10,7 +10,7 @@ from pydantic import computed_field
 from drc_rules.fab_exchange.answer.stackup_text import FabRow, FabStackup
 from drc_rules.fab_exchange.comparison.align import Aligned, RowGroup, align
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.settings.config import Config, DielectricDeclaration
 from stackup_lib.board.board import Board, LayerKind
 from stackup_lib.board.planned import PlannedRow, planned_from
@@ -203,7 +203,9 @@ def _compare(
             same = kinds == {row.kind.value}
             figures.append(_said("type", row.kind.value, " + ".join(sorted(kinds)), accept=same))
     stale = bool(plies) and plies[0].declarations.stale
-    stated = [(p.ply.material or "") if stale else p.stated for p in plies] or [ply.material or "" for ply in row.plies]
+    stated = [(p.in_file.material or "") if stale else p.stated for p in plies] or [
+        ply.material or "" for ply in row.plies
+    ]
     figures += _material(stated, [one.material for one in fab if one.material])
     figures += _permittivity(row, plies, fab)
     figures += _glass_transition(plies, fab)
@@ -342,7 +344,7 @@ def _permittivity(row: PlannedRow, plies: Sequence[DielectricPly], fab: Sequence
     """Dk in series over the sheets; Df where both state one: at the table's frequency, where its title names one."""
     found: list[Compared] = []
     theirs = _in_series([(one.thickness_mm, one.dk) for one in fab])
-    ours = _in_series([(p.ply.thickness_mm, _dk(p)) for p in plies])
+    ours = _in_series([(p.in_file.thickness_mm, _dk(p)) for p in plies])
     if not plies:
         ours = row.plies[0].dk
     if theirs is not None and ours is not None:
@@ -361,7 +363,7 @@ def _loss(row: PlannedRow, plies: Sequence[DielectricPly], df: float, at_ghz: fl
     own, stated = {ply.df for ply in row.plies}, None
     if len(own) == 1:
         stated = own.pop()
-    at = {ply.df_at(at_ghz).value for ply in plies} if at_ghz else set()
+    at = {ply.df.at(at_ghz).value for ply in plies} if at_ghz else set()
     known = at.pop() if len(at) == 1 else None
     if known is not None:
         same = round(known, _decimals(df)) == df or stated == df
@@ -382,7 +384,7 @@ def _decimals(df: float) -> int:
 
 def _dk(ply: DielectricPly) -> float | None:
     declared = None if ply.declarations.stale else ply.declaration.dk
-    return ply.ply.dk if declared is None else declared
+    return ply.in_file.dk if declared is None else declared
 
 
 def _in_series(sheets: Sequence[tuple[float | None, float | None]]) -> float | None:

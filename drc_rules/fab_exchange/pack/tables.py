@@ -13,7 +13,7 @@ from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
 from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import is_plated
 from drc_rules.report.stackup_rows import StackupView
 from stackup_lib.board.board import LayerKind
@@ -97,7 +97,7 @@ def _sheets_mm(ctx: Context) -> Iterator[float | None]:
     for ply in ctx.plies:
         if ply.row != row:
             row, so_far_mm = ply.row, 0.0
-        thickness_mm = ply.ply.thickness_mm
+        thickness_mm = ply.in_file.thickness_mm
         if thickness_mm is None:
             yield None
             continue
@@ -108,9 +108,9 @@ def _sheets_mm(ctx: Context) -> Iterator[float | None]:
 
 def _dielectric(ply: DielectricPly, thickness_mm: float | None) -> tuple[str, ...]:
     said, stale = ply.declaration, ply.declarations.stale
-    dk = said.dk if said.dk is not None and not stale else ply.ply.dk
+    dk = said.dk if said.dk is not None and not stale else ply.in_file.dk
     declares = said.df is not None and not stale
-    df = said.df if declares else ply.ply.df
+    df = said.df if declares else ply.in_file.df
     at = said.at_ghz if declares else None
     material = NOT_STATED if not ply.stated or (ply.is_declared and stale) else ply.stated
     frequency = figure(at) if df is not None else ""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from drc_rules.analysis.loss.df_limit import meets
-from drc_rules.facts.against_sheet import MOST_DF_SHARE
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import CLASS_AT_GHZ, UNTOUCHED_DF, DielectricPly
+from drc_rules.facts.dielectric.against_sheet import MOST_DF_SHARE
+from drc_rules.facts.dielectric.loss_class import CLASS_AT_GHZ
+from drc_rules.facts.dielectric.ply import DielectricPly
+from drc_rules.facts.dielectric.ply_df import UNTOUCHED_DF
 from drc_rules.requirements.clauses import Clause, Severity
 from stackup_lib.core.facts import Fact, Origin
 from stackup_lib.materials import CLASS_BORDER, catalogue
@@ -34,7 +36,7 @@ def named_no_better(ply: DielectricPly, clause: Clause, at_ghz: float) -> str:
     The row accepts its Df with the name, so it accepts as much of a laminate that it does not name. Of a laminate the
     typical Df counts as that of the named one does, unless the ply's is declared.
     """
-    fact, laminate = ply.df_at(at_ghz), ply.laminate.value
+    fact, laminate = ply.df.at(at_ghz), ply.laminate.value
     if fact.value is None or _is_beyond_its_name(ply):
         return ""
     typical = laminate.df_at(at_ghz).value if laminate is not None and fact.origin is Origin.CATALOGUE else None
@@ -46,7 +48,7 @@ def named_no_better(ply: DielectricPly, clause: Clause, at_ghz: float) -> str:
 
 def bare_df_above(ply: DielectricPly, limit: float, at_ghz: float = CLASS_AT_GHZ) -> float | None:
     """Return a Df stated without a frequency that is clearly above a limit, and above what the laminate has there."""
-    df, own = ply.bare_df, _highest_of_name(ply, at_ghz) or 0.0
+    df, own = ply.df.bare, _highest_of_name(ply, at_ghz) or 0.0
     return df if df is not None and df >= CLEARLY_ABOVE * max(limit, own) else None
 
 
@@ -55,17 +57,17 @@ def sheet_above_too(ply: DielectricPly, clause: Clause, at_ghz: float) -> Fact[f
 
     Too high is above the limit and above the Df of every laminate that the clause's row names.
     """
-    sheet = ply.sheet_df_at(at_ghz, f"Df of {ply.label} at {at_ghz:g} GHz by its data sheet")
-    if ply.df_fault is None or ply.stated_df is None or sheet.value is None:
+    sheet = ply.df.sheet_at(at_ghz, f"Df of {ply.label} at {at_ghz:g} GHz by its data sheet")
+    if ply.df.fault is None or ply.df.stated is None or sheet.value is None:
         return None
     named = (catalogue().find(name).df_at(at_ghz).value for name in clause.limit.named)
     accepted = max([clause.limit.max or 0.0, *(df for df in named if df is not None)])
-    return None if meets(min(sheet.value, ply.stated_df), accepted) else sheet
+    return None if meets(min(sheet.value, ply.df.stated), accepted) else sheet
 
 
 def note_of_untouched(ply: DielectricPly) -> str:
     """Return what a finding says of KiCad's own Df in the row, "" where there is none."""
-    if not ply.trusted or ply.is_declared or not ply.has_untouched_df:
+    if not ply.trusted or ply.is_declared or not ply.df.is_untouched:
         return ""
     return f". The loss tangent of {UNTOUCHED_DF:g} in the board file is KiCad's default and is ignored"
 

@@ -31,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.facts.against_sheet import dk_allowance_pct, is_dk_of, sheet_dk
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.against_sheet import dk_allowance_pct, is_dk_of, sheet_dk
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import dk_is_possible
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
@@ -43,7 +43,7 @@ from stackup_lib.core.facts import MissingFact
 
 
 def _with_dk(ctx: Context, clause: Clause) -> list[DielectricPly]:
-    return [ply for ply in every_ply(ctx, clause) if ply.stated_dk is not None]
+    return [ply for ply in every_ply(ctx, clause) if ply.dk.stated is not None]
 
 
 FORMULA = """
@@ -59,9 +59,9 @@ a: allowance, 0 for the common range of FR-4 [%]
 @rule("MAT005", kinds=("dk_plausible",), over=_with_dk, formula=FORMULA)
 def implausible_dk(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply whose Dk is outside the laminate's range."""
-    dk = ply.stated_dk or 0.0
-    if not dk_is_possible(dk) and ply.dk_fault is not None:  # impossible-dk reports it
-        raise ply.dk_fault
+    dk = ply.dk.stated or 0.0
+    if not dk_is_possible(dk) and ply.dk.fault is not None:  # impossible-dk reports it
+        raise ply.dk.fault
     laminate = ctx.need(ply.laminate)
     sheets, allowance = sheet_dk(laminate), dk_allowance_pct(laminate)
     if not sheets.known:
@@ -85,9 +85,9 @@ def implausible_dk(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterato
 
 
 def _consequence(ply: DielectricPly) -> str:
-    if ply.is_dk_of_former_material:
+    if ply.dk.is_of_former_material:
         return "lines next to this row are solved with the data sheet's, the board file still says another"
-    return "every controlled line shifts" if ply.dk_fault is None else "lines next to this row are not judged"
+    return "every controlled line shifts" if ply.dk.fault is None else "lines next to this row are not judged"
 
 
 def _name_it(ply: DielectricPly) -> str:

@@ -44,7 +44,7 @@ from dataclasses import replace
 from drc_rules.analysis.loss.df_limit import ALLOWANCE_PCT, is_above, meets
 from drc_rules.analysis.loss.loss_needs import physics_except_df
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import (
@@ -78,18 +78,18 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterat
     """Yield one finding per ply above the limit, or a remark for one that meets it by name or by the allowance only."""
     limit, at_ghz = clause.limit.max or 0.0, clause.limit.at_ghz or 10.0
     ply = fast.ply
-    fact, named, bare = ply.df_at_least(at_ghz), is_named(ctx, ply, clause), bare_df_above(ply, limit, at_ghz)
-    above, bound = fact.value is not None and not meets(fact.value, limit), ply.df_bound_at(at_ghz)
+    fact, named, bare = ply.df.at_least(at_ghz), is_named(ctx, ply, clause), bare_df_above(ply, limit, at_ghz)
+    above, bound = fact.value is not None and not meets(fact.value, limit), ply.df.bound_at(at_ghz)
     no_better = named_no_better(ply, clause, at_ghz) if above and bound != "least" and not named else ""
     if not named and (sheet := sheet_above_too(ply, clause, at_ghz)) is not None:
         df = ctx.need(sheet)
         _show(ctx, clause, fast, df)
-        what = f"Df {df:.4f} at {at_ghz:g} GHz by its data sheet ({ply.stated_df:g} is stated)"
+        what = f"Df {df:.4f} at {at_ghz:g} GHz by its data sheet ({ply.df.stated:g} is stated)"
         yield _finding(ctx, clause, fast, df, what)
     elif bare is not None and (named or no_better or not (fact.known and above)):
         ctx.rests_on(Confidence.LOW)
         _show(ctx, clause, fast, bare)
-        what = f"Df {bare:g} (stated {ply.bare_df_place}, without a frequency)"
+        what = f"Df {bare:g} (stated {ply.df.bare_place}, without a frequency)"
         yield replace(_finding(ctx, clause, fast, bare, what), severity=severity_of_bare(ply, bare, at_ghz))
     elif named:
         # The name decides; the Df is only shown, so the verdict does not rest on it.
@@ -97,9 +97,9 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterat
             yield _by_name(clause, fast, fact.value, at_ghz)
     elif fact.known and bound == ("most" if above else "least") and not no_better:
         what = f"Df of {ply.label} at {at_ghz:g} GHz (at {bound} {fact.value:g} by the one declared)"
-        ctx.need(unknown(what, ply.how_to_declare_df(at_ghz)))
+        ctx.need(unknown(what, ply.df.how_to_declare(at_ghz)))
     else:
-        most = ply.df_at_most(at_ghz)
+        most = ply.df.at_most(at_ghz)
         df = ctx.need(most if most.value is not None and meets(most.value, limit) else fact)
         what = f"Df {f'at {bound} ' if bound else ''}{df:.4f} at {at_ghz:g} GHz"
         if not no_better:  # else a name decides, and not the limit
@@ -138,7 +138,7 @@ def _finding(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float, what: 
 def _by_name(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float) -> DraftFinding:
     ply = fast.ply
     nyquist = fast.layers[0].interface.nyquist_ghz
-    at_nyquist = ply.df_at(nyquist) if nyquist else None
+    at_nyquist = ply.df.at(nyquist) if nyquist else None
     further = f", {at_nyquist.need():.4f} at {nyquist:g} GHz" if at_nyquist and at_nyquist.known else ""
     return DraftFinding(
         title=f"{ply.label} ({_material(ply)}) meets the requirement by name: Df {df:.4f} at {at_ghz:g} GHz{further}",

@@ -32,7 +32,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
+from drc_rules.facts.dielectric.ply_tg import tg_contradiction
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -82,7 +83,7 @@ def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFi
 
 def _contradiction(ctx: Context, ply: DielectricPly) -> DraftFinding | None:
     """Return what to say of the first ply of a laminate whose sheet and the board's declaration differ."""
-    both, laminate = ply.tg_contradiction, ply.laminate.value
+    both, laminate = tg_contradiction(ply), ply.laminate.value
     if both is None or next(p for p in ctx.known_plies() if p.laminate.value is laminate) is not ply:
         return None
     (declared, sheet), counted = both, ctx.need(ply.tg)

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import CLEARLY_ABOVE, bare_df_above, is_named, note_of_untouched, severity_of_bare
@@ -58,7 +58,7 @@ def wrong_laminate_class(ctx: Context, clause: Clause, fast: HighSpeedPly) -> It
             yield _finding(fast, wanted, found.need(), _why_so(ply))
     elif bare is not None:
         ctx.rests_on(Confidence.LOW)
-        stated = f" at best, by the Df of {bare:g} stated {ply.bare_df_place}, without a frequency"
+        stated = f" at best, by the Df of {bare:g} stated {ply.df.bare_place}, without a frequency"
         draft = _finding(fast, wanted, loss_class_from_df(bare / CLEARLY_ABOVE), stated)
         yield replace(draft, severity=severity_of_bare(ply, bare))
     elif not named:

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.loss.laminate_demand import materials_for
 from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause

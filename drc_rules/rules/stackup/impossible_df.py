@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import df_is_possible, limit_of
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
@@ -45,7 +45,7 @@ from stackup_lib.core.facts import MissingFact
 def _stated(ctx: Context, _clause: Clause) -> list[DielectricPly]:
     if not ctx.plies:
         raise MissingFact("the stackup", DECLARE_STACKUP)
-    return [ply for ply in ctx.plies if ply.stated_df]
+    return [ply for ply in ctx.plies if ply.df.stated]
 
 
 FORMULA = """
@@ -60,7 +60,7 @@ Df_max: highest of any laminate
 @rule("STK013", kinds=("df_possible",), over=_stated, formula=FORMULA)
 def impossible_df(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per loss tangent outside the range."""
-    limit, df = limit_of("df_possible"), ply.stated_df or 0.0
+    limit, df = limit_of("df_possible"), ply.df.stated or 0.0
     low, high = limit.min or 0.0, limit.max or 0.0
     ctx.shows(ply.label, Df=df, Df_min=low, Df_max=high)
     if df_is_possible(df):

@@ -54,7 +54,7 @@ def _stated(ctx: Context, _clause: Clause) -> list[StatedDk]:
         raise MissingFact("the stackup", DECLARE_STACKUP)
     stackup = ctx.board.stackup if not ctx.is_default_stackup else None
     masks = [row for row in (stackup.layers if stackup else ()) if row.kind is LayerKind.MASK]
-    found = [StatedDk(ply.row, ply.label, dk, ply.how_to_correct("dk")) for ply in ctx.plies if (dk := ply.stated_dk)]
+    found = [StatedDk(ply.row, ply.label, dk, ply.how_to_correct("dk")) for ply in ctx.plies if (dk := ply.dk.stated)]
     found += [StatedDk(m.name, m.name, dk, correct(m.name, "Epsilon R")) for m in masks if (dk := m.plies[0].dk)]
     return found
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import correct
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause

@@ -116,5 +116,5 @@ def _who_states(row: StackupLayer, without: set[int]) -> str:
 
 def _lacks_dk(ctx: Context, row: StackupLayer) -> bool:
     """Tell whether any ply of a row has no Dk: none in the file, none declared, none in the catalogue."""
-    plies = [ply for ply in ctx.plies if ply.row == row.name and ply.dk_fault is None]
-    return any(not ply.dk_at(DK_AT_GHZ).known for ply in plies)
+    plies = [ply for ply in ctx.plies if ply.row == row.name and ply.dk.fault is None]
+    return any(not ply.dk.at(DK_AT_GHZ).known for ply in plies)

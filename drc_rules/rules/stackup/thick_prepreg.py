@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import correct, limit_of, sheet_is_possible
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
@@ -43,7 +43,7 @@ def _sheets(ctx: Context, _clause: Clause) -> list[DielectricPly]:
     ctx.stackup()
     if all(ply.kind is LayerKind.PREPREG for ply in ctx.plies):
         return []
-    return [ply for ply in ctx.plies if ply.kind is LayerKind.PREPREG and ply.ply.thickness_mm]
+    return [ply for ply in ctx.plies if ply.kind is LayerKind.PREPREG and ply.in_file.thickness_mm]
 
 
 FORMULA = """
@@ -57,7 +57,7 @@ h_max: maximum of a sheet [mm]
 @rule("STK015", kinds=("prepreg_sheet",), over=_sheets, formula=FORMULA)
 def thick_prepreg(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per sheet above the limit."""
-    most, thickness = limit_of("prepreg_sheet").max or 0.0, ply.ply.thickness_mm or 0.0
+    most, thickness = limit_of("prepreg_sheet").max or 0.0, ply.in_file.thickness_mm or 0.0
     ctx.shows(ply.label, h=thickness, h_max=most)
     if sheet_is_possible(thickness):
         return

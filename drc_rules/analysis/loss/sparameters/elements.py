@@ -168,7 +168,7 @@ class ElementChains:
     def _dk_df(self) -> tuple[float, float]:
         """Mean Dk and Df of the board by thickness, over the plies that have one: a via is not known well enough."""
         plies = [(self.ctx.need(ply.thickness), ply) for ply in self.ctx.known_plies()]
-        rows = [(mm, self.ctx.need(ply.dk_at(self.anchor_ghz)), ply.df_at(self.anchor_ghz).value) for mm, ply in plies]
+        rows = [(mm, self.ctx.need(ply.dk.at(self.anchor_ghz)), ply.df.at(self.anchor_ghz).value) for mm, ply in plies]
         known = [(mm, df) for mm, _, df in rows if df is not None]
         df = sum(mm * df for mm, df in known) / sum(mm for mm, _ in known) if known else 0.0
         return sum(mm * dk for mm, dk, _ in rows) / sum(mm for mm, _, _ in rows), df

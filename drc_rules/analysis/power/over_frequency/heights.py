@@ -46,9 +46,9 @@ def layer_heights(ctx: Context) -> LayerHeights:
         if not plies:
             raise MissingFact(f"the dielectric under {ctx.board.copper_layers[layer].name}", DECLARE_STACKUP)
         thick = [ctx.need(ply.thickness) for ply in plies]
-        dk = [ctx.need(ply.dk_at(DK_GHZ)) for ply in plies]
+        dk = [ctx.need(ply.dk.at(DK_GHZ)) for ply in plies]
         gaps.append(sum(thick))
         dks.append(sum(thick) / sum(one / over for one, over in zip(thick, dk, strict=True)))
-        dfs.append(max(ply.df_at(DK_GHZ).value or ply.stated_df or USUAL_DF for ply in plies))
+        dfs.append(max(ply.df.at(DK_GHZ).value or ply.df.stated or USUAL_DF for ply in plies))
     copper = tuple(ctx.need(ctx.copper_thickness_mm(layer)) for layer in range(ctx.board.layer_count))
     return LayerHeights(tuple(gaps), tuple(dks), tuple(dfs), copper)

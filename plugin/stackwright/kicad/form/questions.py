@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from drc_rules.engine.check import CheckUp
 from drc_rules.facts.context import Context
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config, Declared

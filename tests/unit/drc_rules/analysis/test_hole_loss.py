@@ -86,7 +86,7 @@ def test_a_barrel_that_ends_far_from_the_only_plane_is_a_line_of_another_impedan
     link = only(ctx)
     (group,) = ctx.get(grouped_stubs)
     dielectric_mm = [0.1, 1.2, 0.1]
-    of_board = sum(p.dk_at(16).need() * mm for p, mm in zip(ctx.plies, dielectric_mm, strict=True)) / sum(dielectric_mm)
+    of_board = sum(p.dk.at(16).need() * mm for p, mm in zip(ctx.plies, dielectric_mm, strict=True)) / sum(dielectric_mm)
     dk = Interval(low=of_board, nominal=of_board, high=of_board)
     length_mm = 0.035 + 0.1 + 0.015 + 1.2 + 0.015 + 0.1 + 0.035
 

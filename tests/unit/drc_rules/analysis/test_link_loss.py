@@ -79,7 +79,7 @@ def test_dielectric_loss_is_that_of_the_closed_form(tmp_path: Path) -> None:
 
     layer, width_mm, gap_mm, references = link.sections[0].key
     eps_eff = Lines(ctx).solved(layer, width_mm, gap_mm, references).eps_eff
-    df = ctx.plies[0].df_at(16).need()
+    df = ctx.plies[0].df.at(16).need()
     share = (1 - 1 / eps_eff) / (1 - 1 / 3.4)
     by_hand = 20 / math.log(10) * math.pi * 16 * math.sqrt(eps_eff) / 299.792458 * share * df
     assert link.length_mm == pytest.approx(100)
@@ -272,8 +272,8 @@ def test_a_glass_style_may_have_any_of_its_resin_contents(tmp_path: Path) -> Non
     """At 10 GHz the maker tabulates 370HR on 1080 glass with Df 0.025 (61 % resin) to 0.030."""
     ply = context(tmp_path, stackup=FR4.replace("2116", "1080")).plies[0]
 
-    assert ply.df_at(10).need() == pytest.approx(0.030)
-    assert ply.df_spread_at(10) == pytest.approx((0.025, 0.030))
+    assert ply.df.at(10).need() == pytest.approx(0.030)
+    assert ply.df.spread_at(10) == pytest.approx((0.025, 0.030))
 
 
 def test_a_long_branch_leaves_a_doubt(tmp_path: Path) -> None:

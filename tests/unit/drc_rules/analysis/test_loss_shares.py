@@ -243,7 +243,7 @@ def test_the_highest_df_beside_a_line_is_told_and_none_where_one_is_not_known(tm
         for name, stackup in (("mixed", mixed), ("open", mixed.replace("R-5775(N)", "Unobtainium")))
     )
     link = only_link(ctx)
-    fr4, megtron = ctx.plies[0].df_at(16).need(), ctx.plies[1].df_at(16).need()
+    fr4, megtron = ctx.plies[0].df.at(16).need(), ctx.plies[1].df.at(16).need()
     assert fr4 > 2 * megtron
     assert LinkLosses(ctx).adjacent_df(link, 16) == fr4
     assert LinkLosses(unknown).adjacent_df(link, 16) is None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board, prepare
-from drc_rules.facts.against_sheet import LEAST_DF_SHARE
 from drc_rules.facts.declared import Overrides
+from drc_rules.facts.dielectric.against_sheet import LEAST_DF_SHARE
 from drc_rules.settings.config import parse_config
 from stackup_lib.materials import catalogue
 from tests.support.mini import mini_board
@@ -111,7 +111,7 @@ def test_no_class_follows_from_a_df_that_no_laminate_has(tmp_path: Path) -> None
 
     ply = prepare(board, declared, Overrides())[0].plies[0]
 
-    assert not ply.loss_class.known and not ply.df_at(10).known
+    assert not ply.loss_class.known and not ply.df.at(10).known
 
 
 def test_the_share_leaves_room_for_every_tabulated_construction() -> None:
@@ -146,7 +146,7 @@ def test_a_dk_counts_where_it_may_be_the_named_products(
     board = mini_board(tmp_path, tomllib.loads(BOARD.format(material=material, stated=stated)))
     ply = prepare(board, parse_config(DECLARED + declared if declared else ""), Overrides())[0].plies[0]
 
-    found = ply.dk_at(10.0).value
+    found = ply.dk.at(10.0).value
 
-    assert found == (ply.catalogue_dk_at(10.0).value if dk == "sheet" else dk)
+    assert found == (ply.dk.catalogue_at(10.0).value if dk == "sheet" else dk)
     assert dk != "sheet" or (found is not None and 3.0 < found < 3.6)

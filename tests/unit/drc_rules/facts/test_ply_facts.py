@@ -11,7 +11,7 @@ import pytest
 from drc_rules.engine.check import check_board, prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import Confidence, Origin
@@ -53,7 +53,7 @@ def test_a_declared_df_counts_up_to_four_fifths_of_either_frequency(
     assert ply.match is not None
     sheet = ply.match.df_at(ghz).value
 
-    found = ply.df_at(ghz)
+    found = ply.df.at(ghz)
 
     assert sheet is not None and sheet != 0.016
     assert found.value == (0.016 if counts else sheet)
@@ -64,9 +64,9 @@ def test_a_df_declared_at_a_lower_frequency_is_the_least_it_can_be(tmp_path: Pat
     """0.15 at 1 GHz is worse than any sheet at 10 GHz and stands there, unsure; without a frequency it is nothing."""
     (tmp_path / "bare").mkdir()
     (tmp_path / "plain").mkdir()
-    worse = core(tmp_path, "df = 0.15\nat_ghz = 1\n").df_at(10)
-    bare = core(tmp_path / "bare", "df = 0.15\n").df_at(10)
-    plain = core(tmp_path / "plain").df_at(10)
+    worse = core(tmp_path, "df = 0.15\nat_ghz = 1\n").df.at(10)
+    bare = core(tmp_path / "bare", "df = 0.15\n").df.at(10)
+    plain = core(tmp_path / "plain").df.at(10)
 
     assert (worse.value, worse.confidence) == (0.15, Confidence.LOW)
     assert plain.value is not None and plain.value < 0.05
@@ -77,16 +77,16 @@ def test_a_df_declared_at_a_higher_frequency_is_the_most_it_can_be(tmp_path: Pat
     """370HR has 0.0220 at 2 GHz: 0.024 at 10 leaves that, 0.019 counts itself. Of an unknown one the least is open."""
     for name in ("worse", "better", "unknown"):
         (tmp_path / name).mkdir()
-    plain = core(tmp_path).df_at(2)
+    plain = core(tmp_path).df.at(2)
     worse = core(tmp_path / "worse", "df = 0.024\nat_ghz = 10\n")
     better = core(tmp_path / "better", "df = 0.019\nat_ghz = 10\n")
     unknown = core(tmp_path / "unknown", "df = 0.01\nat_ghz = 10\n", material="Unobtainium")
 
-    assert (worse.df_at(2).value, worse.df_bound_at(2)) == (plain.value, "")
-    assert (better.df_at(2).value, better.df_bound_at(2), better.df_at_most(2).value) == (0.019, "most", 0.019)
-    assert better.df_bound_at(10) == ""
-    assert unknown.df_spread_at(2) == (0.0002, 0.01)
-    assert (unknown.df_at(20).known, unknown.df_at_least(20).value, unknown.df_bound_at(20)) == (False, 0.01, "least")
+    assert (worse.df.at(2).value, worse.df.bound_at(2)) == (plain.value, "")
+    assert (better.df.at(2).value, better.df.bound_at(2), better.df.at_most(2).value) == (0.019, "most", 0.019)
+    assert better.df.bound_at(10) == ""
+    assert unknown.df.spread_at(2) == (0.0002, 0.01)
+    assert (unknown.df.at(20).known, unknown.df.at_least(20).value, unknown.df.bound_at(20)) == (False, 0.01, "least")
 
 
 def test_above_the_last_frequency_of_its_sheet_a_df_is_a_range(tmp_path: Path) -> None:
@@ -97,26 +97,26 @@ def test_above_the_last_frequency_of_its_sheet_a_df_is_a_range(tmp_path: Path) -
     declared = core(tmp_path / "declared", "df = 0.008\nat_ghz = 16\n", material="Megtron 4")
     rise = 0.002 * math.log10(1.6)
 
-    assert plain.df_spread_at(16) == pytest.approx((0.007, 0.007 + 2 * rise))
-    assert plain.df_spread_at(10) == (0.007, 0.007)
-    assert declared.df_spread_at(16) == (0.008, 0.008)
-    low, high = style.df_spread_at(16)
-    assert style.df_spread_at(10) == pytest.approx((low, low))
-    assert low < style.df_at(16).need() < high
+    assert plain.df.spread_at(16) == pytest.approx((0.007, 0.007 + 2 * rise))
+    assert plain.df.spread_at(10) == (0.007, 0.007)
+    assert declared.df.spread_at(16) == (0.008, 0.008)
+    low, high = style.df.spread_at(16)
+    assert style.df.spread_at(10) == pytest.approx((low, low))
+    assert low < style.df.at(16).need() < high
 
 
 def test_a_declared_dk_is_carried_from_its_frequency(tmp_path: Path) -> None:
     """4.14 at 10 GHz with a Df of 0.021 is 4.27 at 1 GHz: by 2/pi Df per e-fold, 3.1 %; without a frequency 4.14."""
     for name in ("bare", "dk only", "impossible", "own"):
         (tmp_path / name).mkdir()
-    dated = core(tmp_path, "dk = 4.14\ndf = 0.021\nat_ghz = 10\n", material="FR4").dk_at(1)
-    there = core(tmp_path / "bare", "dk = 4.14\ndf = 0.021\n", material="FR4").dk_at(1)
-    alone = core(tmp_path / "dk only", "dk = 4.14\nat_ghz = 10\n", material="FR4").dk_at(1)
-    odd = core(tmp_path / "impossible", "dk = 1.9\ndf = 0.19\nat_ghz = 10\n", material="Unobtainium").dk_at(1)
+    dated = core(tmp_path, "dk = 4.14\ndf = 0.021\nat_ghz = 10\n", material="FR4").dk.at(1)
+    there = core(tmp_path / "bare", "dk = 4.14\ndf = 0.021\n", material="FR4").dk.at(1)
+    alone = core(tmp_path / "dk only", "dk = 4.14\nat_ghz = 10\n", material="FR4").dk.at(1)
+    odd = core(tmp_path / "impossible", "dk = 1.9\ndf = 0.19\nat_ghz = 10\n", material="Unobtainium").dk.at(1)
 
     own = core(tmp_path / "own", "dk = 4.14\ndf = 0.021\nat_ghz = 10\ndk_at_ghz = 1\n", material="FR4")
 
-    assert (own.dk_at(1).value, own.df_at(10).value) == (4.14, 0.021)
+    assert (own.dk.at(1).value, own.df.at(10).value) == (4.14, 0.021)
     assert dated.value == pytest.approx(4.14 * (1 + 2 / math.pi * 0.021 * math.log(10)), abs=0.005)
     assert there.value == alone.value == 4.14
     assert odd.value is None
@@ -130,9 +130,9 @@ def test_a_df_at_another_frequency_leaves_the_dk_at_its_own(tmp_path: Path) -> N
     only_df = core(tmp_path / "df", "df = 0.021\nat_ghz = 10\n")
     apart = core(tmp_path / "apart", "dk = 4.14\ndf = 0.021\nat_ghz = 10\ndk_at_ghz = 1\n")
 
-    assert both.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16\ndk_at_ghz = 10')
-    assert only_df.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16')
-    assert apart.how_to_declare_df(16).endswith('df = "?"\nat_ghz = 16')
+    assert both.df.how_to_declare(16).endswith('df = "?"\nat_ghz = 16\ndk_at_ghz = 10')
+    assert only_df.df.how_to_declare(16).endswith('df = "?"\nat_ghz = 16')
+    assert apart.df.how_to_declare(16).endswith('df = "?"\nat_ghz = 16')
 
 
 def test_a_ply_of_an_unknown_laminate_has_no_df_until_one_is_declared_at_its_frequency(tmp_path: Path) -> None:
@@ -141,9 +141,9 @@ def test_a_ply_of_an_unknown_laminate_has_no_df_until_one_is_declared_at_its_fre
         (tmp_path / name).mkdir()
     stated = core(tmp_path, "df = 0.008\nat_ghz = 10\n", material="Unobtainium")
 
-    assert stated.df_at(10).value == 0.008
-    assert not core(tmp_path / "none", material="Unobtainium").df_at(10).known
-    assert not core(tmp_path / "bare", "df = 0.008\n", material="Unobtainium").df_at(10).known
+    assert stated.df.at(10).value == 0.008
+    assert not core(tmp_path / "none", material="Unobtainium").df.at(10).known
+    assert not core(tmp_path / "bare", "df = 0.008\n", material="Unobtainium").df.at(10).known
 
 
 def test_a_declared_df_near_ten_gigahertz_gives_its_class(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_each_of_unlike_plies_can_be_declared(tmp_path: Path) -> None:
     assert [ply.label for ply in (one, other)] == ["dielectric 1, ply 1", "dielectric 1, ply 2"]
     assert (one.declaration.df, one.declaration.at_ghz) == (None, 10)
     assert (other.declaration.df, other.declaration.at_ghz) == (0.022, 5)
-    assert other.df_at(5).value == 0.022
+    assert other.df.at(5).value == 0.022
     assert [ply.stated for ply in (one, other)] == ["370HR 1080 RC65%", "370HR 2116 RC54%"]
     assert core_ply.declaration.at_ghz is None
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from drc_rules.facts.declared import Declarations
-from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import lone_row, rows_at_fault
 from drc_rules.settings.config import DielectricDeclaration
 from stackup_lib.board.board import LayerKind, Stackup, StackupLayer
@@ -62,7 +62,7 @@ def _plies_of(
                 kind=row.kind,
                 above=copper,
                 below=copper + 1,
-                ply=ply,
+                in_file=ply,
                 stated=stated,
                 match=catalogue.find(stated) if stated else None,
                 origin=origin,
