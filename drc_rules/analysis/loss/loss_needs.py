@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from drc_rules.analysis.lines.solved_lines import Lines
@@ -162,24 +162,29 @@ def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float
     return None if needed is None else f"Df up to {needed:.4f} at {frequency:g} GHz ({now:.4f} now)"
 
 
-def physics_except_df(ctx: Context, interface_id: str, at_ghz: float) -> str:
-    """Return a sentence with the Df at which the worst declared link closes; empty where that cannot be computed.
+def physics_except_df(ctx: Context, interface_id: str, at_ghz: float, layers: Collection[int]) -> str:
+    """Return a sentence with the Df at which the worst declared link on some layers closes.
+
+    It is empty where none of them runs mostly there, or its loss cannot be computed.
 
     Args:
         ctx: the board and its facts.
         interface_id: whose links.
         at_ghz: frequency of the requirement's Df.
+        layers: indices of the copper layers next to the dielectric that is judged.
     """
     losses, one = LinkLosses(ctx), interface(interface_id)
     nets = losses.nets_of(interface_id, declared=True)
     try:
         share = share_of(ctx, one, losses.rows.get(nets[0])) if nets and one.nyquist_ghz else None
-        if share is None:
+        known = losses.of(interface_id, declared=True).known if share else ()
+        worst = next((link for link in known if link.sections[0].key[0] in layers), None)
+        if share is None or worst is None:
             return ""
-        known = losses.of(interface_id, declared=True).known
-        text = df_that_closes(ctx, known[0], share.db - share.allowance_db.nominal, at_ghz) if known else None
+        text = df_that_closes(ctx, worst, share.db - share.allowance_db.nominal, at_ghz)
     except (MissingFact, StackwrightError):
         return ""
     if text is None:
         return ""
-    return f". The worst link ({known[0].name}, {known[0].length_mm:.0f} mm) meets its budget with {text}"
+    layer = ctx.board.copper_layers[worst.sections[0].key[0]].name
+    return f". The worst link on {layer} ({worst.name}, {worst.length_mm:.0f} mm) meets its budget with {text}"

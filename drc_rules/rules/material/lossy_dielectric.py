@@ -121,7 +121,8 @@ def _show(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float) -> None:
 def _finding(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float, what: str) -> DraftFinding:
     ply = fast.ply
     with ctx.aside():
-        adjacent = physics_except_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
+        touched = {layer.index for layer in fast.layers}
+        adjacent = physics_except_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0, touched)
     return DraftFinding(
         title=f"{ply.label} ({_material(ply)}), adjacent to {fast.touching}: {what} exceeds {clause.limit.max:g}",
         why=_WHY + adjacent + note_of_untouched(ply),
