@@ -228,6 +228,32 @@ def test_a_folder_of_several_boards_is_one_comment(repository: Path, capsys: pyt
     assert "NO BOARD -> " in said  # the file that is not tracked
 
 
+@pytest.mark.usefixtures("remembered")
+def test_deleted_boards_of_a_folder_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Between commits and before one, also with the folder that held them; backups are no boards."""
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "-q")
+    board = board_file("no_stackup")
+    for name in ("hw/kept", "hw/old/gone", "hw/kept-backups/kept"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(board, tmp_path / f"{name}.kicad_pcb")
+    git(tmp_path, "add", "hw")
+    git(tmp_path, "commit", "-qm", "three")
+    shutil.rmtree(tmp_path / "hw" / "old")
+    shutil.rmtree(tmp_path / "hw" / "kept-backups")
+    said = "Deleted: HEAD:hw/old/gone.kicad_pcb\nAs before: hw/kept.kicad_pcb\n"
+    assert run(["diff", "HEAD", "hw"]) == 0
+    assert capsys.readouterr().out == said
+    git(tmp_path, "commit", "-qam", "one is gone")
+    assert run(["diff", "HEAD~1", "HEAD", "hw", "--format", "markdown"]) == 0
+    said = "- Deleted: HEAD~1:hw/old/gone.kicad\\_pcb\n- As before: HEAD:hw/kept.kicad\\_pcb\n"
+    assert capsys.readouterr().out == said
+    assert run(["diff", "HEAD", "hw"]) == 0
+    assert "Deleted" not in capsys.readouterr().out
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("remembered")
 def test_a_board_of_several_that_cannot_be_compared_is_told_and_the_others_go_on(

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NoReturn
 
 from drc_rules.settings import FILE_NAME
@@ -124,6 +124,12 @@ def _found_below(
         folders[:] = [name for name in folders if not any(fnmatchcase(name, one) for one in skipped)]
         found += [Path(root, name) for name in files if is_meant(name)]
     return sorted(found)
+
+
+def is_board_below(inside: PurePath) -> bool:
+    """Tell whether `boards_below` would return a file, by its path inside the folder."""
+    skipped = any(fnmatchcase(part, one) for part in inside.parts[:-1] for one in SKIPPED_FOLDERS)
+    return _is_board_name(inside.name) and not skipped
 
 
 def boards_in_backups(typed: Iterable[Path]) -> list[Path]:

@@ -51,6 +51,12 @@ def has_board(revision: str, board: Path) -> bool:
     return bool(git("ls-tree", "-z", "--name-only", "--full-tree", commit, "--", inside, folder=folder))
 
 
+def files_below(revision: str, folder: Path) -> list[PurePosixPath]:
+    """Return the files that a commit has in a folder and below it, relative to that folder."""
+    commit = _commit(revision, folder.resolve())
+    return [PurePosixPath(name) for name in _listed("-r", commit, "./", folder=folder.resolve())]
+
+
 def _inside(commit: str, board: Path) -> PurePosixPath:
     """Return a board's path in its repository, spelt as the commit has it."""
     folder = board.parent.resolve()

@@ -18,8 +18,8 @@ from stackwright.commands.diff.page import page
 from stackwright.commands.request import HTML, JSON, MARKDOWN, TEXT, BoardRequest, document_text
 from stackwright.reporters import pull_request
 from stackwright.results.exit_reason import BROKEN, CLEAN, FOUND
-from stackwright.run.paths import boards_of, find_board
-from stackwright.run.revisions import board_at, has_board, is_revision, refusal
+from stackwright.run.paths import boards_of, find_board, is_board_below
+from stackwright.run.revisions import board_at, files_below, has_board, is_revision, refusal
 from stackwright.run.watched import watched
 from stackwright.text.markup import escape
 from stackwright.text.output import complain, show
@@ -67,13 +67,15 @@ class DiffDocument(Frozen):
 def diff_boards(old: str, new: str | None, typed: Path | None, request: DiffRequest) -> int:
     """Show what lies between two states; exit code 1 when a finding is new that fails the check.
 
-    Of a folder with several boards, text and Markdown hold all of them, those that are as before in one line.
+    Of a folder with several boards, text and Markdown hold all of them, those that are as before or gone in one line.
 
     Raises:
         StackwrightError: a board cannot be checked, or it is not clear which one is meant.
     """
-    if request.format in (TEXT, MARKDOWN) and len(several := states_below(old, new, typed)) > 1:
-        return _diff_several(several, request)
+    if request.format in (TEXT, MARKDOWN):
+        several, gone = states_below(old, new, typed), deleted_below(old, new, typed)
+        if several and len(several) + len(gone) > 1:
+            return _diff_several(several, gone, request)
     before, after = states(old, new, typed)
     request.check_file(before.board, after.board, board=after.board)
     with watched(after.board.name):
@@ -84,11 +86,11 @@ def diff_boards(old: str, new: str | None, typed: Path | None, request: DiffRequ
     return _exit_code(found, after, request)
 
 
-def _diff_several(pairs: Sequence[tuple[State, State]], request: DiffRequest) -> int:
+def _diff_several(pairs: Sequence[tuple[State, State]], gone: Sequence[State], request: DiffRequest) -> int:
     """Show the boards that differ, and name the others; one that cannot be compared is told, and the rest goes on."""
     request.check_file(*(after.board for _, after in pairs))
     parts: list[str] = []
-    lines: list[str] = []
+    lines = [f"Deleted: {one.title}" for one in gone]
     code = CLEAN
     for before, after in pairs:
         try:
@@ -144,9 +146,25 @@ def states_below(old: str, new: str | None, typed: Path | None) -> Sequence[tupl
     place = _place(old, new, typed)
     if Path(old).exists() or not place.is_dir():
         return ()
-    commit = new if new is not None and not Path(new).exists() else None
+    commit = _commit_of(new)
     pairs = [(_state(old, one), State(one) if commit is None else _state(commit, one)) for one in boards_of([place])]
     return [pair for pair in pairs if commit is None or has_board(commit, pair[1].board)]
+
+
+def deleted_below(old: str, new: str | None, typed: Path | None) -> Sequence[State]:
+    """Return the boards of a folder that the old commit has and the new state has not."""
+    place = _place(old, new, typed)
+    if Path(old).exists() or not place.is_dir():
+        return ()
+    commit = _commit_of(new)
+    has = set(files_below(commit, place)) if commit else None
+    had = [one for one in files_below(old, place) if is_board_below(one)]
+    return [State(place / one, old) for one in had if not ((place / one).exists() if has is None else one in has)]
+
+
+def _commit_of(word: str | None) -> str | None:
+    """Return a word that names a commit, None for one that names a file or folder."""
+    return word if word is not None and not Path(word).exists() else None
 
 
 def _place(old: str, new: str | None, typed: Path | None) -> Path:
