@@ -248,7 +248,7 @@ def test_deleted_boards_of_a_folder_are_named(
     assert capsys.readouterr().out == said
     git(tmp_path, "commit", "-qam", "one is gone")
     assert run(["diff", "HEAD~1", "HEAD", "hw", "--format", "markdown"]) == 0
-    said = "- Deleted: HEAD~1:hw/old/gone.kicad\\_pcb\n- As before: HEAD:hw/kept.kicad\\_pcb\n"
+    said = "- Deleted: HEAD\\~1:hw/old/gone.kicad\\_pcb\n- As before: HEAD:hw/kept.kicad\\_pcb\n"
     assert capsys.readouterr().out == said
     assert run(["diff", "HEAD", "hw"]) == 0
     assert "Deleted" not in capsys.readouterr().out
