@@ -51,6 +51,7 @@ class NetTarget:
         range_of: where the generation is not known, and not all accept these, one that does.
         rules: where design rules ask, the one that does on each copper layer, "" where none does; else empty. They
             divide no nets that have one target.
+        required: what the document of the declared interface requires, where KiCad's names say the target.
     """
 
     title: str
@@ -68,6 +69,7 @@ class NetTarget:
     limit_ohm: tuple[float, float] | None = None
     range_of: str = ""
     rules: tuple[str, ...] = field(default=(), compare=False)
+    required: NetTarget | None = None
 
     def title_on(self, layer: int) -> str:
         """Return for whom the target is on a copper layer: of design rules the one for that layer."""
@@ -292,6 +294,7 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
         limit_ohm=asked.limit_ohm,
         range_of=asked.range_of,
         rules=() if asked.serves else asked.rules,
+        required=_target(ctx, net, asked.required) if asked.required else None,
     )
 
 

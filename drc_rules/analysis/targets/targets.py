@@ -70,6 +70,7 @@ class ImpedanceTarget:
         limit_ohm: least and most that a document allows, in place of a tolerance.
         range_of: where not all generations accept these, and the generation is not known: the title of one that does.
         rules: of what a design rule requires, the rule that says so on each copper layer, "" where none does.
+        required: of a target by KiCad's names, what the document of the nets' declared interface requires.
     """
 
     ohm: float
@@ -84,6 +85,7 @@ class ImpedanceTarget:
     limit_ohm: tuple[float, float] | None = None
     range_of: str = ""
     rules: tuple[str, ...] = ()
+    required: ImpedanceTarget | None = None
 
 
 @lru_cache(maxsize=4096)
@@ -142,8 +144,11 @@ class Targets:
         if declared is not None:
             return declared if (declared.kind == "differential") == is_pair else None
         said = (self._of_profile(net), self._of_rule(net, is_pair=is_pair), self._of_class(net))
-        fitting = (one for one in said if one is not None and (one.kind == "differential") == is_pair)
-        return next(fitting, None) or self._of_interface(net, is_pair=is_pair)
+        fitting = next((one for one in said if one is not None and (one.kind == "differential") == is_pair), None)
+        of_interface = self._of_interface(net, is_pair=is_pair)
+        if fitting is None or of_interface is None or of_interface.origin is not Origin.DECLARED:
+            return fitting or of_interface
+        return replace(fitting, required=of_interface if of_interface.document not in ("", ENGINEERING) else None)
 
     def without_complement(self, net: int) -> ImpedanceTarget | None:
         """Return what is declared for a net as one of a pair, though its name makes no pair; None for others.

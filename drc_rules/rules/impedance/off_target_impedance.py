@@ -15,7 +15,8 @@ of `[process]` and `[declared]` that settle it. Declared values add no uncertain
 the nearest value counts; where it states a least and a most impedance, as for PCIe Gen1 and Gen2, these decide in place
 of a tolerance; where not every generation has either and the generation is not known, it is not verifiable. A miss is a
 warning where no document states the interface's impedance, or within the 10 % that fabs hold as a rule where the
-interface allows less. Runs of one width, gap and pair of planes shorter than a tenth of a wavelength at Nyquist (at
+interface allows less. A target that the name of a net class or design rule states is a warning, too, unless the line
+also misses what the document of the declared interface requires. Runs of one width, gap and pair of planes shorter than a tenth of a wavelength at Nyquist (at
 least 1 mm) are ignored: neck-downs, breakouts, and the bumps that even out a pair. They do not add up, unless they are
 most of a net's routing on a layer and longer than two of them. Nets with a target that join pads without a track, nets
 declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
@@ -62,6 +63,7 @@ from drc_rules.analysis.lines.solved_lines import Lines, production_process
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
 from drc_rules.analysis.targets.controlled import (
     ControlledLine,
+    NetTarget,
     Unjudged,
     controlled_lines,
     counted,
@@ -178,7 +180,10 @@ def off_target_impedance(ctx: Context, _clause: Clause, found: ControlledLine | 
         return
     if held.standing is Standing.UNSURE:
         raise held.open_question(f"{where}, {shown}")
-    if target.inferred:
+    required = _missed_too(ctx, found, solved, unknown)
+    if required is not None:
+        ctx.rests_on(required.confidence)
+    elif target.inferred:
         ctx.doubt(declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
@@ -195,14 +200,28 @@ def off_target_impedance(ctx: Context, _clause: Clause, found: ControlledLine | 
         ),
         fix=f"{'Change the width' if line.other_mm is None else 'Give both traces one width'}: "
         f"{command} {answer_of_command(ctx, line.layer, line.gap_mm, near.ohm)}",
-        source=source_of(target),
+        source="; ".join(source_of(one) for one in (required, target) if one is not None),
         ids=(*target_ids(target), names[line.layer], *size, *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
-        inferred=target.inferred,
-        severity=Severity.WARNING if is_others or abs(held.off_pct) <= target.error_pct else None,
+        inferred=target.inferred and required is None,
+        severity=Severity.WARNING
+        if required is None and (is_others or abs(held.off_pct) <= target.error_pct)
+        else None,
     )
+
+
+def _missed_too(
+    ctx: Context, found: ControlledLine, solved: RoutedImpedance, unknown: LineUncertainty
+) -> NetTarget | None:
+    """Return what the declared interface's document requires, where a line that misses its name's misses it too."""
+    required = found.target.required
+    if required is None or of_another_maker(ctx, required, found.line.nets):
+        return None
+    held = judged(ctx, required, solved, unknown)
+    is_error = held.lacks is None and held.standing is Standing.BEYOND and abs(held.off_pct) > required.error_pct
+    return required if is_error else None
 
 
 def _sizes(line: RoutedLine) -> tuple[tuple[str, ...], str]:
