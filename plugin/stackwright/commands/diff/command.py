@@ -114,7 +114,7 @@ def _diff_several(pairs: Sequence[tuple[State, State]], request: DiffRequest) ->
 
 
 def _in_short(found: BoardDiff) -> str:
-    return f"{' -> '.join(found.headlines)}: {len(found.new)} new, {len(found.fixed)} fixed"
+    return f"{' -> '.join(found.headlines)}: {found.came_and_went}"
 
 
 def _exit_code(found: BoardDiff, after: State, request: DiffRequest) -> int:
