@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from drc_rules.analysis.delay.bare_lines import skew_of_bare_ps
+from drc_rules.analysis.delay.broadside_skew import broadside_ps, not_modelled
 from drc_rules.analysis.delay.trace_delay import (
     DELAY_SPREAD,
     any_delay,
@@ -223,6 +224,8 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
     for key, length_mm in apart_mm.items():
         by_layer[key[0]] = by_layer.get(key[0], 0.0) + length_mm
     nominal, spread, unsure = _lines_ps(ctx, apart_mm, untrue)
+    over = 0.0 if untrue else broadside_ps(ctx, positive.nets, negative.nets, apart_mm)
+    unsure = unsure or (not_modelled(pair_name(ctx, positive)) if over else None)
     vias = climb_ps(ctx, first.climbs, second.climbs)
     die_mm = first.die_mm - second.die_mm
     ps_per_mm = any_delay().nominal if untrue else usual_ps_per_mm(ctx, first)
@@ -236,9 +239,9 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
         name=pair_name(ctx, positive),
         length_mm=(first.length_mm, second.length_mm),
         skew_ps=Interval(
-            low=total - spread - bare[0] - (vias.nominal - vias.low),
+            low=total - spread - bare[0] - max(over, 0.0) - (vias.nominal - vias.low),
             nominal=total,
-            high=total + spread + bare[1] + (vias.high - vias.nominal),
+            high=total + spread + bare[1] - min(over, 0.0) + (vias.high - vias.nominal),
         ),
         layer=layer if is_apart else None,
         layer_mm=by_layer[layer] if is_apart and layer is not None else 0.0,

@@ -14,7 +14,8 @@ document states for the interface, between device and edge of a PCIe card with t
 2.5 Gb/s. Of a slow interface, as SGMII, one below 15 % is no more than information whatever a guide asks. SKW005
 compares strobes and clocks of DDR. Where neither side has a plane, the delay is anything from that in air to that in
 the highest Dk; both traces of a pair next to each other have the same. A pair that only this may take beyond the limit
-is not verifiable.
+is not verifiable. Traces that run broadside are computed alone, each on its layer; where that decides, the pair is not
+verifiable.
 
 Why it matters
 --------------
