@@ -160,18 +160,34 @@ def _known(findings: Iterable[Finding]) -> list[Remembered]:
 
 
 def _grown(finding: Finding, known: Remembered | None) -> Finding:
-    """Return a finding that is new, or is about more than the one that is known: then it says so."""
+    """Return a finding that is new, or is worse than the one that is known: then it says so."""
     if known is None:
         return finding
-    more = f"{finding.why}. There were {known.members} of them, now there are {finding.members}"
-    return finding.model_copy(update={"why": more})
+    return finding.model_copy(update={"why": ". ".join((finding.why, *known.grown_by(finding)))})
 
 
 def _shrunk(known: Remembered, report: Report) -> Remembered:
-    """Return a known finding with no more members than it has left, and with their number where none is remembered."""
-    now = next((f.members for f in report.findings if f.key == known.key), 0)
-    least = min(known.members or now, now or known.members)
-    return known.model_copy(update={"members": least})
+    """Return a known finding as it is now where it is better, and with what an older baseline does not remember."""
+    found = next((f for f in report.findings if f.key == known.key), None)
+    if found is None:
+        return known
+    now = Remembered.of(found)
+    alike = [one for one in (known, now) if one.measured is not None and one.unit == now.unit]
+    nearest = min(alike, key=lambda one: _off(one.measured, found), default=now)
+    severities = [one for one in (known.severity, now.severity) if one is not None]
+    return known.model_copy(
+        update={
+            "members": min(known.members or now.members, now.members or known.members),
+            "severity": min(severities, key=lambda one: one.rank),
+            "measured": nearest.measured,
+            "unit": nearest.unit,
+        }
+    )
+
+
+def _off(value: float | None, finding: Finding) -> float:
+    """Return how far a value is from the limit of a finding; 0 where either is not known."""
+    return 0.0 if value is None or finding.numbers is None else abs(value - finding.numbers[1])
 
 
 def _gone(known: Iterable[Remembered], report: Report) -> list[Remembered]:

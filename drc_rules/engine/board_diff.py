@@ -43,6 +43,19 @@ class LinkChange(Frozen):
     after_ohm: float | None
 
 
+class FindingChange(Frozen):
+    """A finding that stayed and is worse or better: by its severity, its measured value or the number of its members.
+
+    Attributes:
+        finding: as it is now.
+        before: what it was.
+    """
+
+    finding: Finding
+    before: Remembered
+    is_worse: bool
+
+
 NOT_CHECKED = "not checked"
 NO_BOARD = "no board"
 
@@ -72,7 +85,9 @@ class BoardDiff(Frozen):
         headlines: of each state; `no board` for the old one where there was none.
         workloads: that each state was checked for, "" without one.
         new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed, what became more
-            severe, is about more pairs of nets, pins, holes or nets, or is no longer accepted, is new.
+            severe, is about more pairs of nets, pins, holes or nets, is farther beyond its limit, or is no longer
+            accepted, is new.
+        changed: findings that were there and are worse, which are new too, or better.
         not_required: findings of requirements that no longer apply, as those of another workload: they are not fixed.
         newly_accepted: findings that are accepted now, and were not before; they are not new.
     """
@@ -90,20 +105,44 @@ class BoardDiff(Frozen):
     not_required: tuple[KnownFinding, ...]
     unchanged: int
     newly_accepted: int
+    changed: tuple[FindingChange, ...] = ()
+
+    @property
+    def worse(self) -> tuple[FindingChange, ...]:
+        """Findings that were there, and are worse."""
+        return tuple(one for one in self.changed if one.is_worse)
+
+    @property
+    def better(self) -> tuple[FindingChange, ...]:
+        """Findings that are still there, and are better."""
+        return tuple(one for one in self.changed if not one.is_worse)
+
+    @property
+    def came(self) -> tuple[Finding, ...]:
+        """New findings but for those that were there, and are worse."""
+        worse = {one.finding.key for one in self.worse}
+        return tuple(one for one in self.new if one.key not in worse)
 
     @property
     def counts(self) -> str:
         """How many findings came, went and stayed, as one phrase."""
-        parts = [f"{len(self.new)} new", f"{len(self.fixed)} fixed", f"{self.unchanged} unchanged"]
+        parts = [self.came_and_went, *([f"{len(self.better)} better"] if self.better else [])]
+        parts += [f"{self.unchanged} unchanged"]
         parts += [f"{len(self.not_required)} no longer required"] if self.not_required else []
         return ", ".join([*parts, *([f"{self.newly_accepted} newly accepted"] if self.newly_accepted else [])])
+
+    @property
+    def came_and_went(self) -> str:
+        """How many findings are new, worse and fixed, as one phrase."""
+        worse = [f"{len(self.worse)} worse"] if self.worse else []
+        return ", ".join([f"{len(self.came)} new", *worse, f"{len(self.fixed)} fixed"])
 
     @property
     def is_unchanged(self) -> bool:
         """True where nothing differs that a reader would see."""
         moved = (self.rows, self.links, self.verdicts, self.new, self.fixed, self.not_required, self.newly_accepted)
         same = self.headlines[0] == self.headlines[1] and self.workloads[0] == self.workloads[1]
-        return same and not any(moved) and not changed(self.lines)
+        return same and not (any(moved) or self.changed or changed(self.lines))
 
     @property
     def changed_workload(self) -> str:
@@ -115,16 +154,12 @@ class BoardDiff(Frozen):
 def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
     """Compare two checked states of a board."""
     old, new = before.report, after.report
-    rank = {finding.key: finding.severity.rank for finding in _all(old)}
     known = {one.key: one for one in _known(old)}
     gone = tuple(_gone(old, new))
     required = {verdict.clause.id for verdict in new.verdicts}
     accepted = {one.finding.key for one in old.accepted}
-    came = tuple(
-        f
-        for f in new.findings
-        if f.severity.rank > rank.get(f.key, -1) or f.key in accepted or not known[f.key].covers(f)
-    )
+    came = tuple(f for f in new.findings if f.key in accepted or (was := known.get(f.key)) is None or not was.covers(f))
+    moved = tuple(_changed(old, new))
     return BoardDiff(
         before=old.board.path,
         after=new.board.path,
@@ -137,9 +172,21 @@ def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
         new=came,
         fixed=tuple(one for one in gone if one.clause in required),
         not_required=tuple(one for one in gone if one.clause not in required),
-        unchanged=len(new.findings) - len(came),
+        unchanged=len(new.findings) - len(came) - sum(not one.is_worse for one in moved),
         newly_accepted=sum(one.finding.key not in accepted for one in new.accepted),
+        changed=moved,
     )
+
+
+def _changed(old: Report, new: Report) -> Iterator[FindingChange]:
+    """Yield the findings that counted before and now, and are worse or better."""
+    was = {one.key: one for one in old.findings}
+    for now in new.findings:
+        if (former := was.get(now.key)) is None:
+            continue
+        before, is_worse = Remembered.of(former), not Remembered.of(former).covers(now)
+        if is_worse or not Remembered.of(now).covers(former):
+            yield FindingChange(finding=now, before=before, is_worse=is_worse)
 
 
 def new_board(before: str, after: CheckUp) -> BoardDiff:

@@ -19,6 +19,8 @@ class LinkDelay(Frozen):
         layers: copper layer and length on it, the longest first, of the positive trace.
         skew_ps: positive minus negative; None for a single trace.
         unsure: what would narrow the range; empty where all is known.
+        no_plane_mm: of the tracks without a plane above or below, the mean of both traces; None where fills are missing
+            or out of date.
     """
 
     name: str
@@ -33,6 +35,7 @@ class LinkDelay(Frozen):
     skew_ps: float | None = None
     kicad_mm: float | None = None
     unsure: str = ""
+    no_plane_mm: float | None = None
 
 
 class DelayGroup(Frozen):

@@ -500,3 +500,59 @@ def test_a_new_remark_is_called_one(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "new remark FAB015" in " ".join(capsys.readouterr().out.split())
     run(["diff", str(old), str(new), "--format", "markdown"])
     assert "| new remark |" in capsys.readouterr().out
+
+
+def skewed(folder: Path, name: str, detour_mm: float) -> str:
+    """A pair of which N is longer by a detour; keys of findings are those of its nets."""
+    top = round(10.3 + detour_mm / 2, 4)
+    nets = ("/PCIE_TX0_P", "/PCIE_TX0_N")
+    pads = [{"number": str(k), "net": net, "size_mm": (0.2, 0.2), "at_mm": (0, 0.3 * k)} for k, net in enumerate(nets)]
+    paths = (
+        ((5, 10), (65, 10)),
+        ((5, 10.3), (30, 10.3), (30, top), (31, top), (31, 10.3), (65, 10.3)),
+    )
+    board = {
+        "size_mm": (80, 40),
+        "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+        "stackup": 'F.Cu 0.035\nprepreg 0.1 "370HR 2116" dk=4.0\nIn1.Cu 0.015\ncore 1.2 "370HR" dk=4.0\n'
+        'In2.Cu 0.015\nprepreg 0.1 "370HR 2116" dk=4.0\nB.Cu 0.035\n',
+        "config": '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n',
+        "parts": [{"reference": ref, "at_mm": (x, 10), "pads": pads} for ref, x in (("U1", 5), ("J1", 65))],
+        "tracks": [
+            {"net": net, "layer": "F.Cu", "width_mm": 0.15, "path_mm": path}
+            for net, path in zip(nets, paths, strict=True)
+        ],
+    }
+    (folder / name).mkdir()
+    return str(mini_file(folder / name, board, "card"))
+
+
+def test_a_finding_that_grew_is_worse_and_one_that_shrank_is_better(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A detour of 5 mm against 8 mm: skew, and length without coupling; 5.2 mm are as before."""
+    small, alike, large = (skewed(tmp_path, f"n{mm:g}", mm) for mm in (5.0, 5.2, 8.0))
+
+    def said(*words: str) -> str:
+        run(["diff", *words])
+        return " ".join(capsys.readouterr().out.split())
+
+    worse, better, same = said(small, large), said(large, small), said(small, alike)
+    assert re.search(r"0 new, 2 worse, 0 fixed, \d+ unchanged", worse)
+    assert re.search(r"worse warning SKW001 intra-pair skew .* \([\d.]+ -> [\d.]+ ps\)", worse)
+    assert re.search(r"0 new, 0 fixed, 2 better, \d+ unchanged", better)
+    assert re.search(r"better warning SKW001 intra-pair skew .* \([\d.]+ -> [\d.]+ ps\)", better)
+    assert re.search(r"0 new, 0 fixed, \d+ unchanged", same)
+
+    assert run(["diff", small, large, "--fail-on", "warning"]) == 1
+    assert run(["diff", large, small, "--fail-on", "warning"]) == 0
+    capsys.readouterr()
+    data = json.loads(said(small, large, "--format", "json"))
+    changed = data["diff"]["changed"]
+    assert {one["finding"]["code"] for one in changed} == {one["before"]["code"] for one in changed}
+    assert {(one["before"]["code"], one["is_worse"]) for one in changed} == {("SKW001", True), ("IMP004", True)}
+    jsonschema.validate(data, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert "| worse warning |" in said(small, large, "--format", "markdown")
+    page = tmp_path / "diff.html"
+    run(["diff", large, small, "--format", "html", "-o", str(page)])
+    assert "better: " in page.read_text(encoding="utf-8")

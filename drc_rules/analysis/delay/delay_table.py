@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from drc_rules.analysis.delay.bare_lines import knows_planes
 from drc_rules.analysis.delay.pair_skew import pair_name
 from drc_rules.analysis.delay.trace_delay import TraceDelay, TraceRoute, delay_of, prepare_traces, trace_of
 from drc_rules.analysis.lines.link_geometry import LinkGeometry
@@ -124,6 +125,7 @@ def _link_delay(ctx: Context, by_kicad: Mapping[int, KicadLength], link: Link, c
         layers=_layers(ctx, traces[0]),
         skew_ps=_skew(delays),
         unsure=f"{unsure.name}: {unsure.how_to_give}" if unsure else "",
+        no_plane_mm=_mean([sum(trace.bare_mm.values()) for trace in traces]) if ctx.get(knows_planes) else None,
     )
 
 

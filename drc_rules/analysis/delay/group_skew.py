@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations, product
 
 import numpy as np
 
 from drc_rules.analysis.delay.group_limits import GroupLimit, byte_limit, pair_limit
-from drc_rules.analysis.delay.pair_skew import PairSkew, skew_between
+from drc_rules.analysis.delay.pair_skew import PairSkew, skew_between, worst_skew
 from drc_rules.analysis.delay.trace_delay import prepare_traces
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.board_links import board_links, title_of
@@ -246,21 +247,14 @@ def _limits_without_group(ctx: Context, grouped: Collection[int]) -> Iterator[Sk
 
 
 def worst_group_skew(ctx: Context, group: SkewGroup) -> PairSkew:
-    """Return the largest skew of a group: of a net and a trace of the strobe, or of two nets; the later one first.
+    """Return the skew that decides a group: of a net and a trace of the strobe, or of two nets; the later one first.
 
     Raises:
         MissingFact: one of its nets is not routed from end to end.
     """
     prepare_traces(ctx, (*group.strobe, *group.members))
-    if group.strobe:
-        every = [(one, leg, _late_ps(ctx, one, leg, group.between)) for leg in group.strobe for one in group.members]
-        one, leg, late_ps = max(every, key=lambda each: abs(each[2]))
-        return skew_between(ctx, *((one, leg) if late_ps > 0 else (leg, one)), group.between)
-    first = group.members[0]
-    late = {one.index: _late_ps(ctx, one, first, group.between) for one in group.members}
-    latest, earliest = (pick(group.members, key=lambda one: late[one.index]) for pick in (max, min))
-    other = earliest if earliest.index != latest.index else group.members[1]
-    return skew_between(ctx, latest, other, group.between)
+    ends = product(group.members, group.strobe) if group.strobe else combinations(group.members, 2)
+    return worst_skew(ctx, ends, group.limit.ps, group.between)
 
 
 def nets_to_move(ctx: Context, group: SkewGroup) -> tuple[tuple[Link, ...], float] | None:

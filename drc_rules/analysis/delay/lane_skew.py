@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import combinations
 
 from drc_rules.analysis.delay.card_ends import are_at_card_edge, are_at_slot
-from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, skew_between
+from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, worst_skew
 from drc_rules.analysis.delay.trace_delay import prepare_traces
 from drc_rules.analysis.nets.board_links import board_links, is_declared_as, title_of
 from drc_rules.facts.context import Context
@@ -169,19 +170,10 @@ def _field(ctx: Context, role: NetRole, lanes: Sequence[Link]) -> str:
 
 
 def worst_lane_skew(ctx: Context, port: LanePort) -> PairSkew:
-    """Return the largest skew of a port: of the clock and a lane, or of two lanes, its first pair the later one.
+    """Return the skew that decides a port: of the clock and a lane, or of two lanes, its first pair the later one.
 
     Raises:
         MissingFact: one of its pairs is not routed from end to end.
     """
-    every = port.traces
-    first = every[0]
-    late_ps = {first.index: 0.0} | {one.index: skew_between(ctx, one, first).skew_ps.nominal for one in every[1:]}
-    if port.to_clock:
-        lane = max(port.lanes, key=lambda one: abs(late_ps[one.index]))
-        ends = (lane, first) if late_ps[lane.index] > 0 else (first, lane)
-    else:
-        ends = max(every, key=lambda one: late_ps[one.index]), min(every, key=lambda one: late_ps[one.index])
-    if ends[0].index == ends[1].index:
-        ends = every[1], every[0]
-    return skew_between(ctx, *ends)
+    ends = [(lane, port.clock) for lane in port.lanes] if port.to_clock and port.clock else combinations(port.traces, 2)
+    return worst_skew(ctx, ends, port.limit_ps)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from drc_rules.analysis.delay.pair_skew import LEAST_MM, compared_pairs, pair_name
 from drc_rules.analysis.delay.trace_delay import TraceRoute, pair_traces
+from drc_rules.analysis.lines.broadside_pairs import broadside_mm
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
@@ -19,7 +20,7 @@ class PairLayers:
     Attributes:
         nets: the first net of the positive trace, then that of the negative one.
         name: of the pair.
-        apart_mm: how far the traces run on different layers.
+        apart_mm: how far the traces run on different layers, but for what lies over the other on the next layer.
         layers: those on which most of that is, of the positive and of the negative trace; None where it is nothing.
     """
 
@@ -53,7 +54,8 @@ def _layers_of(ctx: Context, group_id: str) -> GroupLayers:
             missing.append(fact)
             continue
         by_layer = _differences(*traces)
-        apart_mm = _apart_mm(by_layer)
+        broadside = ctx.get(broadside_mm, deliberate=True)
+        apart_mm = max(_apart_mm(by_layer) - sum(broadside.get(net, 0.0) for net in positive.nets), 0.0)
         layers = None
         if apart_mm >= LEAST_MM:
             layers = max(by_layer, key=lambda k: by_layer[k]), min(by_layer, key=lambda k: by_layer[k])

@@ -6,8 +6,10 @@ What both traces have in common cancels: the range of the skew is that of the di
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from drc_rules.analysis.delay.bare_lines import skew_of_bare_ps
+from drc_rules.analysis.delay.broadside_skew import broadside_ps, not_modelled
 from drc_rules.analysis.delay.trace_delay import (
     DELAY_SPREAD,
     any_delay,
@@ -24,7 +26,7 @@ from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, interfac
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, family
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.interval import Interval
+from stackup_lib.core.interval import Interval, Standing
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
 from stackup_lib.nets.two_pin_parts import PartKind
@@ -37,6 +39,9 @@ INNER_SPREAD, OUTER_SPREAD = 0.005, 0.015
 
 By the field solver, with Dk 10 % off, core against prepreg: 0.15 % on an inner layer, 0.7 % on an outer one. What else
 touches an outer one, solder mask and neighbouring copper, is engineering judgement."""
+
+SAME_PS = 6
+"""Decimals to which skews are compared: of equal ones the first counts."""
 
 HARMLESS_SHARE = 0.02
 """Of the unit interval, as TI SPRACP4A allows MIPI D-PHY: a skew below it is information."""
@@ -57,6 +62,7 @@ class PairSkew:
         ps_per_mm: of the cross section in which most of the pair runs.
         unsure: what would narrow the range, None where all is known.
         chokes: common-mode chokes on either trace, of which no skew and delay is in it.
+        bare_ps: by how much earlier and later the first trace may be for its sections without a plane; in `skew_ps`.
     """
 
     nets: tuple[int, int]
@@ -70,6 +76,15 @@ class PairSkew:
     ps_per_mm: float
     unsure: MissingFact | None
     chokes: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    bare_ps: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def reach_ps(self) -> float:
+        """The amount that must be within the limit: nominal, and what missing facts and planes may add to it."""
+        if self.unsure:
+            return self.size_ps.high
+        earlier, later = self.bare_ps
+        return max(abs(self.skew_ps.nominal - earlier), abs(self.skew_ps.nominal + later))
 
     @property
     def size_ps(self) -> Interval:
@@ -209,10 +224,13 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
     for key, length_mm in apart_mm.items():
         by_layer[key[0]] = by_layer.get(key[0], 0.0) + length_mm
     nominal, spread, unsure = _lines_ps(ctx, apart_mm, untrue)
+    over = 0.0 if untrue else broadside_ps(ctx, positive.nets, negative.nets, apart_mm)
+    unsure = unsure or (not_modelled(pair_name(ctx, positive)) if over else None)
     vias = climb_ps(ctx, first.climbs, second.climbs)
     die_mm = first.die_mm - second.die_mm
     ps_per_mm = any_delay().nominal if untrue else usual_ps_per_mm(ctx, first)
     package = first.die_ps - second.die_ps + die_mm * ps_per_mm  # KiCad counts a pad-to-die length as so much track
+    bare = skew_of_bare_ps(ctx, first.bare_mm, second.bare_mm, ps_per_mm)
     layer = max(by_layer, key=lambda k: abs(by_layer[k]), default=None)
     is_apart = layer is not None and abs(by_layer[layer]) >= LEAST_MM
     total = nominal + vias.nominal + package
@@ -221,9 +239,9 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
         name=pair_name(ctx, positive),
         length_mm=(first.length_mm, second.length_mm),
         skew_ps=Interval(
-            low=total - spread - (vias.nominal - vias.low),
+            low=total - spread - bare[0] - max(over, 0.0) - (vias.nominal - vias.low),
             nominal=total,
-            high=total + spread + (vias.high - vias.nominal),
+            high=total + spread + bare[1] - min(over, 0.0) + (vias.high - vias.nominal),
         ),
         layer=layer if is_apart else None,
         layer_mm=by_layer[layer] if is_apart and layer is not None else 0.0,
@@ -232,7 +250,30 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
         ps_per_mm=ps_per_mm,
         unsure=unsure,
         chokes=(chokes_on(positive), chokes_on(negative)),
+        bare_ps=bare,
     )
+
+
+def worst_skew(
+    ctx: Context, ends: Iterable[tuple[Link, Link]], limit_ps: float, between: Sequence[int] = ()
+) -> PairSkew:
+    """Return the skew that decides whether all of some traces are within a limit, the later trace first.
+
+    That is the largest of those surely beyond it, else the largest; where that is within, what may reach farthest.
+
+    Raises:
+        MissingFact: as `skew_between`.
+    """
+    every: list[PairSkew] = []
+    for first, second in ends:
+        skew = skew_between(ctx, first, second, between)
+        every.append(skew if skew.skew_ps.nominal > 0 else skew_between(ctx, second, first, between))
+    beyond = [one for one in every if one.size_ps.against(maximum=limit_ps) is Standing.BEYOND]
+    worst = max(beyond or every, key=lambda one: round(one.size_ps.nominal, SAME_PS))
+    if worst.size_ps.nominal > limit_ps:
+        return worst
+    farthest = max(every, key=lambda one: round(one.reach_ps, SAME_PS))
+    return farthest if farthest.reach_ps > limit_ps else worst
 
 
 def _lines_ps(

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from drc_rules.analysis.delay.bare_lines import BareKey, bare_mm, bare_ps_per_mm, without_plane
 from drc_rules.analysis.delay.via_delay import Climb, climb_at_pin, climb_of, via_delay_ps
 from drc_rules.analysis.lines.board_lines import lines_of
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
@@ -36,7 +37,10 @@ ANY_DK = (2.0, 4.7)
 
 @record
 class TraceRoute:
-    """One trace: its line lengths by cross section, how many vias it has, those that change layers, and its package."""
+    """One trace: its line lengths by cross section, how many vias it has, those that change layers, and its package.
+
+    `bare_mm` is what of the lines has no plane, by geometry.
+    """
 
     length_mm: float
     lines_mm: dict[LineKey, float]
@@ -44,6 +48,7 @@ class TraceRoute:
     climbs: tuple[Climb, ...]
     die_mm: float
     die_ps: float
+    bare_mm: Mapping[BareKey, float]
 
 
 @record
@@ -103,13 +108,15 @@ def trace_of(ctx: Context, link: Link, geometry: LinkGeometry, between: Sequence
             for key, length in geometry.spread(piece):
                 lines[key] = lines.get(key, 0.0) + length
     ends = _end_pads(routes)
+    length_mm = sum(route.path_length_mm for route in routes)
     return TraceRoute(
-        length_mm=sum(route.path_length_mm for route in routes),
+        length_mm=length_mm,
         lines_mm=lines,
         vias=sum(len(route.crossings) for route in routes),
         climbs=tuple(climb for route in routes for climb in _climbs(ctx, route)),
         die_mm=float(sum(ctx.board.pads.die_length_mm[row] for row in ends)),
         die_ps=float(sum(ctx.board.pads.die_delay_ps[row] for row in ends)),
+        bare_mm=bare_mm(ctx, link, length_mm),
     )
 
 
@@ -131,20 +138,32 @@ def delay_of(ctx: Context, trace: TraceRoute) -> TraceDelay:
         unsure = unsure or fact
         nominal += length * delay.nominal
         spread += length * (delay.high - delay.low) / 2
+    less, more = _lines_off_ps(ctx, trace, nominal, spread)
     vias = climb_ps(ctx, trace.climbs)
     package = package_ps(ctx, trace)
     total = nominal + vias.nominal + package
     return TraceDelay(
         total_ps=Interval(
-            low=total - spread - (vias.nominal - vias.low),
+            low=total - less - (vias.nominal - vias.low),
             nominal=total,
-            high=total + spread + (vias.high - vias.nominal),
+            high=total + more + (vias.high - vias.nominal),
         ),
         lines_ps=nominal,
         vias_ps=vias.nominal,
         package_ps=package,
-        unsure=unsure,
+        unsure=unsure or without_plane(trace.bare_mm, trace.length_mm),
     )
+
+
+def _lines_off_ps(ctx: Context, trace: TraceRoute, lines_ps: float, spread_ps: float) -> tuple[float, float]:
+    """Return how much less and more the lines may take: without a plane, whatever any line may."""
+    bare = sum(trace.bare_mm.values())
+    if not bare:
+        return spread_ps, spread_ps
+    over_plane, ps_per_mm = 1 - bare / trace.length_mm, lines_ps / trace.length_mm
+    fast, slow = bare_ps_per_mm(ctx)
+    less, more = max(ps_per_mm - fast, 0.0), max(slow - ps_per_mm, 0.0)
+    return over_plane * spread_ps + bare * less, over_plane * spread_ps + bare * more
 
 
 def package_ps(ctx: Context, trace: TraceRoute) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -21,22 +21,29 @@ ASK_THE_FAB = "ask the fab for the impedance of its cross section: no declaratio
 
 def is_broadside(ctx: Context, line: RoutedLine, net: int) -> bool:
     """Tell whether a net of a line runs over or under its complement, and not next to it."""
-    return line.is_pair and line.gap_mm is None and net in ctx.get(broadside_nets)
+    return line.is_pair and line.gap_mm is None and net in ctx.get(broadside_mm)
 
 
-def broadside_nets(ctx: Context) -> frozenset[int]:
-    """Return the nets that run broadside to their complement for more than a fifth of their length."""
+def broadside_mm(ctx: Context, *, deliberate: bool = False) -> Mapping[int, float]:
+    """Return for how much of their length nets run broadside to their complement, those with more than a fifth.
+
+    Args:
+        ctx: the board.
+        deliberate: only where they overlap as seen from above, on layers next to each other, which no plane parts: a
+            trace of a pair side by side that took the wrong layer does not. This looks at no fills.
+    """
     tracks, layers = ctx.board.tracks, ctx.board.layer_count
     place = tracks.net.astype(np.int64) * layers + tracks.layer
     named = tracks.net >= 0
     lengths = np.bincount(place[named], tracks.length_mm[named], len(ctx.board.nets) * layers)
     on_layer: Floats = lengths.astype(np.float64).reshape(len(ctx.board.nets), layers)
-    found: set[int] = set()
+    found: dict[int, float] = {}
     for pair in _on_two_layers(on_layer, ctx.pairs.positive, ctx.pairs.negative).tolist():
         both = int(ctx.pairs.positive[pair]), int(ctx.pairs.negative[pair])
-        if _met(ctx, both) > FEW * min(on_layer[net].sum() for net in both):
-            found.update(both)
-    return frozenset(found)
+        met = _met(ctx, both, deliberate=deliberate)
+        if met > FEW * min(on_layer[net].sum() for net in both):
+            found.update(dict.fromkeys(both, met))
+    return found
 
 
 def _on_two_layers(on_layer: Floats, positive: Ints, negative: Ints) -> Ints:
@@ -47,20 +54,25 @@ def _on_two_layers(on_layer: Floats, positive: Ints, negative: Ints) -> Ints:
     return np.flatnonzero((shorter > 0) & (shared < (1 - FEW) * shorter))
 
 
-def _met(ctx: Context, both: tuple[int, int]) -> float:
+def _met(ctx: Context, both: tuple[int, int], *, deliberate: bool) -> float:
     """Return for how much of its length the first net lies over or under the other."""
     net, complement = both
     others = [one for one in range(-1, len(ctx.board.nets)) if one != complement]
     rows = np.flatnonzero(ctx.board.tracks.net == net)
     pieces = pieces_of(ctx.board, rows)
-    above, below = ctx.copper.adjacent_planes(pieces)
     its = ctx.board.tracks.layer[ctx.board.tracks.net == complement]
     found = 0.0
     for layer, other in _layer_pairs(np.unique(pieces.layer), np.unique(its)):
-        is_open = (above < other) & ((below < 0) | (other < below))
-        here = pieces.where(np.flatnonzero((pieces.layer == layer) & is_open))
-        apart_mm = float(ctx.get(dielectric_mm)[min(layer, other) : max(layer, other)].sum())
-        found += float(met_mm(ctx.board, here, other, apart_mm, others).sum())
+        is_here = pieces.layer == layer
+        if deliberate and abs(layer - other) > 1:
+            continue
+        if not deliberate:
+            above, below = ctx.copper.adjacent_planes(pieces)
+            is_here &= (above < other) & ((below < 0) | (other < below))
+        here = pieces.where(np.flatnonzero(is_here))
+        between_mm = ctx.get(dielectric_mm)[min(layer, other) : max(layer, other)]
+        reach_mm = 0.0 if deliberate else float(between_mm.sum())
+        found += float(met_mm(ctx.board, here, other, reach_mm, others).sum())
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drc_rules.analysis.delay.bare_lines import FILL_ONE
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
@@ -25,9 +26,13 @@ def doubt_of_chokes(meets: str, one: PairSkew, limit: str, names: tuple[str, ...
     return MissingFact(what, "in the layout, leave the choke half of the limit: no file states its own skew")
 
 
-def doubt(meets: str, one: PairSkew, limit: str, fix: str) -> MissingFact:
+def doubt(meets: str, one: PairSkew, limit_ps: float, fix: str, *, digits: str = "g") -> MissingFact:
     """Return what leaves a skew undecided: the fact that would narrow its range, else the layout that decides it."""
     size = one.size_ps
-    what = f"whether {meets}: {size.low:.1f} to {size.high:.1f} ps, maximum {limit} ps"
-    layout = f"in the layout, {fix[:1].lower()}{fix[1:]}: no declaration decides it"
-    return MissingFact(what, one.unsure.how_to_give if one.unsure else layout)
+    what = f"whether {meets}: {size.low:.1f} to {size.high:.1f} ps, maximum {limit_ps:{digits}} ps"
+    if one.unsure:
+        return MissingFact(what, one.unsure.how_to_give)
+    if size.nominal <= limit_ps:
+        open_ps = one.reach_ps - size.nominal
+        return MissingFact(f"{what}; sections without a reference plane leave {open_ps:.1f} ps open", FILL_ONE)
+    return MissingFact(what, f"in the layout, {fix[:1].lower()}{fix[1:]}: no declaration decides it")

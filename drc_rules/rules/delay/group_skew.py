@@ -10,6 +10,8 @@ their cross section, vias by their field solution, packages by the pad-to-die le
 several memories, the way from the controller to each is compared. `group_skew_ps` in `[[interface]]` is your
 controller's limit for data. Without it the widest of the guides below holds, and what exceeds it is information. None
 limits data of DDR3, LPDDR5 or GDDR: what exceeds the widest of its family is information, the rest not verifiable.
+Where neither side has a plane, the delay is anything from that in air to that in the highest Dk. A group that only this
+may take beyond the limit is not verifiable.
 
 Why it matters
 --------------
@@ -82,9 +84,9 @@ def group_skew(ctx: Context, _clause: Clause, group: SkewGroup) -> Iterator[Draf
     )
     if worst.size_ps.against(maximum=group.limit.ps) is Standing.BEYOND:
         yield _draft(ctx, group, worst)
-    elif (worst.size_ps.high if worst.unsure else worst.size_ps.nominal) > group.limit.ps:
+    elif worst.reach_ps > group.limit.ps:
         meets = f"{group.title} {group.name} meets its skew limit"
-        raise doubt(meets, worst, f"{group.limit.ps:g}", _fix(ctx, group, worst))
+        raise doubt(meets, worst, group.limit.ps, _fix(ctx, group, worst))
     elif group.limit.open_for is not None:
         raise group.limit.open_for
 

@@ -5,7 +5,8 @@ What it checks
 Every routed pair of a high-speed interface, from end to end: the length that one trace runs on a layer where the other
 does not, while the other runs as far elsewhere. It is compared with a tenth of a wavelength at the Nyquist frequency;
 where the generation is not known, at that of the slowest, and what depends on it is not verifiable. Neither is an
-interface of which a pair is not routed from end to end, unless another one fails.
+interface of which a pair is not routed from end to end, unless another one fails. What lies over the other trace on the
+next layer, more than a fifth of the pair, is a broadside pair and does not count.
 
 Why it matters
 --------------
@@ -18,8 +19,8 @@ Route both traces on the same layer, and change layers with both vias next to ea
 
 What it cannot see
 ------------------
-Broadside-coupled pairs are meant to be on two layers: suppress them. Where the traces of a pair take turns on two
-layers with equal lengths on each, nothing is found.
+Broadside pairs with a layer between are reported: suppress them. Where the traces of a pair take turns on two layers
+with equal lengths on each, nothing is found.
 
 Sources
 -------

@@ -5,7 +5,8 @@ What it checks
 For every link with a differential target: the length of one trace without its complement next to it, and the range of
 gaps of the coupled sections. Breakouts at either end of each net (a tenth of a wavelength at Nyquist, at least 1 mm)
 are ignored, and so are gaps that differ by a tenth or less. `off-target-impedance` judges the impedance of such
-sections. Pairs that are not routed yet, and nets declared as pairs whose names make none, are not verifiable.
+sections. Pairs that are not routed yet, and nets declared as pairs whose names make none, are not verifiable. What runs
+over the other trace on the next layer (broadside) is not modelled: such pairs are not verifiable.
 
 Why it matters
 --------------
@@ -19,8 +20,8 @@ short.
 
 What it cannot see
 ------------------
-Coupled means parallel within 10 degrees on one layer, closer than 2 mm and four times the usual gap: broadside pairs
-are reported. Undeclared pairs whose names do not match are not checked. Lengths add up over the link.
+Coupled means parallel within 10 degrees on one layer, closer than 2 mm and four times the usual gap. Undeclared pairs
+whose names do not match are not checked. Lengths add up over the link.
 
 Sources
 -------
@@ -32,13 +33,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.impedance.route_impedance import link_impedances
+from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, broadside_mm
 from drc_rules.analysis.targets.controlled import Unjudged, unjudged
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import LinkImpedance
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
+from stackup_lib.core.words import some
 
 PLACES_SHOWN = 20
 
@@ -48,10 +52,11 @@ DRIFT = 0.1
 
 @record
 class PairLinks:
-    """The pairs of one target, in the order of their names."""
+    """The pairs of one target, in the order of their names, without what is broadside of those named so."""
 
     target: str
     rows: tuple[LinkImpedance, ...]
+    broadside: tuple[str, ...]
 
 
 def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks | Unjudged]:
@@ -60,8 +65,20 @@ def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks | Unjudged]:
         if row.kind == "differential" and row.length_mm > 0:
             found.setdefault((row.target, row.target_ohm), []).append(row)
     for (target, _), rows in found.items():
-        yield PairLinks(target, tuple(sorted(rows, key=lambda row: row.name)))
+        rows.sort(key=lambda row: row.name)
+        over = [_broadside_mm(ctx, row) for row in rows]
+        judged = (
+            row.model_copy(update={"uncoupled_mm": max(row.uncoupled_mm - mm, 0.0)})
+            for row, mm in zip(rows, over, strict=True)
+        )
+        yield PairLinks(target, tuple(judged), tuple(row.name for row, mm in zip(rows, over, strict=True) if mm))
     yield from (one for one in unjudged(ctx) if one.hides_coupling)
+
+
+def _broadside_mm(ctx: Context, row: LinkImpedance) -> float:
+    """Return how much of a pair runs broadside, the mean of both traces as in its row."""
+    found = {ctx.board.nets[net]: mm for net, mm in ctx.get(broadside_mm, deliberate=True).items()}
+    return sum(found.get(name, 0.0) for name in row.nets) / 2
 
 
 FORMULA = """
@@ -114,6 +131,8 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
             limit_value=round(DRIFT * (widest.gap_min_mm or 0.0), 4),
             places=_places(drifting),
         )
+    if pairs.broadside and not apart and not drifting:
+        raise MissingFact(f"the coupling of {some(pairs.broadside, 3)}: {BROADSIDE}", ASK_THE_FAB)
 
 
 def _show(ctx: Context, pairs: PairLinks) -> None:

@@ -11,6 +11,7 @@ from stackwright.drawing.blocks import cross_section
 from stackwright.reporters.markdown import MARKS, SHOWN, fenced, table
 from stackwright.tables.counts import LABELS
 from stackwright.tables.deltas import share
+from stackwright.tables.finding_steps import stepped
 from stackwright.tables.grouping import groups
 from stackwright.text.markup import escape
 from stackwright.text.words import some
@@ -48,12 +49,15 @@ def _parts(diff: BoardDiff, after: Report) -> Iterator[str]:
 
 def _findings(diff: BoardDiff) -> Iterator[str]:
     rows = []
-    for group in groups(diff.new):
+    for group in groups(diff.came):
         first = group.first
         more = f" and {len(group.findings) - 1} similar" if len(group.findings) > 1 else ""
         rows.append(
             (f"new {LABELS[first.severity]}", f"**{escape(first.title)}**{more}", escape(first.fix), first.code)
         )
+    for one in diff.changed:
+        found, word = one.finding, f"{'worse' if one.is_worse else 'better'} {LABELS[one.finding.severity]}"
+        rows.append((word, f"**{escape(found.title)}** ({escape(stepped(one, '→'))})", escape(found.fix), found.code))
     rows += [("fixed", escape(one.title), "", one.code) for one in diff.fixed]
     if rows:
         yield from table(("", "Finding", "Fix", "Rule"), rows, "findings")

@@ -116,7 +116,7 @@ def _diff_several(pairs: Sequence[tuple[State, State]], gone: Sequence[State], r
 
 
 def _in_short(found: BoardDiff) -> str:
-    return f"{' -> '.join(found.headlines)}: {len(found.new)} new, {len(found.fixed)} fixed"
+    return f"{' -> '.join(found.headlines)}: {found.came_and_went}"
 
 
 def _exit_code(found: BoardDiff, after: State, request: DiffRequest) -> int:

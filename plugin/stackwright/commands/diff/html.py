@@ -19,6 +19,7 @@ from stackwright.drawing import columns, words
 from stackwright.reporters.cards import MOST_LISTED, shown_findings
 from stackwright.reporters.pages import environment, labelled
 from stackwright.tables import deltas, losses
+from stackwright.tables.finding_steps import stepped
 
 UNKNOWN = "?"
 
@@ -40,14 +41,15 @@ class LossChange:
 def html_of(diff: BoardDiff, was: CheckUp, now: CheckUp) -> str:
     """Return the page of a diff of two checked states; the same states give the same bytes."""
     old, new, moved = was.report, now.report, changed(diff.lines)
-    keys = {finding.key for finding in diff.new}
+    keys = {finding.key for finding in (*diff.new, *(one.finding for one in diff.better))}
     made = environment(most_listed=MOST_LISTED)
     return made.get_template("diff.html").render(
         diff=diff,
         old=old,
         new=new,
         asked=f"for {new.profile}" if new.profile else "",
-        came=tuple(shown_findings(diff.new, "new-")),
+        came=tuple(shown_findings(diff.came, "new-")),
+        steps=[(one, stepped(one, "\u2192")) for one in (*diff.worse, *diff.better)],
         stayed=tuple(shown_findings([one for one in new.findings if one.key not in keys], "unchanged-")),
         fixed=diff.fixed,
         drawings=tuple(_drawings(diff, old, new)),

@@ -9,6 +9,7 @@ from rich.text import Text
 from drc_rules.engine.board_diff import BoardDiff, LinkChange, RowChange, counted
 from stackwright.commands.apply.effects_page import effects_block
 from stackwright.tables.counts import LABELS, SEVERITY_STYLE
+from stackwright.tables.finding_steps import stepped
 from stackwright.tables.grouping import groups
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
@@ -74,12 +75,19 @@ def _verdicts(out: Page, diff: BoardDiff) -> None:
 def _findings(out: Page, diff: BoardDiff) -> None:
     out.heading("Findings", diff.counts)
     new: list[tuple[str | Text, ...]] = []
-    for group in groups(diff.new)[:SHOWN]:
+    for group in groups(diff.came)[:SHOWN]:
         first = group.first
         more = f" and {len(group.findings) - 1} similar" if len(group.findings) > 1 else ""
         severity = styled(LABELS[first.severity], SEVERITY_STYLE[first.severity])
         new.append(("new", severity, first.code, f"{first.title}{more}"))
+    for one in (*diff.worse[:SHOWN], *diff.better[:SHOWN]):
+        found, word = one.finding, "worse" if one.is_worse else "better"
+        severity = styled(LABELS[found.severity], SEVERITY_STYLE[found.severity])
+        new.append((word, severity, found.code, f"{found.title} ({stepped(one)})"))
     gone = [("fixed", "", one.code, one.title) for one in diff.fixed[:SHOWN]]
     out.rows([Column(), Column(), Column(), Column(wraps=True)], [*new, *gone])
+    for many, word in ((len(diff.worse), "worse"), (len(diff.better), "better")):
+        if many > SHOWN:
+            out.line(f"and {many - SHOWN} more {word}", indent=2)
     if len(diff.fixed) > SHOWN:
         out.line(f"and {len(diff.fixed) - SHOWN} more fixed", indent=2)

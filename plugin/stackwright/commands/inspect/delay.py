@@ -24,9 +24,12 @@ FORMAT, VERSION = "stackwright-delay", 1
 CSV = "csv"
 SHOWN = 6
 """Links of a group that the text lists: the latest, and the earliest as the last."""
+GUESS = "?"
+"""Behind a delay that rests on more than the board states."""
+
 CSV_HEAD = (
     *("interface", "group", "link", "delay ps", "least ps", "most ps", "lines ps", "vias ps", "package ps"),
-    *("skew ps", "tracks mm", "KiCad mm", "vias", "layers"),
+    *("skew ps", "tracks mm", "KiCad mm", "vias", "layers", "no plane mm", "unsure"),
 )
 
 
@@ -84,8 +87,12 @@ def csv_text(groups: tuple[DelayGroup, ...]) -> str:
             )
             numbers = ["" if figure is None else f"{figure:.3f}" for figure in figures]
             layers = ", ".join(name for name, _ in one.layers)
+            bare = "" if one.no_plane_mm is None else f"{one.no_plane_mm:.3f}"
             writer.writerow(
-                [in_csv(cell) for cell in (group.title, group.by, one.name, *numbers, str(one.vias), layers)]
+                [
+                    in_csv(cell)
+                    for cell in (group.title, group.by, one.name, *numbers, str(one.vias), layers, bare, one.unsure)
+                ]
             )
     return out.getvalue()
 
@@ -119,6 +126,11 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
         "KiCad mm: what KiCad's length check adds up for the same nets, branches, height of vias and pad-to-die "
         "lengths included."
     )
+    if any(one.no_plane_mm for group in groups for one in group.links):
+        page.line(
+            "no plane mm: of the tracks, without a plane above or below. Their delay is that of a line over one; the "
+            "range of -v holds what any line may take there, from air to the highest Dk."
+        )
     if not request.verbose and any(len(group.links) > SHOWN for group in groups):
         page.line("-v lists every link, with its parts and range; --format csv for a spreadsheet.")
     return page
@@ -128,6 +140,8 @@ def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
     earliest = min((one.delay_ps.nominal for one in group.links), default=0.0)
     head = ["link", "tracks mm", "KiCad mm", "ps", "late", "P-N", "vias"]
     more = ["+-", "lines", "vias", "package"] if request.verbose else []
+    has_bare = any(one.no_plane_mm for one in group.links)
+    more += ["no plane mm"] if has_bare else []
     rows: list[tuple[str, ...]] = []
     shown = group.links
     if not request.verbose and len(shown) > SHOWN:
@@ -135,10 +149,12 @@ def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
     for one in shown:
         delay = one.delay_ps.nominal
         by_kicad = "" if one.kicad_mm is None else f"{one.kicad_mm:.2f}"
-        cells = [one.name, f"{one.tracks_mm:.2f}", by_kicad, f"{delay:.1f}", f"{delay - earliest:.1f}"]
+        ps = f"{delay:.1f}{GUESS if one.unsure else ''}"
+        cells = [one.name, f"{one.tracks_mm:.2f}", by_kicad, ps, f"{delay - earliest:.1f}"]
         cells += ["" if one.skew_ps is None else f"{one.skew_ps:.1f}".replace("-0.0", "0.0"), str(one.vias)]
         if request.verbose:
             cells += [f"{figure:.1f}" for figure in (_half(one), one.lines_ps, one.vias_ps, one.package_ps)]
+        cells += [f"{one.no_plane_mm or 0.0:.2f}"] if has_bare else []
         rows.append((*cells, some([name for name, _ in one.layers], 3)))
     names = [*head, *more, "layers"]
     numbers = [Column(right=True)] * (len(names) - 2)
@@ -153,9 +169,8 @@ def _guesses(page: Page, links: list[LinkDelay]) -> None:
         guessed = [one for one in links if one.unsure == lacks]
         widest = max(100 * _half(one) / one.delay_ps.nominal for one in guessed)
         page.gap()
-        page.line(
-            styled(f"a guess, +-{widest:.0f} %: ", "yellow"), f"ps of {count(len(guessed), 'link')}, without {lacks}"
-        )
+        words = f"{GUESS} a guess, +-{widest:.0f} %: "
+        page.line(styled(words, "yellow"), f"ps of {count(len(guessed), 'link')}, without {lacks}")
 
 
 def _half(one: LinkDelay) -> float:

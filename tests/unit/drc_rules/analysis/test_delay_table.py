@@ -12,7 +12,7 @@ from drc_rules.analysis.delay.trace_delay import climb_ps
 from drc_rules.analysis.delay.via_delay import Climb, climb_of
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.delay_rows import DelayGroup
+from drc_rules.report.delay_rows import DelayGroup, LinkDelay
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
@@ -33,7 +33,7 @@ mask 0.01
 """Stackup of Antmicro's signal-integrity test board, 50 ohm on the outer layers at 0.185 mm."""
 
 
-def table(folder: Path, nets: dict[str, float], config: str) -> tuple[DelayGroup, ...]:
+def table(folder: Path, nets: dict[str, float], config: str, **more: object) -> tuple[DelayGroup, ...]:
     """Straight tracks on F.Cu from U1 to J1, 3 mm apart, each as long as said."""
     y_mm = 5.0
     u1 = [{"number": str(k), "net": n, "size_mm": (0.2, 0.2), "at_mm": (0, 3 * k)} for k, n in enumerate(nets)]
@@ -60,6 +60,7 @@ def table(folder: Path, nets: dict[str, float], config: str) -> tuple[DelayGroup
                 }
                 for k, (net, length) in enumerate(nets.items())
             ],
+            **more,
         }
     )
     context, _, _ = prepare(read_board(write(board, folder, "delays")), parse_config(config), Overrides())
@@ -161,3 +162,47 @@ def test_a_net_that_ends_nowhere_has_no_delay_and_says_so(tmp_path: Path) -> Non
     ((name, why),) = group.open_links
     assert name == "/DDR_DQ1"
     assert "route" in why
+
+
+def test_what_has_no_plane_is_told_and_takes_anything_from_air_to_laminate(tmp_path: Path) -> None:
+    """60 mm, of which 30 without a plane: up to 30 (5.7 - 3.3) ps less and 30 (6.8 - 5.7) ps more, and 5 % of the rest.
+
+    3.336 ps/mm in air, 6.82 ps/mm in Dk 4.18.
+    """
+    nets = {"/DDR_DQ0": 60.0, "/DDR_DQ1": 60.0}
+    config = '[[interface]]\nis = "ddr4"\nnets = ["/DDR_*"]\n'
+
+    def links(**planes: object) -> dict[str, LinkDelay]:
+        (group,) = table(tmp_path, nets, config, **planes)
+        return {one.name: one for one in group.links}
+
+    over = links()["/DDR_DQ0"]
+    zones = [
+        {"net": "GND", "layer": "In1.Cu", "rect_mm": [1, 1, 119, 6.5]},
+        {"net": "GND", "layer": "In1.Cu", "rect_mm": [35, 6.5, 119, 59]},
+    ]
+    half = links(planes={}, zones=zones)
+    one, same = half["/DDR_DQ1"], half["/DDR_DQ0"]
+
+    assert over.no_plane_mm == same.no_plane_mm == 0.0
+    assert one.no_plane_mm == pytest.approx(30.0, abs=0.6)
+    assert one.delay_ps.nominal == pytest.approx(same.delay_ps.nominal, rel=0.01)
+    each = one.lines_ps / 60
+    assert one.delay_ps.nominal - one.delay_ps.low == pytest.approx(30 * (each - 3.336) + 30 * 0.05 * each, rel=0.02)
+    assert one.delay_ps.high - one.delay_ps.nominal == pytest.approx(30 * (6.82 - each) + 30 * 0.05 * each, rel=0.03)
+    assert "reference plane" in one.unsure
+    assert not same.unsure
+
+
+def test_the_ring_around_a_hole_is_no_missing_plane(tmp_path: Path) -> None:
+    """A via in the middle of the track, and the antipad around it; a gap of 3 mm counts, and is no guess."""
+    config = '[[interface]]\nis = "ddr4"\nnets = ["/DDR_*"]\n'
+    nets = {"/DDR_DQ0": 60.0}
+    via = {"net": "/DDR_DQ0", "at_mm": (30, 5), "size_mm": 0.45, "drill_mm": 0.2}
+    (group,) = table(tmp_path, nets, config, vias=[via])
+    assert group.links[0].no_plane_mm == 0.0
+
+    gap = [{"net": "GND", "layer": "In1.Cu", "rect_mm": [x, 1, x + 50, 59]} for x in (1, 54)]
+    (group,) = table(tmp_path, nets, config, planes={}, zones=gap)
+    assert group.links[0].no_plane_mm == pytest.approx(3.0, abs=1.0)
+    assert not group.links[0].unsure

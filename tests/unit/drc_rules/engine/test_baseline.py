@@ -18,6 +18,8 @@ from drc_rules.engine.check import check_board
 from drc_rules.engine.one_clause import finish
 from drc_rules.report.model import (
     Accepted,
+    Finding,
+    FindingLimit,
     Location,
     Measured,
     ObjectRows,
@@ -26,6 +28,7 @@ from drc_rules.report.model import (
     StaleSuppression,
     Verdict,
 )
+from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import DraftFinding, all_rules
 from drc_rules.settings.config import CheckOptions
 from stackup_lib.core.errors import ConfigError
@@ -372,3 +375,58 @@ def test_the_text_report_tells_what_is_accepted_stale_and_fixed() -> None:
     assert finding().title not in said
     assert finding().title in " ".join(text.page(full, full=True).text().split())
     assert "Accepted" not in text.page(report(), verbose=True, clauses=True).text()
+
+
+def measured(value: float, severity: Severity = Severity.ERROR, limit: float = 0.25) -> Finding:
+    """A stub of some length, `limit` mm allowed."""
+    return finding("/A").model_copy(
+        update={
+            "measured": Measured(value=value, unit="mm"),
+            "limit": FindingLimit(value=limit, unit="mm", source="A guide"),
+            "severity": severity,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "says"),
+    [
+        (measured(1.36), measured(1.36), None),
+        (measured(1.36), measured(1.45), None),  # 7 % more
+        (measured(1.36), measured(1.55), "It was 1.36 mm, now it is 1.55"),  # 14 % more
+        (measured(1.36), measured(0.3), None),
+        (measured(0.075, limit=0.1), measured(0.07, limit=0.1), None),  # 5 % of the limit
+        (measured(0.075, limit=0.1), measured(0.05, limit=0.1), "It was 0.075 mm, now it is 0.05"),
+        (measured(95, limit=85), measured(75, limit=85), None),  # as far from its target on the other side
+        (measured(1.36, Severity.WARNING), measured(1.36), "Its severity was warning, now it is error"),
+        (measured(1.36), measured(1.36, Severity.WARNING), None),
+    ],
+)
+def test_a_known_finding_that_is_much_worse_is_new(was: Finding, now: Finding, says: str | None) -> None:
+    """By severity, or by more than a tenth of value or limit; an older baseline remembers neither."""
+    remembered = Remembered.of(was)
+    done = gate(report(findings=(now,)), [remembered])
+    assert [f.key for f in done.findings] == ([now.key] if says else [])
+    assert says is None or done.findings[0].why.endswith(says)
+    older = remembered.model_copy(update={"severity": None, "measured": None, "unit": ""})
+    assert gate(report(findings=(now,)), [older]).findings == ()
+
+
+def test_a_baseline_remembers_the_best_state_so_that_many_small_steps_add_up() -> None:
+    """1.36 mm, then 1.0 mm, then 1.05 mm: 1.0 mm stays known, and 1.15 mm is new."""
+    base = rewrite(None, {"b": report(findings=(measured(1.36),))}, grow=False).baseline
+    for value in (1.0, 1.05):
+        base = rewrite(base, {"b": report(findings=(measured(value),))}, grow=False).baseline
+    assert [one.measured for one in base.boards["b"]] == [1.0]
+    assert rewrite(base, {"b": report(findings=(measured(1.15),))}, grow=False).refused
+    assert not rewrite(base, {"b": report(findings=(measured(1.09),))}, grow=False).refused
+    grown = rewrite(base, {"b": report(findings=(measured(1.15),))}, grow=True).baseline
+    assert [one.measured for one in grown.boards["b"]] == [1.15]
+
+
+def test_an_older_baseline_is_read_and_completed() -> None:
+    """It has keys and members alone."""
+    row = known("/A").model_copy(update={"severity": None, "measured": None, "unit": ""})
+    kept = rewrite(Baseline(boards={"b": (row,)}), {"b": report(findings=(measured(1.36),))}, grow=False)
+    (one,) = kept.baseline.boards["b"]
+    assert (one.measured, one.unit, one.severity) == (1.36, "mm", Severity.ERROR)
