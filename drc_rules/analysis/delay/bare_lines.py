@@ -66,7 +66,7 @@ def bare_ps_per_mm(ctx: Context) -> tuple[float, float]:
     principle capacitance grows with the permittivity anywhere, so it lies between 1 and the highest Dk (R. E. Collin,
     Field Theory of Guided Waves, 1991, chapter 4). A detour of the return current around a slot comes on top (RET001).
     """
-    known = [ply.dk_at(DK_GHZ).value for ply in ctx.plies]
+    known = [ply.dk.at(DK_GHZ).value for ply in ctx.plies]
     highest = max((HIGHEST_DK if dk is None else dk for dk in known), default=HIGHEST_DK)
     return 1000 / LIGHT_MM_GHZ, 1000 * math.sqrt(highest) / LIGHT_MM_GHZ
 
