@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -24,13 +24,13 @@ from drc_rules.stackup_design.change_effects import (
     worse_clauses,
 )
 from drc_rules.stackup_design.goals import BoardProject, GoalsFound, Selection
-from drc_rules.stackup_design.goals_judge import DECIDED, SIZE_MM
+from drc_rules.stackup_design.goals_judge import SIZE_MM, is_of_rows
 from drc_rules.stackup_design.new_plan import classes_of_goals, plan_of_answer, plan_row
 from drc_rules.stackup_design.other_ways import other_ways
 from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of
 from drc_rules.stackup_design.routed_fit import routed_sizes, width_words, with_kept_sizes
 from drc_rules.stackup_design.stackup_candidate import candidate_of
-from drc_rules.stackup_design.stackup_fixes import MOST, FailedClause, fixes, single_steps
+from drc_rules.stackup_design.stackup_fixes import CURES, MOST, WITHOUT_LAMINATE, FailedClause, fixes, single_steps
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
@@ -41,9 +41,6 @@ from stackup_lib.synthesis.evaluate import LOSES
 from stackwright.commands.apply.apply import PlanParts, Proposal, planned_settings, propose
 from stackwright.commands.suggest.words import shortened, what_changes
 from stackwright.results.stackup_choices import Count
-
-WITHOUT_LAMINATE = frozenset({"stackup_symmetry", "power_copper_oz", "foil"})
-"""Kinds that can be met whatever the laminates are."""
 
 TRIAL = Path("change.kicad_pcb")
 
@@ -140,8 +137,7 @@ class _Work:
 
     def decided(self, context: Context) -> JudgedStackup:
         """Judge what a stackup alone decides: quick, and most changes end here."""
-        clauses = [clause for clause in self.selection.clauses if clause.kind in DECIDED]
-        return judged(context, clauses, self.found.judge.counts)
+        return judged(context, filter(is_of_rows, self.selection.clauses), self.found.judge.counts)
 
     def judged(self, context: Context) -> JudgedStackup:
         """Judge all that a stackup may move."""
@@ -180,7 +176,7 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
     def ids(verdict: Verdict) -> tuple[str, ...]:
         return tuple(one.clause.id for one in shown if one.verdict is verdict)
 
-    decided = (one.clause for one in shown if one.clause.kind in DECIDED)
+    decided = (one.clause for one in shown if is_of_rows(one.clause))
     counts = frozenset(clause.id for clause in decided if found.judge.counts(clause))
     failed = [one for one in shown if one.verdict is Verdict.FAILED]
     not_met, remarks = (
@@ -190,7 +186,7 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
     faulty = frozenset(
         finding.places[0].layer
         for one in failed
-        if one.clause.kind in DECIDED and one.worst is not Severity.INFO
+        if is_of_rows(one.clause) and one.worst is not Severity.INFO
         for finding in of_clause(one, stackup.outcome.findings)
         if finding.places and finding.places[0].layer
     )
@@ -220,7 +216,7 @@ def least_changes(selection: Selection, found: GoalsFound, project: BoardProject
 def _changes(work: _Work, current: CandidateStackup, now: Count) -> LeastFound:
     changes, then, plans, faults = _whole_changes(work, current)
     kept = LeastChange(changes=tuple(changes), faults_now=faults, why_not=tuple(dict.fromkeys(work.why_not)))
-    partial = None if changes else _partial(work, current, DECIDED)
+    partial = None if changes else _partial(work, current, CURES)
     ways = other_ways(current, work.to_fix(), work.project.context, work.found.goals)
     undeclared = "" if changes else _undeclared(kept, current)
     return LeastFound(now, None, kept, tuple(then), tuple(plans), partial, ways, undeclared)
@@ -321,7 +317,7 @@ def _without_laminates(work: _Work, found: LeastFound) -> LeastFound:
     return replace(found, partial=_partial(work, current, WITHOUT_LAMINATE), other_ways=ways)
 
 
-def _partial(work: _Work, current: CandidateStackup, kinds: frozenset[str]) -> PartialChange | None:
+def _partial(work: _Work, current: CandidateStackup, kinds: Container[str]) -> PartialChange | None:
     """Try what may help each clause that fails, and keep what leaves fewer of them and worsens nothing."""
     stackup, best = current, None
     words: list[str] = []
