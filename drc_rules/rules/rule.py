@@ -74,7 +74,7 @@ class DraftFinding:
         return self.measured.unit if self.measured is not None and self.limit_value is not None else ""
 
 
-ByStackup = Literal["decided", "moved", "unmoved"]
+ByStackup = Literal["decided", "stated", "moved", "unmoved"]
 S = TypeVar("S")
 Check = Callable[["Context", Clause, S], Iterator[DraftFinding]]
 Over = Callable[["Context", Clause], Iterable[S]]
@@ -97,8 +97,9 @@ class Rule:
         gives_way_to: codes of rules whose findings on the same items replace its own.
         choices: gives the words that may stand in the `choices` of its clauses; None where these have none.
         slow_objects: finding its objects takes most of its time: nothing counts them where the rule is left out.
-        by_stackup: the rows of a stackup, with what is said about its copper, alone decide it, may move its answer, or
-            leave it as it is: where they do, a change of the stackup need not be judged by it.
+        by_stackup: what the rows of a stackup do to it: they alone decide it, with what is said about its copper; it is
+            about how they are stated, which rows of the catalogue never do wrong; they may move its answer; or they
+            leave it as it is, so that a change of the stackup need not be judged by it.
     """
 
     code: str
@@ -214,7 +215,7 @@ def all_rules() -> tuple[Rule, ...]:
 
 @cache
 def kinds_by_stackup(how: ByStackup) -> frozenset[str]:
-    """Return the kinds of clauses that a stackup decides, moves or leaves."""
+    """Return the kinds of clauses to which the rows of a stackup do this; see `Rule`."""
     return frozenset(kind for one in all_rules() if one.by_stackup == how for kind in one.kinds)
 
 

@@ -21,6 +21,7 @@ from stackup_lib.kicad import read_board
 from stackup_lib.materials import catalogue
 from stackwright.commands.suggest.least import NOTHING, proposed_rows
 from stackwright.commands.suggest.model import Suggested, suggestion_for
+from tests.support.boards import copied
 
 ROOT = Path(__file__).parents[2] / "fixtures"
 CASES: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "expected" / "least_changes.toml").read_text(encoding="utf-8"))
@@ -133,3 +134,25 @@ def test_nothing_has_to_change_only_where_nothing_fails() -> None:
                 assert (change.words[0] == NOTHING) == (not fails)
                 assert all(title in change.words[0] for title in found.selection.titles(fails))
     assert said == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("mask_mm", "words"),
+    [
+        ("0.02", "nothing has to change"),
+        (
+            "0.065",
+            "nothing in the stackup has to change but how its rows are stated: solder mask thickness 0.005 to 0.06 mm",
+        ),
+    ],
+)
+def test_rows_that_are_stated_wrongly_do_not_lie_elsewhere(tmp_path: Path, mask_mm: str, words: str) -> None:
+    """Solder mask that is too thick is no reason for another stackup, but a row of it is wrong."""
+    path = copied("edge_jetson_carrier_fit", tmp_path)
+    text = path.read_text(encoding="utf-8")
+    head, mask, tail = text.partition('(type "Top Solder Mask")')
+    path.write_text(head + mask + tail.replace("(thickness 0.02)", f"(thickness {mask_mm})", 1), encoding="utf-8")
+
+    _, found = least(path, None)
+
+    assert found.changes[0].words[0] == words

@@ -15,6 +15,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.clauses import Severity
+from drc_rules.rules.rule import kinds_by_stackup
 from drc_rules.stackup_design.change_effects import (
     JudgedStackup,
     is_of_stackup,
@@ -323,8 +324,12 @@ def _nothing(work: _Work, *, moves_tracks: bool) -> str:
     """Return how to say that no row changes: what else fails is another matter, and is not hidden."""
     if moves_tracks:
         return ONLY_TRACKS
-    fails = [one.title for one, _ in work.whole.failing() if work.found.judge.counts(one)]
-    return f"{NOTHING_OF_STACKUP}; what fails lies elsewhere: {'; '.join(fails)}" if fails else NOTHING
+    fails = [one for one, _ in work.whole.failing() if work.found.judge.counts(one)]
+    stated = [one.title for one in fails if one.kind in kinds_by_stackup("stated")]
+    others = [one.title for one in fails if one.kind not in kinds_by_stackup("stated")]
+    words = f" but how its rows are stated: {'; '.join(stated)}" if stated else ""
+    words += f"; what fails lies elsewhere: {'; '.join(others)}" if others else ""
+    return f"{NOTHING_OF_STACKUP}{words}" if words else NOTHING
 
 
 def _labelled(words: Sequence[str], why: str) -> str:
