@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import field
 from functools import cache, cached_property
 from types import FunctionType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from drc_rules.report.formula import Formula, read_formula
 from drc_rules.report.model import Location, Measured, ObjectRows
@@ -74,6 +74,7 @@ class DraftFinding:
         return self.measured.unit if self.measured is not None and self.limit_value is not None else ""
 
 
+ByStackup = Literal["decided", "stated", "moved", "unmoved"]
 S = TypeVar("S")
 Check = Callable[["Context", Clause, S], Iterator[DraftFinding]]
 Over = Callable[["Context", Clause], Iterable[S]]
@@ -96,6 +97,9 @@ class Rule:
         gives_way_to: codes of rules whose findings on the same items replace its own.
         choices: gives the words that may stand in the `choices` of its clauses; None where these have none.
         slow_objects: finding its objects takes most of its time: nothing counts them where the rule is left out.
+        by_stackup: what the rows of a stackup do to it: they alone decide it, with what is said about its copper; it is
+            about how they are stated, which rows of the catalogue never do wrong; they may move its answer; or they
+            leave it as it is, so that a change of the stackup need not be judged by it.
     """
 
     code: str
@@ -112,6 +116,7 @@ class Rule:
     aliases: tuple[str, ...] = ()
     choices: Callable[[], Collection[str]] | None = field(default=None, repr=False)
     slow_objects: bool = False
+    by_stackup: ByStackup = "moved"
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -151,6 +156,7 @@ def rule(
     aliases: tuple[str, ...] = (),
     choices: Callable[[], Collection[str]] | None = None,
     slow_objects: bool = False,
+    by_stackup: ByStackup = "moved",
 ) -> Callable[[Check[S]], Check[S]]:
     """Declare the decorated function as a rule that decides clauses of the given kinds.
 
@@ -165,6 +171,7 @@ def rule(
         aliases: former names of the rule.
         choices: gives the words that may stand in the `choices` of its clauses.
         slow_objects: see `Rule`.
+        by_stackup: see `Rule`.
     """
 
     def declare(check: Check[S]) -> Check[S]:
@@ -184,6 +191,7 @@ def rule(
             aliases=aliases,
             choices=choices,
             slow_objects=slow_objects,
+            by_stackup=by_stackup,
         )
         check.__rule__ = declared  # type: ignore[attr-defined]
         return check
@@ -195,21 +203,20 @@ def rule(
 def all_rules() -> tuple[Rule, ...]:
     """Every rule under `drc_rules.rules`, by code."""
     package = importlib.import_module("drc_rules.rules")
-    families = sorted(one.name for one in pkgutil.iter_modules(package.__path__) if one.ispkg)
-    return rules_of_families(*families)
-
-
-@cache
-def rules_of_families(*families: str) -> tuple[Rule, ...]:
-    """Return the rules of some families, folders of `drc_rules.rules`, by code; the others are not even loaded."""
     found: list[Rule] = []
-    for family in families:
+    for family in (one.name for one in pkgutil.iter_modules(package.__path__) if one.ispkg):
         package = importlib.import_module(f"drc_rules.rules.{family}")
         for info in pkgutil.iter_modules(package.__path__, prefix=f"{package.__name__}."):
             module = importlib.import_module(info.name)
             functions = (member for member in vars(module).values() if isinstance(member, FunctionType))
             found += [one.__rule__ for one in functions if hasattr(one, "__rule__")]
     return tuple(sorted(set(found), key=lambda r: r.code))
+
+
+@cache
+def kinds_by_stackup(how: ByStackup) -> frozenset[str]:
+    """Return the kinds of clauses to which the rows of a stackup do this; see `Rule`."""
+    return frozenset(kind for one in all_rules() if one.by_stackup == how for kind in one.kinds)
 
 
 @cache

@@ -14,30 +14,13 @@ from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.context import Context
 from drc_rules.report.model import ClauseVerdict, Finding, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import all_rules
-from drc_rules.stackup_design.goals_judge import DECIDED
+from drc_rules.rules.rule import all_rules, kinds_by_stackup
+from drc_rules.stackup_design.goals_judge import is_of_rows
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 
 ROUTED = "routed_impedance"
-
-UNMOVED = frozenset(
-    {
-        "board_minimum",
-        "copper_space",
-        "edge_to_copper",
-        "hole_to_copper",
-        "nets_in_classes",
-        "pair_coupling",
-        "rail_joined",
-        "rail_return_joined",
-        "return_path_gap",
-        "return_via",
-        "unplated_hole_to_copper",
-    }
-)
-"""Kinds that take long and that no row of a stackup changes: they would say the same before and after."""
 
 SAME_MISS = 1e-3
 """A miss that grows by less than this share of its limit is rounding."""
@@ -69,7 +52,8 @@ class JudgedStackup:
 
 def judged(context: Context, clauses: Iterable[Clause], counts: Callable[[Clause], bool]) -> JudgedStackup:
     """Decide what a stackup decides, and every other clause that counts and that a stackup may move."""
-    return _run(context, [c for c in clauses if is_of_stackup(c) or (counts(c) and c.kind not in UNMOVED)])
+    unmoved = kinds_by_stackup("unmoved")
+    return _run(context, [c for c in clauses if is_of_stackup(c) or (counts(c) and c.kind not in unmoved)])
 
 
 def judged_at_once(context: Context, clauses: Iterable[Clause], counts: Callable[[Clause], bool]) -> JudgedStackup:
@@ -79,7 +63,7 @@ def judged_at_once(context: Context, clauses: Iterable[Clause], counts: Callable
 
 def is_of_stackup(clause: Clause) -> bool:
     """Tell whether the rows of a stackup decide a clause, or they and the widths of the lines routed in it."""
-    return clause.kind in DECIDED or clause.kind == ROUTED
+    return is_of_rows(clause) or clause.kind == ROUTED
 
 
 def _run(context: Context, clauses: Iterable[Clause]) -> JudgedStackup:

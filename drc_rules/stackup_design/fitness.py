@@ -28,7 +28,7 @@ from drc_rules.report.model import (
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.profiles.profile import assemble, load_form, load_profile, profile_names
 from drc_rules.settings.config import Config
-from drc_rules.stackup_design.goals_judge import DECIDED
+from drc_rules.stackup_design.goals_judge import is_of_rows
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Fact
 from stackup_lib.core.frozen import Frozen
@@ -261,7 +261,7 @@ def _shortfall(clause: Clause, findings: Sequence[Finding]) -> Shortfall:
         measured=first.measured,
         limit=first.limit,
         at_ghz=clause.limit.at_ghz,
-        by_stackup=clause.kind in DECIDED,
+        by_stackup=is_of_rows(clause),
     )
 
 

@@ -37,6 +37,7 @@ from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.spread import PLATING_UM as HOLE_PLATING_UM
 from stackup_lib.synthesis import Answers, Goals, TgLimit, suggest
 from stackup_lib.synthesis.arrange import least_layers
+from stackup_lib.synthesis.goals import with_usual_gap
 from stackup_lib.transmission_lines.finish import LineFinish
 
 __all__ = [
@@ -51,6 +52,9 @@ __all__ = [
     "project_of",
     "selection_for",
 ]
+
+
+GAP = "gap of pairs"
 
 
 @record
@@ -167,19 +171,20 @@ def _of_few_layers(layers: int, kept: Goals | None) -> Goals:
 def answers_for(found: GoalsFound, limit: int, project: BoardProject | None = None) -> tuple[Answers, GoalsFound]:
     """Return the best stackups, `limit` at most, and the goals that they meet.
 
-    Layers that are laid out stay where they can, and those that keep the board's routed lines come first. A weight of
-    power planes that no one requires gives way where nothing can be built with it.
+    Layers that are laid out stay where they can, and those that keep the board's routed lines come first. Where nothing
+    can be built with them, the gap of routed pairs gives way, and a weight of power planes that no one requires.
     """
     found = _with_routed(found, project)
     answers = suggest(found.goals, found.judge, limit, found.kept)
     if answers.keeps_layers:
-        return answers, found.keeping()
+        return answers, _with_gap_of(answers, found).keeping()
     if answers.ranked or found.eased is None:
-        return answers, found
+        return answers, _with_gap_of(answers, found)
     lighter = suggest(found.eased, found.judge, limit)
     if not lighter.ranked:
-        return answers, found
-    return lighter.model_copy(update={"why_moved": answers.why_moved}), _lighter(found, found.eased, answers)
+        return answers, _with_gap_of(answers, found)
+    met = _with_gap_of(lighter, _lighter(found, found.eased, answers))
+    return lighter.model_copy(update={"why_moved": answers.why_moved}), met
 
 
 def _with_routed(found: GoalsFound, project: BoardProject | None) -> GoalsFound:
@@ -196,9 +201,24 @@ def _lighter(found: GoalsFound, eased: Goals, answers: Answers) -> GoalsFound:
     goal = "power copper"
     why = f"no more is required, and with more {answers.unreachable[0]}"
     weights = f"{eased.power_copper_oz:g} oz, not {found.goals.power_copper_oz:g} oz"
-    said = Reason(goal, weights, From.ASSUMPTION, why)
-    reasons = tuple(said if one.goal == goal else one for one in found.reasons)
+    reasons = _instead(found.reasons, Reason(goal, weights, From.ASSUMPTION, why))
     return replace(found, goals=eased, reasons=reasons, eased=None)
+
+
+def _with_gap_of(answers: Answers, found: GoalsFound) -> GoalsFound:
+    """Return the goals with the gap of pairs that the search took, and why where that is not as they are routed."""
+    goals, kept = with_usual_gap(found.goals), found.kept
+    if goals is None or not answers.why_usual_gap:
+        return found
+    routed = f"{found.goals.gap_per_width:g}"
+    words = f"{_times_the_width(goals.gap_per_width, goals.pair_pitch_mm)}, not {routed} as most pairs are routed"
+    reasons = _instead(found.reasons, Reason(GAP, words, From.ASSUMPTION, f"with {routed}, {answers.why_usual_gap}"))
+    return replace(found, goals=goals, reasons=reasons, kept=kept and (with_usual_gap(kept) or kept))
+
+
+def _instead(reasons: tuple[Reason, ...], said: Reason) -> tuple[Reason, ...]:
+    """Return the reasons with another for the same goal."""
+    return tuple(said if one.goal == said.goal else one for one in reasons)
 
 
 def _finish(project: BoardProject) -> LineFinish:
@@ -381,14 +401,18 @@ def _say_the_rest(work: GoalWork) -> None:
 
 def _gap(work: GoalWork, pitch_mm: float | None) -> float:
     """Return gap over width; where both together reach the most that they may, the gap gives way."""
-    but = f", less where the two together reach {pitch_mm:g} mm" if pitch_mm is not None else ""
     routed = gap_per_width(work.project.context if work.project else None)
     if routed is not None:
-        work.say("gap of pairs", f"{routed:g} times the width{but}", From.BOARD, "as most pairs are routed")
+        work.say(GAP, _times_the_width(routed, pitch_mm), From.BOARD, "as most pairs are routed")
         return routed
     usual = Goals().gap_per_width
-    work.say("gap of pairs", f"{usual:g} times the width{but}", From.ASSUMPTION, "nothing is routed")
+    work.say(GAP, _times_the_width(usual, pitch_mm), From.ASSUMPTION, "nothing is routed")
     return usual
+
+
+def _times_the_width(ratio: float, pitch_mm: float | None) -> str:
+    but = f", less where the two together reach {pitch_mm:g} mm" if pitch_mm is not None else ""
+    return f"{ratio:g} times the width{but}"
 
 
 def _waived(choices: GoalChoices) -> Iterator[tuple[str, str]]:

@@ -20,41 +20,15 @@ from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.forms import Form
 from drc_rules.requirements.profiles.profile import Profile
-from drc_rules.rules.rule import rules_of_families
+from drc_rules.rules.rule import all_rules, kinds_by_stackup
 from drc_rules.settings.config import Config, CopperDeclaration, Declared, InterfaceDeclaration
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import CORNER_MM, empty_board
 from stackup_lib.synthesis import CandidateStackup, to_planned
 
-DECIDED = frozenset(
-    {
-        "stackup_declared",
-        "stackup_matches_layers",
-        "stackup_complete",
-        "thickness_sum",
-        "stackup_symmetry",
-        "even_layer_count",
-        "laminate_known",
-        "dk_plausible",
-        "plane_between_signals",
-        "layer_count",
-        "layer_count_above",
-        "form_thickness",
-        "tg",
-        "laminate_df",
-        "laminate_class",
-        "foil",
-        "power_copper_oz",
-    }
-)
-"""Kinds of clauses that a stackup alone decides, with what is said about its copper."""
-
 GOAL_KINDS = frozenset({"power_copper_oz"})
 """Of these kinds information too is a goal, so every answer is judged by it; it rules nothing out."""
-
-DECIDE = ("copper", "foil", "material", "stackup")
-"""Families of the rules that decide them."""
 
 SIZE_MM = (120.0, 60.0)
 _NAME = Path("suggestion.kicad_pcb")
@@ -113,20 +87,18 @@ class CandidateJudge:
     def wishes(self) -> tuple[str, ...]:
         """Clauses that rule nothing out: they require more than the error of their kind does, or are only told."""
         required = {clause.kind for clause in self.clauses if clause.severity is Severity.ERROR}
-        preferred = required & DECIDED
+        preferred = required & kinds_by_stackup("decided")
         return tuple(
             c.id
             for c in self.clauses
-            if (c.severity is Severity.WARNING and c.kind in preferred) or (c.kind in DECIDED and self.tells(c))
+            if (c.severity is Severity.WARNING and c.kind in preferred) or (is_of_rows(c) and self.tells(c))
         )
 
     def outcome(self, candidate: CandidateStackup) -> Outcome:
         """Return verdicts and findings of the clauses that a candidate decides."""
         board = read_board(_NAME, text=trial_board(candidate, self.interfaces, fast_outside=self.fast_outside))
         context, _, _ = prepare(board, self._config(candidate), Overrides())
-        clauses = [clause for clause in self.clauses if clause.kind in DECIDED]
-        rules = rules_of_families(*DECIDE)
-        return run(context, clauses, rules, rules)
+        return run(context, filter(is_of_rows, self.clauses), all_rules(), all_rules())
 
     def _config(self, candidate: CandidateStackup) -> Config:
         copper = {
@@ -142,6 +114,11 @@ class CandidateJudge:
             declared=Declared(copper=copper),
             interface=declared,
         )
+
+
+def is_of_rows(clause: Clause) -> bool:
+    """Tell whether a stackup alone decides a clause, with what is said about its copper."""
+    return clause.kind in kinds_by_stackup("decided")
 
 
 def why_not(verdict: ClauseVerdict, outcome: Outcome) -> Iterator[str]:

@@ -22,6 +22,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.synthesis import LineGoal
+from stackup_lib.synthesis.goals import rounded_gap_per_width
 from stackup_lib.transmission_lines.width_request import Target
 
 LEAST_SAID_DB = 0.005
@@ -274,6 +275,6 @@ def gap_per_width(ctx: Context | None) -> float | None:
     for found in ctx.get(controlled_lines) if ctx else ():
         line = found.line
         if line.gap_mm and line.width_mm:
-            ratio = round(line.gap_mm / line.width_mm, 3)
+            ratio = rounded_gap_per_width(line.width_mm, line.gap_mm)
             lengths[ratio] = lengths.get(ratio, 0.0) + line.length_mm
     return max(lengths, key=lambda one: (lengths[one], -one), default=None)

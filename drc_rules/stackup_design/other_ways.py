@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drc_rules.facts.context import Context
-from drc_rules.stackup_design.stackup_fixes import FailedClause
+from drc_rules.stackup_design.stackup_fixes import OF_FAST_LAYERS, FailedClause
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.words import listed
 from stackup_lib.materials import FoilGrade, catalogue
@@ -51,8 +51,7 @@ def _moved_links(
     current: CandidateStackup, failed: Sequence[FailedClause], ctx: Context, goals: Goals
 ) -> Iterator[str]:
     """Name the signal layers between planes whose dielectrics and foil meet what others of the links' layers fail."""
-    kinds = ("laminate_df", "laminate_class", "foil")
-    at_fault = {name for one in failed if one.clause.kind in kinds for name in one.names}
+    at_fault = {name for one in failed if one.clause.kind in OF_FAST_LAYERS for name in one.names}
     titles = [one.title for one in ctx.assignment.fast_interfaces()]
     if not at_fault or not titles:
         return

@@ -19,6 +19,9 @@ from stackup_lib.transmission_lines.width_request import Target
 USUAL_TOLERANCE_PCT = 10.0
 COARSE = 1e-3
 
+STAYS = " widths stay "
+"""In a phrase that says of routed lines that nothing is to be done."""
+
 Size = tuple[float, float | None]
 
 
@@ -105,24 +108,24 @@ def unsought_words(candidate: CandidateStackup, sizes: Sequence[UnsoughtSize]) -
 
 def width_words(
     result: Evaluated, goals: Goals, interfaces: Mapping[str, str], routed: Mapping[tuple[str, str], Size]
-) -> tuple[str, ...]:
-    """Return what becomes of the routed sizes: they stay within their tolerance, or are to be changed."""
+) -> tuple[tuple[str, bool], ...]:
+    """Return what becomes of the routed sizes, and whether they stay: within their tolerance they do."""
     by_name = {goal.name: goal for goal in goals.lines}
-    found: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
+    found: dict[tuple[str, str], dict[tuple[str, bool], dict[str, None]]] = {}
     for line, size, ohm, allowed in _routed_lines(result, goals, interfaces, routed):
         goal = by_name[line.goal]
         if allowed.fits:
-            text = f"{goal.target} widths stay ({_text(size)} makes {ohm:.1f} ohm, {allowed.words} allowed)"
+            text = f"{goal.target}{STAYS}({_text(size)} makes {ohm:.1f} ohm, {allowed.words} allowed)"
         else:
             text = f"{goal.target} {_text(size)} ({ohm:.1f} ohm) -> {_text((line.width_mm, line.gap_mm))} mm"
         texts = found.setdefault((f"{goal.target} {_text(size)}", line.layer), {})
-        texts.setdefault(text, {})[interface(interfaces[line.goal]).title] = None
-    words: dict[str, dict[str, None]] = {}
+        texts.setdefault((text, allowed.fits), {})[interface(interfaces[line.goal]).title] = None
+    words: dict[tuple[str, bool], dict[str, None]] = {}
     for (_, layer), texts in found.items():
-        for text, titles in texts.items():
+        for (text, fits), titles in texts.items():
             whose = f" for {listed(list(titles))}" if len(texts) > 1 else ""
-            words.setdefault(f"{text}{whose}", {})[layer] = None
-    return tuple(f"{text} on {listed(list(layers))}" for text, layers in words.items())
+            words.setdefault((f"{text}{whose}", fits), {})[layer] = None
+    return tuple((f"{text} on {listed(list(layers))}", fits) for (text, fits), layers in words.items())
 
 
 def with_kept_sizes(

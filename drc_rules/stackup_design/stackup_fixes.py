@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
@@ -19,9 +19,6 @@ from stackup_lib.synthesis.cost import laminate_factor
 
 MOST = 6
 """Combinations of fixes that are gone into."""
-
-OWN = ("tg", "power_copper_oz", "stackup_symmetry")
-"""Kinds whose fixes come before the search for laminate and foil."""
 
 
 @record
@@ -52,7 +49,7 @@ Steps = Callable[[CandidateStackup], Iterator[ChangeStep]]
 def fixes(current: CandidateStackup, failed: Sequence[FailedClause], ctx: Context, goals: Goals) -> tuple[Fix, ...]:
     """Return the ways to fix what fails of Tg, copper weight and symmetry, those of the fewest rows first."""
     found = [Fix((), current)]
-    for steps in (steps_for(one, ctx, goals) for one in _once(failed) if one.clause.kind in OWN):
+    for steps in (steps_for(one, ctx, goals) for one in _once(failed) if one.clause.kind not in OF_FAST_LAYERS):
         more = [
             Fix((*fix.words, step.words), step.candidate, (*fix.cautions, *step.cautions))
             for fix in found
@@ -74,7 +71,7 @@ def _once(failed: Sequence[FailedClause]) -> list[FailedClause]:
 
 def single_steps(failed: Sequence[FailedClause], ctx: Context, goals: Goals) -> Iterator[tuple[FailedClause, Steps]]:
     """Yield what may be tried for each clause that fails, alone: copper and symmetry first, laminates last."""
-    order = ("stackup_symmetry", "power_copper_oz", "foil", "tg", "laminate_df", "laminate_class")
+    order = tuple(CURES)
     ours = [one for one in _once(failed) if one.clause.kind in order]
     for one in sorted(ours, key=lambda one: order.index(one.clause.kind)):
         yield one, steps_for(one, ctx, goals)
@@ -82,25 +79,28 @@ def single_steps(failed: Sequence[FailedClause], ctx: Context, goals: Goals) -> 
 
 def steps_for(failed: FailedClause, ctx: Context, goals: Goals) -> Steps:
     """Return the steps that may make a stackup meet a clause; the caller judges them."""
+    cure = CURES.get(failed.clause.kind)
+    return lambda candidate: cure.steps(candidate, failed, ctx, goals) if cure else iter(())
 
-    def steps(candidate: CandidateStackup) -> Iterator[ChangeStep]:
-        kind = failed.clause.kind
-        if kind == "tg":
-            wanted = [TgLimit(min_c=failed.clause.limit.min)] if failed.clause.limit.min else []
-            for limit in dict.fromkeys((*wanted, *([goals.tg_limit] if goals.tg_limit else []))):
-                yield from tg_steps(candidate, limit, goals)
-        elif kind == "power_copper_oz":
-            yield from _weights(candidate, failed, ctx)
-        elif kind == "stackup_symmetry":
-            pairs = [(one.objects, one) for one in failed.findings]
-            yield from mirrored(candidate, _pairs(candidate, [names for names, _ in pairs]))
-        elif kind == "foil" and goals.foil is not None:
-            yield in_foil(candidate, failed.names, goals.foil)
-        elif kind in ("laminate_df", "laminate_class"):
-            for family in _allowed(candidate, goals):
-                yield in_laminate(candidate, failed.names, family)
 
-    return steps
+def _mirrored(candidate: CandidateStackup, failed: FailedClause, _ctx: Context, _goals: Goals) -> Iterator[ChangeStep]:
+    yield from mirrored(candidate, _pairs(candidate, [one.objects for one in failed.findings]))
+
+
+def _foil(candidate: CandidateStackup, failed: FailedClause, _ctx: Context, goals: Goals) -> Iterator[ChangeStep]:
+    if goals.foil is not None:
+        yield in_foil(candidate, failed.names, goals.foil)
+
+
+def _tg(candidate: CandidateStackup, failed: FailedClause, _ctx: Context, goals: Goals) -> Iterator[ChangeStep]:
+    wanted = [TgLimit(min_c=failed.clause.limit.min)] if failed.clause.limit.min else []
+    for limit in dict.fromkeys((*wanted, *([goals.tg_limit] if goals.tg_limit else []))):
+        yield from tg_steps(candidate, limit, goals)
+
+
+def _laminate(candidate: CandidateStackup, failed: FailedClause, _ctx: Context, goals: Goals) -> Iterator[ChangeStep]:
+    for family in _allowed(candidate, goals):
+        yield in_laminate(candidate, failed.names, family)
 
 
 def _pairs(candidate: CandidateStackup, found: Sequence[tuple[str, ...]]) -> list[tuple[str, str]]:
@@ -110,7 +110,7 @@ def _pairs(candidate: CandidateStackup, found: Sequence[tuple[str, ...]]) -> lis
     return sorted(((pair[0], pair[1]) for pair in pairs if len(pair) == 2), key=lambda pair: order[pair[0]])
 
 
-def _weights(candidate: CandidateStackup, failed: FailedClause, ctx: Context) -> Iterator[ChangeStep]:
+def _weights(candidate: CandidateStackup, failed: FailedClause, ctx: Context, _goals: Goals) -> Iterator[ChangeStep]:
     """Yield heavier copper: of declared rails for the planes of the findings together, else for all power planes."""
     least = failed.clause.limit.min
     if least is None:
@@ -179,3 +179,32 @@ def _is_good(family: str, goals: Goals) -> bool:
         return True
     df = laminate.df_at(limit.at_ghz).value if laminate else None
     return df is not None and limit.is_met_by(df)
+
+
+@record
+class Cure:
+    """What may be changed for a kind of clause.
+
+    Attributes:
+        steps: candidate, clause, board and goals -> what may be tried, in this order.
+        takes_laminate: it takes another laminate, so those of the stackup have to be known.
+        of_fast_layers: it is about what lies next to high-speed layers: the search for the least change goes into it.
+    """
+
+    steps: Callable[[CandidateStackup, FailedClause, Context, Goals], Iterator[ChangeStep]]
+    takes_laminate: bool = False
+    of_fast_layers: bool = False
+
+
+CURES: Mapping[str, Cure] = {
+    "stackup_symmetry": Cure(_mirrored),
+    "power_copper_oz": Cure(_weights),
+    "foil": Cure(_foil, of_fast_layers=True),
+    "tg": Cure(_tg, takes_laminate=True),
+    "laminate_df": Cure(_laminate, takes_laminate=True, of_fast_layers=True),
+    "laminate_class": Cure(_laminate, takes_laminate=True, of_fast_layers=True),
+}
+"""By kind of clause, in the order in which they are tried alone; any other kind no change of rows cures."""
+
+OF_FAST_LAYERS = frozenset(kind for kind, cure in CURES.items() if cure.of_fast_layers)
+WITHOUT_LAMINATE = frozenset(kind for kind, cure in CURES.items() if not cure.takes_laminate)

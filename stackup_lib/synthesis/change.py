@@ -8,7 +8,7 @@ from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.change_steps import in_foil, in_laminate, rows_touched
 from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.evaluate import COARSE, Evaluated, Evaluator
-from stackup_lib.synthesis.goals import Goals
+from stackup_lib.synthesis.goals import Goals, with_usual_gap
 
 
 class Change(Frozen):
@@ -38,7 +38,16 @@ def least_change(current: CandidateStackup, goals: Goals, limit: int = 3) -> Lea
         current: the stackup that stands; its dielectrics named as `catalogue().find` knows them.
         goals: as for a new one; numbers of layers are not looked at.
         limit: changes at most.
+
+    Where no change has the gap of pairs that the goals prefer, the usual gap is tried: the widths then show it.
     """
+    found = _changes(current, goals, limit)
+    usual = None if found.changes else with_usual_gap(goals)
+    eased = _changes(current, usual, limit) if usual else found
+    return eased if eased.changes else found
+
+
+def _changes(current: CandidateStackup, goals: Goals, limit: int) -> LeastChange:
     evaluator = Evaluator(goals)
     coarse = Evaluator(goals, COARSE, evaluator.solutions)
     now = evaluator.evaluate(current)

@@ -17,6 +17,8 @@ MOST_LAYERS = 32
 """KiCad takes no more copper layers."""
 
 
+USUAL_GAP_PER_WIDTH = 1.5
+
 LENGTHS = (
     "thickness_mm",
     "drill_mm",
@@ -35,6 +37,11 @@ LENGTHS = (
     "ground_copper_oz",
 )
 """What has to be positive, where it is given."""
+
+
+def rounded_gap_per_width(width_mm: float, gap_mm: float) -> float:
+    """Return gap over width so that equal sizes have equal ratios."""
+    return round(gap_mm / width_mm, 3)
 
 
 class LineGoal(Frozen):
@@ -105,6 +112,11 @@ class RoutedSize(Frozen):
     low_ohm: float
     high_ohm: float
 
+    @property
+    def gap_per_width(self) -> float | None:
+        """Of a pair, rounded; None of single lines."""
+        return None if self.gap_mm is None else rounded_gap_per_width(self.width_mm, self.gap_mm)
+
 
 class LaidOut(Frozen):
     """Layers of a board that is laid out: no search moves them.
@@ -114,12 +126,20 @@ class LaidOut(Frozen):
         copper_oz: weight of each as it stands; None where it is not known.
         least_power_oz: what power planes are required to have; 0 where their weight may stay.
         routed: sizes of lines with a target impedance; stackups that keep them come first.
+        given_up_gap_per_width: no dielectric is chosen for routed pairs of this gap over width.
     """
 
     layers: str
     copper_oz: tuple[float | None, ...]
     least_power_oz: float = 0.0
     routed: tuple[RoutedSize, ...] = ()
+    given_up_gap_per_width: float | None = None
+
+    @property
+    def to_fit(self) -> tuple[RoutedSize, ...]:
+        """Routed sizes that dielectrics are chosen for."""
+        given_up = self.given_up_gap_per_width
+        return tuple(one for one in self.routed if given_up is None or one.gap_per_width != given_up)
 
 
 class Goals(Frozen):
@@ -149,7 +169,7 @@ class Goals(Frozen):
         max_microvia_ratio: depth over diameter of a microvia; fabs state 0.8, the best ones 1.
         max_stub_mm: longest via stub that is left; None where stubs do not matter.
         laminates: only these families; () for all.
-        gap_per_width: of pairs.
+        gap_per_width: of pairs; one that is not the usual is a preference: see `with_usual_gap`.
         pair_pitch_mm: most that two traces of a pair lie apart, centre to centre; closer coupling keeps it.
         power_gap_mm: thinnest dielectric next to a power plane, for its voltage.
         build_rules: what fabs press.
@@ -190,7 +210,7 @@ class Goals(Frozen):
     max_width_mm: float = 0.4
     least_gap_mm: float = 0.075
     least_dielectric_mm: float = 0.05
-    gap_per_width: float = 1.5
+    gap_per_width: float = USUAL_GAP_PER_WIDTH
     pair_pitch_mm: float | None = None
     power_gap_mm: float | None = None
     build_rules: BuildRules = BuildRules()
@@ -224,6 +244,15 @@ class Goals(Frozen):
 def carries_fast_outside(goals: Goals) -> bool:
     """Tell whether an outer layer carries a line whose loss matters."""
     return goals.fast_outside or any(line.where == "outer" and line.nyquist_ghz is not None for line in goals.lines)
+
+
+def with_usual_gap(goals: Goals) -> Goals | None:
+    """Return the goals with pairs of the usual gap; None where theirs is the usual, or no pair is sought."""
+    has_pairs = any(line.target.kind == "differential" for line in goals.lines)
+    if goals.gap_per_width == USUAL_GAP_PER_WIDTH or not has_pairs:
+        return None
+    laid_out = goals.laid_out and goals.laid_out.model_copy(update={"given_up_gap_per_width": goals.gap_per_width})
+    return goals.model_copy(update={"gap_per_width": USUAL_GAP_PER_WIDTH, "laid_out": laid_out})
 
 
 def _positive(where: str, what: str, value: float | None) -> None:

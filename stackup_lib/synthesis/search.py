@@ -8,7 +8,7 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis.best_first import Relaxation, Search
 from stackup_lib.synthesis.conflict import conflict_of
 from stackup_lib.synthesis.evaluate import Evaluated, Judge
-from stackup_lib.synthesis.goals import Goals
+from stackup_lib.synthesis.goals import Goals, with_usual_gap
 from stackup_lib.synthesis.rejected import RejectedGroup
 
 
@@ -28,6 +28,7 @@ class Answers(Frozen):
         no_use: goals that may be eased as far as you like without help.
         keeps_layers: the layers stay as they are laid out.
         why_moved: why they cannot; "" where they do, or where nothing is laid out.
+        why_usual_gap: why the pairs have the usual gap; "" where they have that of the goals.
     """
 
     ranked: tuple[Evaluated, ...]
@@ -40,10 +41,11 @@ class Answers(Frozen):
     no_use: tuple[str, ...] = ()
     keeps_layers: bool = False
     why_moved: str = ""
+    why_usual_gap: str = ""
 
 
 def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5, kept: Goals | None = None) -> Answers:
-    """Return the best stackups for the goals.
+    """Return the best stackups for the goals; where none has the gap of pairs that these prefer, with the usual gap.
 
     Args:
         goals: what is required.
@@ -57,17 +59,15 @@ def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5, kept: Goal
     """
     why_moved = ""
     if kept is not None:
-        search = Search(kept, judge, limit)
-        found = search.run()
+        search, found, why_usual_gap = _searched(kept, judge, limit)
         if found:
-            return _answers(search, found).model_copy(update={"keeps_layers": True})
+            return _answers(search, found, why_usual_gap).model_copy(update={"keeps_layers": True})
         why_moved = _why_none(search)[0]
-    search = Search(goals, judge, limit)
-    found = search.run()
+    search, found, why_usual_gap = _searched(goals, judge, limit)
     if found:
-        return _answers(search, found).model_copy(update={"why_moved": why_moved})
-    conflict = conflict_of(goals, search.solutions, judge)
-    return _answers(search, []).model_copy(
+        return _answers(search, found, why_usual_gap).model_copy(update={"why_moved": why_moved})
+    conflict = conflict_of(search.goals, search.solutions, judge)
+    return _answers(search, [], why_usual_gap).model_copy(
         update={
             "unreachable": _why_none(search),
             "nearest": _nearest(search) or conflict.nearest,
@@ -79,8 +79,19 @@ def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5, kept: Goal
     )
 
 
-def _answers(search: Search, found: list[Evaluated]) -> Answers:
-    return Answers(ranked=tuple(found), lost=search.lost.sentences, lost_groups=search.lost.groups)
+def _searched(goals: Goals, judge: Judge | None, limit: int) -> tuple[Search, list[Evaluated], str]:
+    """Return the search, what it found, and why it took the usual gap of pairs; "" where it did not."""
+    search = Search(goals, judge, limit)
+    found, usual = search.run(), with_usual_gap(goals)
+    if found or usual is None or not search.failed:  # where none was built, no gap helps
+        return search, found, ""
+    again = Search(usual, judge, limit)
+    return again, again.run(), _why_none(search)[0]
+
+
+def _answers(search: Search, found: list[Evaluated], why_usual_gap: str) -> Answers:
+    lost = search.lost
+    return Answers(ranked=tuple(found), lost=lost.sentences, lost_groups=lost.groups, why_usual_gap=why_usual_gap)
 
 
 def _nearest(search: Search) -> Evaluated | None:

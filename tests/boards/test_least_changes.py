@@ -19,8 +19,9 @@ from drc_rules.stackup_design.goals import BoardProject, project_of
 from drc_rules.stackup_design.plan_file import Plan, plan_of
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import catalogue
-from stackwright.commands.suggest.least import NO_ROW, proposed_rows
+from stackwright.commands.suggest.least import NOTHING, proposed_rows
 from stackwright.commands.suggest.model import Suggested, suggestion_for
+from tests.support.boards import copied
 
 ROOT = Path(__file__).parents[2] / "fixtures"
 CASES: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "expected" / "least_changes.toml").read_text(encoding="utf-8"))
@@ -39,9 +40,9 @@ def least(path: Path, profile: str | None) -> tuple[BoardProject, Suggested]:
 
 def plan_in(found: Suggested) -> Plan | None:
     """The plan of the first change, else of what helps."""
-    if found.plans:
-        return found.plans[0]
-    return found.partial.plan if found.partial else None
+    if found.changes:
+        return found.changes[0].plan
+    return found.least.partial.plan if found.least.partial else None
 
 
 def changed_rows(project: BoardProject, plan: Plan) -> dict[str, dict[str, object]]:
@@ -90,12 +91,11 @@ def assert_as_worked_out(path: Path, case: dict[str, Any]) -> None:
     else:
         assert not found.changes
     if "why_not" in case:
-        assert found.change is not None
-        assert any(case["why_not"] in why for why in found.change.why_not)
+        assert any(case["why_not"] in why for why in found.least.why_not)
     if "partial" in case:
-        assert found.partial is not None
-        assert found.partial.words[0] == case["partial"]
-        assert set(case["open"]) <= set(found.partial.still_open)
+        assert found.least.partial is not None
+        assert found.least.partial.words[0] == case["partial"]
+        assert set(case["open"]) <= set(found.least.partial.still_open)
     rows = changed_rows(project, plan) if plan else {}
     expected = case.get("rows", {})
     assert set(rows) == set(expected)
@@ -128,9 +128,31 @@ def test_nothing_has_to_change_only_where_nothing_fails() -> None:
         path = ROOT / "boards" / name / f"{name}.kicad_pcb"
         _, found = least(path, None)
         for change in found.changes:
-            if change.words[0].startswith(NO_ROW):
+            if not change.moves_rows:
                 fails = failing(path, None, None)
                 said.add(bool(fails))
-                assert (change.words[0] == NO_ROW[0]) == (not fails)
+                assert (change.words[0] == NOTHING) == (not fails)
                 assert all(title in change.words[0] for title in found.selection.titles(fails))
     assert said == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("mask_mm", "words"),
+    [
+        ("0.02", "nothing has to change"),
+        (
+            "0.065",
+            "nothing in the stackup has to change but how its rows are stated: solder mask thickness 0.005 to 0.06 mm",
+        ),
+    ],
+)
+def test_rows_that_are_stated_wrongly_do_not_lie_elsewhere(tmp_path: Path, mask_mm: str, words: str) -> None:
+    """Solder mask that is too thick is no reason for another stackup, but a row of it is wrong."""
+    path = copied("edge_jetson_carrier_fit", tmp_path)
+    text = path.read_text(encoding="utf-8")
+    head, mask, tail = text.partition('(type "Top Solder Mask")')
+    path.write_text(head + mask + tail.replace("(thickness 0.02)", f"(thickness {mask_mm})", 1), encoding="utf-8")
+
+    _, found = least(path, None)
+
+    assert found.changes[0].words[0] == words

@@ -235,7 +235,7 @@ W_max: maximum [oz]
 """
 
 
-@rule("CUP001", kinds=("power_copper_oz",), over=_planes, formula=FORMULA, reads_fills=True)
+@rule("CUP001", kinds=("power_copper_oz",), over=_planes, formula=FORMULA, reads_fills=True, by_stackup="decided")
 def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterator[DraftFinding]:
     """Yield one finding when a power plane, or those of a core rail together, are outside the clause's weight."""
     if plane.unsure is not None:

@@ -104,6 +104,7 @@ v_min: Board Setup's minimum [mm]
     over=_held,
     formula=FORMULA,
     gives_way_to=("FAB019",),
+    by_stackup="unmoved",
 )
 def below_board_minimum(ctx: Context, _clause: Clause, held: _Held) -> Iterator[DraftFinding]:
     """Yield one finding per minimum that is not kept; of clearances one per layer."""

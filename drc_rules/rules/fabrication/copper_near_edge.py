@@ -75,7 +75,7 @@ g_min: minimum of the fab [mm]
 """
 
 
-@rule("FAB018", kinds=("edge_to_copper",), over=_limits, formula=FORMULA)
+@rule("FAB018", kinds=("edge_to_copper",), over=_limits, formula=FORMULA, by_stackup="unmoved")
 def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[DraftFinding]:
     """Yield one finding for all copper that is nearer to the edge than the limit."""
     if not len(ctx.board.outline.x_mm):

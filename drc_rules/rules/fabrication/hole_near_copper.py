@@ -68,7 +68,7 @@ g_min: minimum of the fab [mm]
 """
 
 
-@rule("FAB012", kinds=("hole_to_copper",), over=_gaps, formula=FORMULA, slow_objects=True)
+@rule("FAB012", kinds=("hole_to_copper",), over=_gaps, formula=FORMULA, slow_objects=True, by_stackup="unmoved")
 def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the holes that are nearer than the limit, and one for each pair of nets that holes join."""
     gaps, least = subject

@@ -97,7 +97,7 @@ g_min: minimum of the fab [mm]
 """
 
 
-@rule("FAB017", kinds=("unplated_hole_to_copper",), over=_holes, formula=FORMULA)
+@rule("FAB017", kinds=("unplated_hole_to_copper",), over=_holes, formula=FORMULA, by_stackup="unmoved")
 def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the unplated holes that are nearer to copper than the limit."""
     holes, least = subject

@@ -38,7 +38,7 @@ from drc_rules.rules.scopes import fast_layers
 from stackup_lib.materials import FoilGrade
 
 
-@rule("FOI001", kinds=("foil",), over=fast_layers)
+@rule("FOI001", kinds=("foil",), over=fast_layers, by_stackup="decided")
 def rough_foil(ctx: Context, clause: Clause, layer: HighSpeedLayer) -> Iterator[DraftFinding]:
     """Yield one finding per layer below the grade."""
     grade, wanted = ctx.need(ctx.foil(layer.index)), FoilGrade(clause.limit.at_least)

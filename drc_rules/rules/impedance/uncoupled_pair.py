@@ -92,7 +92,15 @@ s_min: its narrowest gap [mm]
 """
 
 
-@rule("IMP004", kinds=("pair_coupling",), over=_pairs, formula=FORMULA, reads_fills=True, slow_objects=True)
+@rule(
+    "IMP004",
+    kinds=("pair_coupling",),
+    over=_pairs,
+    formula=FORMULA,
+    reads_fills=True,
+    slow_objects=True,
+    by_stackup="unmoved",
+)
 def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of a target that run apart, and one for those whose gap drifts."""
     if isinstance(pairs, Unjudged):

@@ -72,7 +72,14 @@ m: nets of the family that connect pads
 """
 
 
-@rule("NET006", aliases=("unclassified-fast-nets",), kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
+@rule(
+    "NET006",
+    aliases=("unclassified-fast-nets",),
+    kinds=("nets_in_classes",),
+    over=_fast_nets,
+    formula=FORMULA,
+    by_stackup="unmoved",
+)
 def unclassified_high_speed_nets(ctx: Context, _clause: Clause, found: HighSpeedNets) -> Iterator[DraftFinding]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
     if lacks_project(ctx.board) and not ctx.board.project.net_classes_of:

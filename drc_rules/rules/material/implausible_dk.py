@@ -56,7 +56,7 @@ a: allowance, 0 for the common range of FR-4 [%]
 """
 
 
-@rule("MAT005", kinds=("dk_plausible",), over=_with_dk, formula=FORMULA)
+@rule("MAT005", kinds=("dk_plausible",), over=_with_dk, formula=FORMULA, by_stackup="decided")
 def implausible_dk(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply whose Dk is outside the laminate's range."""
     dk = ply.dk.stated or 0.0

@@ -47,7 +47,7 @@ def _uniform_prepregs(ctx: Context, _clause: Clause) -> Iterator[DielectricPly]:
             yield ply
 
 
-@rule("MAT006", kinds=("sold_as_prepreg",), over=_uniform_prepregs)
+@rule("MAT006", kinds=("sold_as_prepreg",), over=_uniform_prepregs, by_stackup="stated")
 def laminate_as_prepreg(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per prepreg of a family that is sold as cured laminate only."""
     if not ply.laminate.known:  # unknown-laminate reports it

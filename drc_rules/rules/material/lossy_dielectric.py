@@ -73,7 +73,7 @@ f: its frequency [GHz]
 """
 
 
-@rule("MAT001", kinds=("laminate_df",), over=fast_plies, formula=FORMULA)
+@rule("MAT001", kinds=("laminate_df",), over=fast_plies, formula=FORMULA, by_stackup="decided")
 def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply above the limit, or a remark for one that meets it by name or by the allowance only."""
     limit, at_ghz = clause.limit.max or 0.0, clause.limit.at_ghz or 10.0

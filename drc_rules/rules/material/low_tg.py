@@ -52,7 +52,7 @@ T_min: minimum by DSC [C]
 """
 
 
-@rule("MAT004", kinds=("tg",), over=every_ply, formula=FORMULA)
+@rule("MAT004", kinds=("tg",), over=every_ply, formula=FORMULA, by_stackup="decided")
 def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply below the limit, and a remark where two values contradict one another."""
     fact = ply.tg

@@ -37,7 +37,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply
 
 
-@rule("MAT003", kinds=("laminate_known",), over=every_ply)
+@rule("MAT003", kinds=("laminate_known",), over=every_ply, by_stackup="decided")
 def unknown_laminate(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply whose laminate is not known; without a material, STK003's, it is not verifiable."""
     match = ply.match

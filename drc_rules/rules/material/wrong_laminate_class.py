@@ -47,7 +47,7 @@ from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.materials import CLASS_BORDER, LossClass, loss_class_from_df
 
 
-@rule("MAT002", kinds=("laminate_class",), over=fast_plies)
+@rule("MAT002", kinds=("laminate_class",), over=fast_plies, by_stackup="decided")
 def wrong_laminate_class(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply below the class."""
     ply, wanted = fast.ply, LossClass(clause.limit.at_least)

@@ -48,7 +48,14 @@ def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
     return (row for row in PowerRails(ctx).declared if not is_ground(row.net))
 
 
-@rule("PDN007", aliases=("broken-return",), kinds=("rail_return_joined",), over=_rails, reads_fills=True)
+@rule(
+    "PDN007",
+    aliases=("broken-return",),
+    kinds=("rail_return_joined",),
+    over=_rails,
+    reads_fills=True,
+    by_stackup="unmoved",
+)
 def open_ground_return(ctx: Context, _clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail whose loads have no way back."""
     back = PowerRails(ctx).returned(row)

@@ -39,7 +39,14 @@ from drc_rules.rules.scopes import declared_rails
 from drc_rules.settings.config_power import RailDeclaration
 
 
-@rule("PDN003", aliases=("broken-rail",), kinds=("rail_joined",), over=declared_rails, reads_fills=True)
+@rule(
+    "PDN003",
+    aliases=("broken-rail",),
+    kinds=("rail_joined",),
+    over=declared_rails,
+    reads_fills=True,
+    by_stackup="unmoved",
+)
 def open_power_rail(ctx: Context, _clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail that is not whole."""
     broken = PowerRails(ctx).broken(row)

@@ -68,7 +68,15 @@ l: longest run that counts as a breakout, 0 where no via leads to one [mm]
 """
 
 
-@rule("RET003", aliases=("far-return-via",), kinds=("return_via",), over=_groups, formula=FORMULA, reads_fills=True)
+@rule(
+    "RET003",
+    aliases=("far-return-via",),
+    kinds=("return_via",),
+    over=_groups,
+    formula=FORMULA,
+    reads_fills=True,
+    by_stackup="unmoved",
+)
 def missing_return_via(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the vias between two layers whose planes nothing joins near them."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))

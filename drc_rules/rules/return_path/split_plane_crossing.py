@@ -90,6 +90,7 @@ L_max: maximum: a tenth of a wavelength at Nyquist; 0 for a split between two ne
     over=_tracks,
     formula=FORMULA,
     reads_fills=True,
+    by_stackup="unmoved",
 )
 def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[DraftFinding]:
     """Yield one finding for each slot, split or edge that tracks of an interface cross on a layer."""

@@ -91,7 +91,7 @@ p: allowed share
 """
 
 
-@rule("STK006", kinds=("stackup_symmetry",), over=_mirrors, formula=FORMULA)
+@rule("STK006", kinds=("stackup_symmetry",), over=_mirrors, formula=FORMULA, by_stackup="decided")
 def asymmetric_stackup(ctx: Context, _clause: Clause, pair: Mirror) -> Iterator[DraftFinding]:
     """Yield one finding per pair of rows that differ; not verifiable where nothing differs but something is unknown."""
     differences = tuple(_differences(pair))

@@ -57,7 +57,7 @@ Df_max: highest of any laminate
 """
 
 
-@rule("STK013", kinds=("df_possible",), over=_stated, formula=FORMULA)
+@rule("STK013", kinds=("df_possible",), over=_stated, formula=FORMULA, by_stackup="stated")
 def impossible_df(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per loss tangent outside the range."""
     limit, df = limit_of("df_possible"), ply.df.stated or 0.0

@@ -68,7 +68,7 @@ Dk_max: highest of any laminate
 """
 
 
-@rule("STK012", kinds=("dk_possible",), over=_stated, formula=FORMULA)
+@rule("STK012", kinds=("dk_possible",), over=_stated, formula=FORMULA, by_stackup="stated")
 def impossible_dk(ctx: Context, _clause: Clause, found: StatedDk) -> Iterator[DraftFinding]:
     """Yield one finding per Dk outside the range."""
     limit = limit_of("dk_possible")

@@ -48,7 +48,7 @@ m_max: maximum that fabs print [mm]
 """
 
 
-@rule("STK014", aliases=("thick-mask",), kinds=("mask_thickness",), over=_masks, formula=FORMULA)
+@rule("STK014", aliases=("thick-mask",), kinds=("mask_thickness",), over=_masks, formula=FORMULA, by_stackup="stated")
 def impossible_mask(ctx: Context, _clause: Clause, row: StackupLayer) -> Iterator[DraftFinding]:
     """Yield one finding per mask row outside the limits."""
     limit, thickness = limit_of("mask_thickness"), row.thickness_mm or 0.0

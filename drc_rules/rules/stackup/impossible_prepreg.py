@@ -113,7 +113,7 @@ g: share of the row that glass fills at most
 """
 
 
-@rule("STK018", kinds=("prepreg_construction",), over=_woven, since="0.1", formula=FORMULA)
+@rule("STK018", kinds=("prepreg_construction",), over=_woven, since="0.1", formula=FORMULA, by_stackup="stated")
 def impossible_prepreg(ctx: Context, clause: Clause, found: WovenPrepreg) -> Iterator[DraftFinding]:
     """Yield one finding per prepreg whose resin does not fill its glass, or whose thickness its plies cannot have."""
     ply, cloth = found.ply, found.cloth_mm

@@ -66,7 +66,7 @@ def _rows(ctx: Context, _clause: Clause) -> list[UnknownRow]:
     ]
 
 
-@rule("STK003", kinds=("stackup_complete",), over=_rows)
+@rule("STK003", kinds=("stackup_complete",), over=_rows, by_stackup="decided")
 def incomplete_stackup(ctx: Context, _clause: Clause, found: UnknownRow) -> Iterator[DraftFinding]:
     """Yield one finding per row with something missing."""
     row, below = found.row, found.below

@@ -43,7 +43,7 @@ n_max: usual maximum for the workload
 """
 
 
-@rule("STK009", kinds=("layer_count_above",), over=whole_board, formula=FORMULA)
+@rule("STK009", kinds=("layer_count_above",), over=whole_board, formula=FORMULA, by_stackup="decided")
 def more_layers_than_usual(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding above the clause's count."""
     most = clause.limit.max

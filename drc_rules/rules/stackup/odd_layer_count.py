@@ -35,7 +35,7 @@ from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
 
-@rule("STK007", kinds=("even_layer_count",), over=whole_board)
+@rule("STK007", kinds=("even_layer_count",), over=whole_board, by_stackup="decided")
 def odd_layer_count(_ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for 3, 5, 7 ... layers."""
     count = board.layer_count

@@ -150,7 +150,9 @@ L_max: maximum: a tenth of a wavelength at Nyquist [mm]
 """
 
 
-@rule("STK011", kinds=("plane_between_signals",), over=_meetings, formula=FORMULA, reads_fills=True)
+@rule(
+    "STK011", kinds=("plane_between_signals",), over=_meetings, formula=FORMULA, reads_fills=True, by_stackup="decided"
+)
 def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[Meeting, ...]) -> Iterator[DraftFinding]:
     """Yield one finding for two layers whose tracks meet for longer than would not matter."""
     ctx.rests_on(Confidence.MEDIUM)

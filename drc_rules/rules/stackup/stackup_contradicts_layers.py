@@ -46,7 +46,7 @@ n: copper layers of the board
 """
 
 
-@rule("STK002", kinds=("stackup_matches_layers",), over=whole_board, formula=FORMULA)
+@rule("STK002", kinds=("stackup_matches_layers",), over=whole_board, formula=FORMULA, by_stackup="decided")
 def stackup_contradicts_layers(ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when the copper rows are not the board's copper layers."""
     if board.stackup is None:

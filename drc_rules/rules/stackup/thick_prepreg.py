@@ -54,7 +54,7 @@ h_max: maximum of a sheet [mm]
 """
 
 
-@rule("STK015", kinds=("prepreg_sheet",), over=_sheets, formula=FORMULA)
+@rule("STK015", kinds=("prepreg_sheet",), over=_sheets, formula=FORMULA, by_stackup="stated")
 def thick_prepreg(ctx: Context, _clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per sheet above the limit."""
     most, thickness = limit_of("prepreg_sheet").max or 0.0, ply.in_file.thickness_mm or 0.0

@@ -52,7 +52,7 @@ d_max: maximum [mm]
 """
 
 
-@rule("STK005", kinds=("thickness_sum",), over=whole_board, formula=FORMULA)
+@rule("STK005", kinds=("thickness_sum",), over=whole_board, formula=FORMULA, by_stackup="decided")
 def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when sum and thickness differ by more than the clause allows."""
     total = ctx.stackup().thickness_mm

@@ -51,7 +51,7 @@ n_min: minimum for the workload
 """
 
 
-@rule("STK008", kinds=("layer_count",), over=whole_board, formula=FORMULA)
+@rule("STK008", kinds=("layer_count",), over=whole_board, formula=FORMULA, by_stackup="decided")
 def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding below the clause's count."""
     least = clause.limit.min or 0.0

@@ -42,7 +42,7 @@ from stackup_lib.board.board import Board
 from stackup_lib.board.default_stackup import is_grown_default
 
 
-@rule("STK001", kinds=("stackup_declared",), over=whole_board)
+@rule("STK001", kinds=("stackup_declared",), over=whole_board, by_stackup="decided")
 def undeclared_stackup(ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for a missing or default stackup."""
     if board.stackup is None:

@@ -39,7 +39,7 @@ from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
 
-@rule("STK016", kinds=("stackup_can_be_pressed",), over=whole_board)
+@rule("STK016", kinds=("stackup_can_be_pressed",), over=whole_board, by_stackup="stated")
 def unstackable_rows(ctx: Context, _clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Yield one finding per group of rows that cannot be pressed."""
     for fault in unstackable(ctx.stackup()):

@@ -59,7 +59,7 @@ def _judged(ctx: Context, _clause: Clause) -> Iterator[CopperRow]:
                 yield CopperRow(row.name, plated, row.thickness_mm, line)
 
 
-@rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_judged)
+@rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_judged, by_stackup="stated")
 def unusual_foil_thickness(_ctx: Context, _clause: Clause, row: CopperRow) -> Iterator[DraftFinding]:
     """Yield one finding per layer between the weights, or below them all."""
     adjacent = neighbouring_foils(row.thickness_mm)

@@ -47,7 +47,7 @@ T_max: its maximum [mm]
 """
 
 
-@rule("STK010", kinds=("form_thickness",), over=whole_board, formula=FORMULA)
+@rule("STK010", kinds=("form_thickness",), over=whole_board, formula=FORMULA, by_stackup="decided")
 def wrong_form_thickness(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding outside the clause's range."""
     total = ctx.stackup().thickness_mm

@@ -71,22 +71,22 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
     """
     from drc_rules.stackup_design.plan_file import write_plan
     from stackwright.commands.apply.apply import propose
-    from stackwright.commands.suggest.least import NO_ROW
 
     with for_the_page(), _copied(board, read_board_bytes(live)) as copy:
         project, found = _suggested(copy, profile)
-        if found.changes[0].words[0].startswith(NO_ROW):
+        change = found.changes[0]
+        if not change.moves_rows:
             return {"unneeded": UNNEEDED}
-        plan = found.plans[0]
+        plan = change.plan
         proposal = propose(plan, copy, _parts(plan, consent=True))
         plan_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_file(plan_path, write_plan(plan, title=board.name))
         command = command_line(["stackwright", "apply", str(plan_path), str(board), "--write", "--classes"])
         return {
-            "words": list(found.changes[0].words),
+            "words": list(change.words),
             **_tables(project.context, found, copy),
-            "now": found.checked_now.describe if found.checked_now else "",
-            "then": found.checked_then[0].describe,
+            "now": found.least.now.describe if found.least.now else "",
+            "then": change.then.describe,
             "unsafe": proposal.is_unsafe,
             "remarks": list(proposal.remarks),
             "files": [
@@ -162,7 +162,7 @@ def _tables(before: Context, found: Suggested, copy: Path) -> dict[str, object]:
     from drc_rules.engine.board_diff import row_changes
     from stackwright.commands.suggest.least import with_plan
 
-    after = with_plan(found.selection, found.plans[0], copy, found.settings_path)
+    after = with_plan(found.selection, found.changes[0].plan, copy, found.settings_path)
     return {
         "rows": [
             [row.layer, figure.what, figure.before or "not stated", figure.after or "not stated"]
@@ -199,12 +199,12 @@ def _suggested(copy: Path, profile: str | None) -> tuple[BoardProject, Suggested
     if profile is None:
         raise StackwrightError(where, "cannot be judged without a workload", "choose one first")
     found = suggestion_for(copy, project, profile, form, new=False)
-    if no_base := found.why_no_change:
+    if no_base := found.least.why_none:
         raise StackwrightError(
             where, f"cannot be the base of a change: {no_base.what}", no_base.how or "see the report"
         )
-    if not found.plans:
-        why = found.change.why_not[0] if found.change and found.change.why_not else "no change was found"
+    if not found.changes:
+        why = found.least.why_not[0] if found.least.why_not else "no change was found"
         step = "choose another stackup in Board Setup; on the command line `stackwright suggest` looks for one"
         raise StackwrightError(where, f"cannot be changed so that it fits ({why})", step)
     return project, found

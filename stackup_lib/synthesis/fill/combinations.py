@@ -151,7 +151,7 @@ def _misfit(found: Sequence[FillChoice], goals: Goals) -> list[float] | None:
         return None
     last = len(laid_out.layers) - 1
     planes = {0: laid_out.layers[1], last: laid_out.layers[last - 1]}
-    sizes = [size for size in laid_out.routed if planes.get(size.layer, "") in PLANE_LETTERS]
+    sizes = [size for size in laid_out.to_fit if planes.get(size.layer, "") in PLANE_LETTERS]
     if not sizes:
         return None
     means, dks = np.array([c.mean_mm for c in found]), np.array([c.sold.dk for c in found])

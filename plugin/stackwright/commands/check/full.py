@@ -11,7 +11,7 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.settings.config import Config
 from drc_rules.stackup_design.fitness import Fitness, FitnessReport, fitness_of
 from drc_rules.stackup_design.goals import BoardProject, project_of
-from drc_rules.stackup_design.goals_judge import DECIDED
+from drc_rules.stackup_design.goals_judge import is_of_rows
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.stopwatch import span
 from stackwright.commands.fit.changes import Way, way_of, way_to
@@ -61,7 +61,7 @@ def _why_no_search(report: Report) -> str:
 def _stackup_fails(report: Report) -> bool:
     """Tell whether a clause fails that a stackup decides."""
     return any(
-        verdict.verdict is Verdict.FAILED and verdict.clause.kind in DECIDED and verdict.worst is not Severity.INFO
+        verdict.verdict is Verdict.FAILED and is_of_rows(verdict.clause) and verdict.worst is not Severity.INFO
         for verdict in report.verdicts
     )
 

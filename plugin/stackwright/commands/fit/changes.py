@@ -82,17 +82,17 @@ def way_of(row: Fitness, found: Suggested, board_path: Path, *, new: bool = True
     """Return what suggestions that are there make of a workload; `new` says that new stackups were searched."""
     if not _failing(row):
         return None
-    if found.why_no_change:
-        return Way(profile=row.profile, why_none=found.why_no_change.what, how_to_give=found.why_no_change.how)
+    if no_base := found.least.why_none:
+        return Way(profile=row.profile, why_none=no_base.what, how_to_give=no_base.how)
     if found.changes:
         return _changed(row, found, board_path)
     if found.answers.ranked:
         best = found.answers.ranked[0]
         named = best.candidate
         words = f"{len(named.copper)} layers, {named.thickness_mm:.2f} mm, of {' and '.join(named.laminates)}"
-        return _with_cost(Way(profile=row.profile, words=(words,), how_to_give=found.undeclared), best, found)
+        return _with_cost(Way(profile=row.profile, words=(words,), how_to_give=found.least.undeclared), best, found)
     if not new:
-        return Way(profile=row.profile, needs_new=True, how_to_give=found.undeclared)
+        return Way(profile=row.profile, needs_new=True, how_to_give=found.least.undeclared)
     would_help = tuple(one.words for one in found.answers.relaxations)
     return Way(profile=row.profile, why_none=_why_none(found), would_help=would_help)
 
@@ -108,7 +108,7 @@ def _form(row: Fitness) -> str | None:
 
 def _changed(row: Fitness, found: Suggested, board_path: Path) -> Way:
     change = found.changes[0]
-    proposal = proposed_rows(found.plans[0], board_path, found.settings_path)
+    proposal = proposed_rows(change.plan, board_path, found.settings_path)
     judged = fitness_of(
         proposal.after, proposal.settings_after, Overrides(row.profile, _form(row)), profiles=(row.profile,)
     ).rows[0]
@@ -134,5 +134,5 @@ def _why_none(found: Suggested) -> str:
     answers = found.answers
     if answers.fighting:
         return f"conflicting goals: {'; '.join(answers.fighting)}"
-    reasons = (*answers.unreachable, *((found.change.why_not or found.change.faults_now) if found.change else ()))
+    reasons = (*answers.unreachable, *(found.least.why_not or found.least.faults_now))
     return reasons[0] if reasons else "no stackup meets the goals"

@@ -74,9 +74,9 @@ def _write(result: Suggested, request: SuggestRequest, former: bytes | None) -> 
     if request.plan is None:
         return
     if request.pick == PARTIAL:
-        if result.partial is None:
+        if result.least.partial is None:
             raise ConfigError(f"--pick {PARTIAL}", "there is no change that helps in part", "pick one of the answers")
-        _write_plan(request.plan, result.partial.plan, result, former)
+        _write_plan(request.plan, result.least.partial.plan, result, former)
         return
     if not result.entries:
         return

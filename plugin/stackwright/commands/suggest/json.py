@@ -23,8 +23,8 @@ def json_text(result: Suggested) -> str:
     """Return the answers as JSON; equal inputs give equal text."""
     profile, form, answers = result.selection.profile, result.selection.form, result.answers
     changes = [
-        {"words": list(one.words), "check_then": {"failed": list(then.failed), "passed": then.passed}}
-        for one, then in zip(result.changes, result.checked_then, strict=True)
+        {"words": list(one.words), "check_then": {"failed": list(one.then.failed), "passed": one.then.passed}}
+        for one in result.changes
     ]
     content = {
         "format": FORMAT,
@@ -38,9 +38,9 @@ def json_text(result: Suggested) -> str:
             for r in result.found.reasons
         ],
         "changes": changes,
-        "why_no_change": str(result.why_no_change or ""),
+        "why_no_change": str(result.least.why_none or ""),
         "partial_change": _partial(result),
-        "other_ways": list(result.other_ways),
+        "other_ways": list(result.least.other_ways),
         "keeps_layers": answers.keeps_layers,
         "layers": layer_words(result),
         "answers": [_answer(one, result) for one in result.entries],
@@ -56,7 +56,7 @@ def json_text(result: Suggested) -> str:
 
 
 def _partial(result: Suggested) -> dict[str, object] | None:
-    one = result.partial
+    one = result.least.partial
     if one is None:
         return None
     then = {"failed": list(one.then.failed), "passed": one.then.passed}

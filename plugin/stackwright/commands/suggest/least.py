@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -15,6 +15,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.clauses import Severity
+from drc_rules.rules.rule import kinds_by_stackup
 from drc_rules.stackup_design.change_effects import (
     JudgedStackup,
     is_of_stackup,
@@ -24,26 +25,23 @@ from drc_rules.stackup_design.change_effects import (
     worse_clauses,
 )
 from drc_rules.stackup_design.goals import BoardProject, GoalsFound, Selection
-from drc_rules.stackup_design.goals_judge import DECIDED, SIZE_MM
+from drc_rules.stackup_design.goals_judge import SIZE_MM, is_of_rows
 from drc_rules.stackup_design.new_plan import classes_of_goals, plan_of_answer, plan_row
 from drc_rules.stackup_design.other_ways import other_ways
 from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of
 from drc_rules.stackup_design.routed_fit import routed_sizes, width_words, with_kept_sizes
 from drc_rules.stackup_design.stackup_candidate import candidate_of
-from drc_rules.stackup_design.stackup_fixes import MOST, FailedClause, fixes, single_steps
+from drc_rules.stackup_design.stackup_fixes import CURES, MOST, WITHOUT_LAMINATE, FailedClause, Fix, fixes, single_steps
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
-from stackup_lib.synthesis import CandidateStackup, Change, LeastChange, least_change
+from stackup_lib.synthesis import CandidateStackup, Change, Evaluated, least_change
 from stackup_lib.synthesis.evaluate import LOSES
 from stackwright.commands.apply.apply import PlanParts, Proposal, planned_settings, propose
 from stackwright.commands.suggest.words import shortened, what_changes
 from stackwright.results.stackup_choices import Count
-
-WITHOUT_LAMINATE = frozenset({"stackup_symmetry", "power_copper_oz", "foil"})
-"""Kinds that can be met whatever the laminates are."""
 
 TRIAL = Path("change.kicad_pcb")
 
@@ -57,8 +55,32 @@ NOTHING = "nothing has to change"
 AS_IT_IS = "the stackup as it is"
 NOTHING_OF_STACKUP = "nothing in the stackup has to change"
 ONLY_TRACKS = "no row of the stackup changes"
-NO_ROW = (NOTHING, NOTHING_OF_STACKUP, ONLY_TRACKS)
-"""How the words of a change begin that leaves the stackup as it is."""
+
+
+@record
+class OwnChange:
+    """A change of a board's own stackup; nothing that counts is worse for it.
+
+    Attributes:
+        words: one phrase for each thing that changes, and for each routed width that stays.
+        result: the stackup then.
+        then: what the clauses say after it.
+        plan: the board's own rows with those that change, and the widths that do.
+        moves_rows: rows of the stackup change.
+        moves_tracks: routed lines get another width or gap.
+    """
+
+    words: tuple[str, ...]
+    result: Evaluated
+    then: Count
+    plan: Plan
+    moves_rows: bool
+    moves_tracks: bool
+
+    @property
+    def moves_nothing(self) -> bool:
+        """The board stays as it is."""
+        return not (self.moves_rows or self.moves_tracks)
 
 
 @record
@@ -99,13 +121,25 @@ NOTHING_LAID_OUT = NoBase("what its layers carry is not known", "route tracks an
 
 @record
 class LeastFound:
-    """Changes of a board's stackup with their plans; see `Suggested`."""
+    """What may be changed in a board's own stackup; of no board, nothing.
 
-    now: Count
+    Attributes:
+        now: what the clauses say of the board as it is.
+        why_none: why its stackup cannot be the base; None where it can.
+        changes: those of the fewest rows first.
+        faults_now: what the stackup as it is lacks.
+        why_not: why others are no answer, one sentence each.
+        partial: where no change meets all: what helps and worsens nothing.
+        other_ways: what helps and what the layout has to follow, as text.
+        undeclared: lines that state what stands between the board and a small change of its stackup; "" where nothing
+            does, or a change will do.
+    """
+
+    now: Count | None = None
     why_none: NoBase | None = None
-    change: LeastChange | None = None
-    then: tuple[Count, ...] = ()
-    plans: tuple[Plan, ...] = ()
+    changes: tuple[OwnChange, ...] = ()
+    faults_now: tuple[str, ...] = ()
+    why_not: tuple[str, ...] = ()
     partial: PartialChange | None = None
     other_ways: tuple[str, ...] = ()
     undeclared: str = ""
@@ -140,8 +174,7 @@ class _Work:
 
     def decided(self, context: Context) -> JudgedStackup:
         """Judge what a stackup alone decides: quick, and most changes end here."""
-        clauses = [clause for clause in self.selection.clauses if clause.kind in DECIDED]
-        return judged(context, clauses, self.found.judge.counts)
+        return judged(context, filter(is_of_rows, self.selection.clauses), self.found.judge.counts)
 
     def judged(self, context: Context) -> JudgedStackup:
         """Judge all that a stackup may move."""
@@ -180,7 +213,7 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
     def ids(verdict: Verdict) -> tuple[str, ...]:
         return tuple(one.clause.id for one in shown if one.verdict is verdict)
 
-    decided = (one.clause for one in shown if one.clause.kind in DECIDED)
+    decided = (one.clause for one in shown if is_of_rows(one.clause))
     counts = frozenset(clause.id for clause in decided if found.judge.counts(clause))
     failed = [one for one in shown if one.verdict is Verdict.FAILED]
     not_met, remarks = (
@@ -190,7 +223,7 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
     faulty = frozenset(
         finding.places[0].layer
         for one in failed
-        if one.clause.kind in DECIDED and one.worst is not Severity.INFO
+        if is_of_rows(one.clause) and one.worst is not Severity.INFO
         for finding in of_clause(one, stackup.outcome.findings)
         if finding.places and finding.places[0].layer
     )
@@ -218,56 +251,60 @@ def least_changes(selection: Selection, found: GoalsFound, project: BoardProject
 
 
 def _changes(work: _Work, current: CandidateStackup, now: Count) -> LeastFound:
-    changes, then, plans, faults = _whole_changes(work, current)
-    kept = LeastChange(changes=tuple(changes), faults_now=faults, why_not=tuple(dict.fromkeys(work.why_not)))
-    partial = None if changes else _partial(work, current, DECIDED)
+    changes, faults_now = _whole_changes(work, current)
+    why_not = tuple(dict.fromkeys(work.why_not))
+    partial = None if changes else _partial(work, current, CURES)
     ways = other_ways(current, work.to_fix(), work.project.context, work.found.goals)
-    undeclared = "" if changes else _undeclared(kept, current)
-    return LeastFound(now, None, kept, tuple(then), tuple(plans), partial, ways, undeclared)
+    undeclared = "" if changes else _undeclared((*faults_now, *why_not), current)
+    return LeastFound(now, None, tuple(changes), faults_now, why_not, partial, ways, undeclared)
 
 
-def _undeclared(tried: LeastChange, current: CandidateStackup) -> str:
+def _undeclared(faults: Iterable[str], current: CandidateStackup) -> str:
     """Return the lines that state what the search took for the worst: the foil of a layer that loses too much."""
     unknown = [f" {row.name} {LOSES} " for row in current.copper if not row.foil]
-    is_so = any(words in why for why in (*tried.faults_now, *tried.why_not) for words in unknown)
-    return FOIL_OF_ALL if is_so else ""
+    return FOIL_OF_ALL if any(words in why for why in faults for words in unknown) else ""
 
 
-def _whole_changes(
-    work: _Work, current: CandidateStackup
-) -> tuple[list[Change], list[Count], list[Plan], tuple[str, ...]]:
-    """Return the changes after which nothing fails that a stackup decides."""
-    goals, interfaces = work.found.goals, work.found.interfaces
-    routed = routed_sizes(work.project.context, interfaces)
-    changes: list[Change] = []
-    counts: list[Count] = []
-    plans: list[Plan] = []
+def _whole_changes(work: _Work, current: CandidateStackup) -> tuple[list[OwnChange], tuple[str, ...]]:
+    """Return the changes after which nothing fails that a stackup decides, and what it lacks as it is."""
+    goals = work.found.goals
+    changes: list[OwnChange] = []
     faults: tuple[str, ...] = ()
     for fix in fixes(current, work.to_fix(), work.project.context, goals):
         least = least_change(fix.candidate, goals, LIMIT)
         faults = faults or (() if fix.words else least.faults_now)
         work.why_not += [_labelled(fix.words, why) for why in least.why_not[: 1 if fix.words else None]]
         for one in least.changes:
-            widths = width_words(one.result, goals, interfaces, routed)
-            steps = (*fix.words, *one.words)
-            rows = steps or (_nothing(work, widths),)
-            clauses = tuple(work.found.judge(one.result.candidate))
-            kept = with_kept_sizes(one.result, goals, interfaces, routed)
-            judged_result = kept.model_copy(update={"clauses": clauses})
-            words = tuple(shortened(each) for each in (*rows, *fix.cautions, *widths))
-            change = one.model_copy(update={"words": words, "result": judged_result})
-            plan = _plan_of_change(current, change, work)
-            after, objection = _judged_change(work, plan if steps else None)
+            change, objection = _own_change(work, current, fix, one)
             if objection:
-                work.why_not.append(_labelled(what_changes(words) if steps else (AS_IT_IS,), objection))
+                label = what_changes(change.words) if change.moves_rows else (AS_IT_IS,)
+                work.why_not.append(_labelled(label, objection))
                 work.refused.append(one.result.candidate)
-                continue
-            changes.append(change)
-            counts.append(_count(after, work.found))
-            plans.append(plan)
+            else:
+                changes.append(change)
         if len(changes) >= LIMIT or (any(not one.words for one in least.changes) and changes):
             break
-    return changes[:LIMIT], counts[:LIMIT], plans[:LIMIT], faults
+    return changes[:LIMIT], faults
+
+
+def _own_change(work: _Work, current: CandidateStackup, fix: Fix, one: Change) -> tuple[OwnChange, str]:
+    """Return a change of the board after a fix, and why it is no answer; "" where it is one."""
+    goals, interfaces = work.found.goals, work.found.interfaces
+    routed = routed_sizes(work.project.context, interfaces)
+    widths = width_words(one.result, goals, interfaces, routed)
+    steps, moves_tracks = (*fix.words, *one.words), not all(stays for _, stays in widths)
+    rows = steps or (_nothing(work, moves_tracks=moves_tracks),)
+    words = tuple(shortened(each) for each in (*rows, *fix.cautions, *(text for text, _ in widths)))
+    kept = with_kept_sizes(one.result, goals, interfaces, routed)
+    result = kept.model_copy(update={"clauses": tuple(work.found.judge(one.result.candidate))})
+    plan = _plan_of_rows(current, result.candidate, work, words)
+    if moves_tracks:
+        classes = classes_of_goals(work.project.context, goals, interfaces)
+        new = plan_of_answer(result, goals, interfaces, classes=classes)
+        plan = plan.model_copy(update={"net_class": new.net_class, "rule": new.rule})
+    after, objection = _judged_change(work, plan if steps else None)
+    then = _count(after, work.found)
+    return OwnChange(words, result, then, plan, moves_rows=bool(steps), moves_tracks=moves_tracks), objection
 
 
 def _judged_change(work: _Work, plan: Plan | None) -> tuple[JudgedStackup, str]:
@@ -283,12 +320,16 @@ def _judged_change(work: _Work, plan: Plan | None) -> tuple[JudgedStackup, str]:
     return after, work.harm(after)
 
 
-def _nothing(work: _Work, widths: Sequence[str]) -> str:
+def _nothing(work: _Work, *, moves_tracks: bool) -> str:
     """Return how to say that no row changes: what else fails is another matter, and is not hidden."""
-    if any(" -> " in words for words in widths):
+    if moves_tracks:
         return ONLY_TRACKS
-    fails = [one.title for one, _ in work.whole.failing() if work.found.judge.counts(one)]
-    return f"{NOTHING_OF_STACKUP}; what fails lies elsewhere: {'; '.join(fails)}" if fails else NOTHING
+    fails = [one for one, _ in work.whole.failing() if work.found.judge.counts(one)]
+    stated = [one.title for one in fails if one.kind in kinds_by_stackup("stated")]
+    others = [one.title for one in fails if one.kind not in kinds_by_stackup("stated")]
+    words = f" but how its rows are stated: {'; '.join(stated)}" if stated else ""
+    words += f"; what fails lies elsewhere: {'; '.join(others)}" if others else ""
+    return f"{NOTHING_OF_STACKUP}{words}" if words else NOTHING
 
 
 def _labelled(words: Sequence[str], why: str) -> str:
@@ -321,7 +362,7 @@ def _without_laminates(work: _Work, found: LeastFound) -> LeastFound:
     return replace(found, partial=_partial(work, current, WITHOUT_LAMINATE), other_ways=ways)
 
 
-def _partial(work: _Work, current: CandidateStackup, kinds: frozenset[str]) -> PartialChange | None:
+def _partial(work: _Work, current: CandidateStackup, kinds: Container[str]) -> PartialChange | None:
     """Try what may help each clause that fails, and keep what leaves fewer of them and worsens nothing."""
     stackup, best = current, None
     words: list[str] = []
@@ -356,17 +397,6 @@ def _open(work: _Work, stackup: JudgedStackup) -> list[str]:
         and (is_of_stackup(one.clause))
         and work.found.judge.counts(one.clause)
     ]
-
-
-def _plan_of_change(current: CandidateStackup, change: Change, work: _Work) -> Plan:
-    """Return the board's own plan with the rows that change, and with the widths where tracks change."""
-    plan = _plan_of_rows(current, change.result.candidate, work, change.words)
-    if not any(" -> " in words for words in change.words):
-        return plan
-    goals, interfaces = work.found.goals, work.found.interfaces
-    classes = classes_of_goals(work.project.context, goals, interfaces)
-    new = plan_of_answer(change.result, goals, interfaces, classes=classes)
-    return plan.model_copy(update={"net_class": new.net_class, "rule": new.rule})
 
 
 def _plan_of_rows(current: CandidateStackup, changed: CandidateStackup, work: _Work, words: Iterable[str]) -> Plan:

@@ -21,17 +21,15 @@ from drc_rules.stackup_design.goals import (
     selection_for,
 )
 from drc_rules.stackup_design.new_plan import classes_of_goals
-from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.routed_fit import UnsoughtSize, unsought_sizes
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.read.reader import OLDEST_WRITTEN_VERSION
-from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange
+from stackup_lib.synthesis import Answers, Evaluated
 from stackwright.commands.request import BoardRequest
-from stackwright.commands.suggest.least import NoBase, PartialChange, least_changes
-from stackwright.results.stackup_choices import Count
+from stackwright.commands.suggest.least import LeastFound, OwnChange, least_changes
 
 FOUND, NOT_REACHED = 0, 1
 
@@ -62,18 +60,12 @@ class Suggested:
     """All that was found.
 
     Attributes:
-        changes: changes of the board's own stackup, numbered first; their plans change nothing else.
-        why_no_change: why the board's own stackup cannot be the base; None where it can, or where there is no board.
+        least: changes of the board's own stackup, numbered first; their plans change nothing else.
         settings_path: the board's settings file where it is not the one next to it.
-        checked_now, checked_then: what the clauses say of the board now, and after each change.
-        partial: where no change meets all: what helps and worsens nothing.
-        other_ways: what helps and what the layout has to follow, as text.
         unsought: routed sizes of targets that no goal is for.
         board_layers: how many copper layers the board has; 0 without a board.
         is_routed_inside: tracks or zones lie on the board's inner layers: `apply` adds and removes none then.
         is_too_old: `apply` does not write files of the board's version.
-        undeclared: lines that state what stands between the board and a small change of its stackup; "" where nothing
-            does, or a change will do.
         net_classes: those of the board that hold the nets of a line goal, by the goal's name.
     """
 
@@ -81,25 +73,18 @@ class Suggested:
     found: GoalsFound
     answers: Answers
     board: Path | None = None
-    change: LeastChange | None = None
-    why_no_change: NoBase | None = None
-    checked_now: Count | None = None
-    checked_then: tuple[Count, ...] = ()
-    plans: tuple[Plan, ...] = ()
+    least: LeastFound = LeastFound()
     settings_path: Path | None = None
-    partial: PartialChange | None = None
-    other_ways: tuple[str, ...] = ()
     unsought: tuple[UnsoughtSize, ...] = ()
     board_layers: int = 0
     is_too_old: bool = False
     is_routed_inside: bool = False
-    undeclared: str = ""
     net_classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[OwnChange, ...]:
         """Changes of the board's own stackup."""
-        return self.change.changes if self.change else ()
+        return self.least.changes
 
     @property
     def entries(self) -> tuple[Evaluated, ...]:
@@ -142,7 +127,7 @@ def suggestion_for(
     selection = selection_for(profile, form, choices, project)
     found = goals_for(selection, project, choices)
     result = _least_changes(selection, found, project, board_path, Answers(ranked=(), lost=()))
-    if result.changes or result.why_no_change or not new:
+    if result.changes or result.least.why_none or not new:
         return result
     answers, met = answers_for(found, 1, project)
     return replace(result, answers=answers, found=met)
@@ -186,18 +171,4 @@ def _least_changes(
     selection: Selection, found: GoalsFound, project: BoardProject, board_path: Path, answers: Answers
 ) -> Suggested:
     least = least_changes(selection, found.keeping(), project, board_path)
-    return Suggested(
-        selection,
-        found,
-        answers,
-        board_path,
-        change=least.change,
-        why_no_change=least.why_none,
-        checked_now=least.now,
-        checked_then=least.then,
-        plans=least.plans,
-        settings_path=project.settings_path,
-        partial=least.partial,
-        other_ways=least.other_ways,
-        undeclared=least.undeclared,
-    )
+    return Suggested(selection, found, answers, board_path, least, project.settings_path)

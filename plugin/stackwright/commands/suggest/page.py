@@ -17,7 +17,7 @@ from stackup_lib.core.words import listed
 from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.layers import layer_words, low_impedance_words
-from stackwright.commands.suggest.least import NOTHING, NOTHING_OF_STACKUP, PARTIAL
+from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.verdicts import count_of, judged
 from stackwright.tables.fab_questions import question_rows
@@ -89,7 +89,7 @@ def _title(page: Page, result: Suggested) -> None:
         order = ", changes of the board's own stackup first" if result.changes else ", best first"
         some_meet = f"{met or 'none'} of them {'meet' if met > 1 else 'meets'} all"
         who = "all meet" if met == answers else some_meet
-    short = [str(number) for number, then in enumerate(result.checked_then, start=1) if then.failed]
+    short = [str(number) for number, one in enumerate(result.changes, start=1) if one.then.failed]
     with_it = "it" if answers == 1 else f"answer{'' if len(short) == 1 else 's'} {listed(short)}"
     more = f"; with {with_it} the board still misses others" if short else ""
     more += _rerouted(result)
@@ -111,24 +111,23 @@ def _changes(page: Page, result: Suggested, *, verbose: bool) -> None:
     if result.board is None:
         return
     page.heading("least change", result.board.name)
-    if result.checked_now:
-        _checked(page, "stackup now", result.checked_now, result, indent=2)
-    if result.why_no_change:
-        page.line(styled(f"cannot be worked out: {result.why_no_change}", "yellow"), indent=2)
+    least = result.least
+    if least.now:
+        _checked(page, "stackup now", least.now, result, indent=2)
+    if least.why_none:
+        page.line(styled(f"cannot be worked out: {least.why_none}", "yellow"), indent=2)
         _partial(page, result)
         return
     for index, one in enumerate(result.changes, start=1):
-        words = "; ".join(one.words) or "nothing: the stackup meets the goals as it stands"
-        page.line(styled(f"{index}  ", "bold"), words, indent=2)
-        if index <= len(result.checked_then):
-            _checked(page, "stackup then", result.checked_then[index - 1], result, indent=5)
+        page.line(styled(f"{index}  ", "bold"), "; ".join(one.words), indent=2)
+        _checked(page, "stackup then", one.then, result, indent=5)
     _partial(page, result)
-    if not result.changes and result.change:
-        if result.undeclared:
+    if not result.changes:
+        if least.undeclared:
             page.line("no small change is proven to do; declare this, then ask again:", indent=2)
-            page.verbatim([styled(line, "cyan") for line in result.undeclared.splitlines()], 4)
-        page.line("what each change lacks:" if result.undeclared else "no small change will do:", indent=2)
-        reasons = list(dict.fromkeys((*result.change.faults_now, *result.change.why_not)))
+            page.verbatim([styled(line, "cyan") for line in least.undeclared.splitlines()], 4)
+        page.line("what each change lacks:" if least.undeclared else "no small change will do:", indent=2)
+        reasons = list(dict.fromkeys((*least.faults_now, *least.why_not)))
         shown = reasons if verbose else reasons[:CHANGES_SHOWN]
         for why in shown:
             page.line(why, indent=4)
@@ -144,18 +143,19 @@ def _checked(page: Page, when: str, checked: Count, result: Suggested, indent: i
 
 def _partial(page: Page, result: Suggested) -> None:
     """Show what helps and is not enough, and what helps where the layout follows."""
-    for way in result.other_ways:
+    for way in result.least.other_ways:
         page.line(f"or lay out anew: {way}", indent=2)
-    if result.partial is None:
+    partial = result.least.partial
+    if partial is None:
         return
     page.line("helps, and makes nothing worse:", indent=2)
-    for words in result.partial.words:
+    for words in partial.words:
         page.line(words, indent=4)
-    page.line(f"stackup then: {result.partial.then.describe}", indent=5)
-    if result.partial.still_open:
-        open_ones = result.selection.titles(result.partial.still_open)
+    page.line(f"stackup then: {partial.then.describe}", indent=5)
+    if partial.still_open:
+        open_ones = result.selection.titles(partial.still_open)
         page.line(styled(f"still open: {'; '.join(open_ones)}", "yellow"), indent=5)
-    if result.partial.plan.rows:
+    if partial.plan.rows:
         page.line(f"the same command with --pick {PARTIAL} --plan FILE writes the plan of it", indent=5)
 
 
@@ -355,7 +355,7 @@ def _commands(result: Suggested, pick: int, plan: Path | None, typed: Path | Non
     own = form is not None and (profile is None or form.name != profile.form)
     of_form = ["--form", form.name] if form and own else []
     picked = result.changes[pick - 1 : pick] if plan is not None and pick else result.changes[: plan is None]
-    is_no_change = any(one.words[0].startswith((NOTHING, NOTHING_OF_STACKUP)) for one in picked)
+    is_no_change = any(one.moves_nothing for one in picked)
     if typed is not None and is_no_change:
         words = [*(["--profile", profile.name] if profile else []), *of_form]
         yield command_line("check", str(typed), *words, "-v")

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def plan_of_pick(result: Suggested, pick: int) -> Plan:
     """Return the plan of the answer with a number, counted from 1."""
     index = pick - 1
-    if index < len(result.plans):
-        return result.plans[index]
+    if index < len(result.changes):
+        return result.changes[index].plan
     others, found = bool(result.unsought), result.found
     return plan_of_answer(
         result.entries[index], found.goals, found.interfaces, classes=result.net_classes, controls_others=others

@@ -62,7 +62,7 @@ def side_by_side(result: Suggested, project: BoardProject | None) -> SideBySide:
         title = f"New stackup {index}" if several else "New stackup"
         choices.append(replace(_new(one, result, title), pick=len(result.changes) + index))
     basis = next((one.cost.basis for one in result.entries), "")
-    to_state = result.why_no_change.how if result.why_no_change else ""
+    to_state = result.least.why_none.how if result.least.why_none else ""
     return SideBySide(asked, tuple(choices), tuple(_remarks(result)), to_state, basis)
 
 
@@ -75,7 +75,7 @@ def _now(result: Suggested, project: BoardProject, view: StackupView) -> Stackup
         pass
     else:
         figures, why = tuple(_figures(evaluated, "")), evaluated.cost.drivers
-    now = result.checked_now
+    now = result.least.now
     return StackupChoice(
         "As it is",
         columns.plain(view.rows, now.faulty if now else frozenset()),
@@ -96,7 +96,7 @@ def _changes(result: Suggested, project: BoardProject, view: StackupView) -> Ite
     if board is None:
         return
     for index, one in enumerate(result.changes[:MOST_CHANGES]):
-        after = with_plan(result.selection, result.plans[index], board, result.settings_path)
+        after = with_plan(result.selection, one.plan, board, result.settings_path)
         then = stackup_view(after)
         different = frozenset(row.layer for row in row_changes(view, then) if row.kind == "changed")
         effects = line_effects(before, after)
@@ -107,7 +107,7 @@ def _changes(result: Suggested, project: BoardProject, view: StackupView) -> Ite
             says=what_changes(one.words) or one.words,
             stays=what_stays(one.words),
             figures=tuple(_figures(one.result, cost_words(one.result, result))),
-            checked=result.checked_then[index],
+            checked=one.then,
             moved=changed(effects),
             solved=len(effects),
             why=one.result.cost.drivers,
@@ -165,19 +165,17 @@ def _mm(thickness_mm: float | None) -> str:
 
 
 def _remarks(result: Suggested) -> Iterator[str]:
-    if result.why_no_change:
-        yield f"A change of the board's own stackup cannot be worked out: {result.why_no_change.what}."
-    elif result.board and not result.changes and result.change:
-        reasons = (*result.change.faults_now, *result.change.why_not)
-        proven = "is proven to do while the copper foil is not declared" if result.undeclared else "will do"
+    least = result.least
+    if least.why_none:
+        yield f"A change of the board's own stackup cannot be worked out: {least.why_none.what}."
+    elif result.board and not least.changes:
+        reasons = (*least.faults_now, *least.why_not)
+        proven = "is proven to do while the copper foil is not declared" if least.undeclared else "will do"
         yield f"No small change of the board's own stackup {proven}" + (f": {reasons[0]}" if reasons else "")
-    if result.partial:
-        then = (
-            f", still open: {'; '.join(result.selection.titles(result.partial.still_open))}"
-            if result.partial.still_open
-            else ""
-        )
-        yield f"This helps and makes nothing worse: {'; '.join(result.partial.words)}{then}."
+    if least.partial:
+        still_open = result.selection.titles(least.partial.still_open)
+        then = f", still open: {'; '.join(still_open)}" if still_open else ""
+        yield f"This helps and makes nothing worse: {'; '.join(least.partial.words)}{then}."
     if words := layer_words(result):
         yield f"{words[0].upper()}{words[1:]}"
     if ranked := rank_words(result):

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from drc_rules.stackup_design.routed_fit import STAYS
 from stackwright.text.places import short
 
 _NAME = r"(?:dielectric \d+|[A-Za-z0-9]+\.Cu)"
 _LIST = re.compile(rf"{_NAME}(?:(?:, | and ){_NAME})+")
-
-
-STAYS = " widths stay "
-"""In a phrase that says of routed lines that nothing is to be done."""
 
 
 def what_changes(words: Iterable[str]) -> tuple[str, ...]:

@@ -84,3 +84,19 @@ def test_a_yield_falls_where_the_impedance_moves_away_from_its_target() -> None:
     assert all("would fall from" in words for words in fewer)
     assert lower_yields(before, before) == ()
     assert not [words for words in lower_yields(before, context_of(with_prepreg(0.112))) if "90" in words]
+
+
+def test_copper_that_is_too_heavy_for_its_clearances_is_harm() -> None:
+    """Fabs etch 0.25 mm between planes of 2 oz, and 0.3 mm of 4 oz."""
+    one = board("edge_unmirrored_copper")
+    assert one.stackup is not None
+    rows = tuple(
+        row.model_copy(update={"plies": tuple(p.model_copy(update={"thickness_mm": 0.14}) for p in row.plies)})
+        if row.name == "In3.Cu"
+        else row
+        for row in one.stackup.layers
+    )
+    heavy = replace(one, stackup=one.stackup.model_copy(update={"layers": rows}))
+    clearance = "clearance >= minimum for its copper weight (best fabs)"
+    assert clearance in titles_worse(one, heavy)
+    assert titles_worse(heavy, one) == set()

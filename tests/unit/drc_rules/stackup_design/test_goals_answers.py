@@ -71,3 +71,46 @@ def test_copper_that_is_required_of_power_planes_asks_for_one(
     assert ("inference.copper.min" in said.source) is (value == "2")
     answers, _ = answers_for(found, 1)
     assert answers.ranked and not answers.unreachable
+
+
+PLANES = {"In1.Cu": "GND", "In3.Cu": "+3V3", "In4.Cu": "GND"}
+WIDE, USUAL = (0.3178, 0.075), (0.12, 0.15)
+
+
+@pytest.mark.parametrize(
+    ("layer", "size_mm", "ratio"),
+    [("F.Cu", WIDE, 1.5), ("In2.Cu", WIDE, 1.5), ("F.Cu", USUAL, 1.25), ("In2.Cu", USUAL, 1.25)],
+)
+def test_the_gap_of_routed_pairs_gives_way_where_no_stackup_has_their_impedance_with_it(
+    tmp_path: Path, layer: str, size_mm: tuple[float, float], ratio: float
+) -> None:
+    """A gap far below the width, too narrow for 85 ohm over any dielectric: the layers stay, the pair is redrawn."""
+    width, gap = size_mm
+    pair = {"nets": ["/PCIE_TX0_P", "/PCIE_TX0_N"], "layer": layer, "path_mm": [[5, 10], [70, 10]]}
+    board = {
+        "size_mm": [80, 40],
+        "copper_layers": 6,
+        "planes": PLANES,
+        "pairs": [pair | {"width_mm": width, "gap_mm": gap}],
+        "parts": [{"reference": "R1", "at_mm": [40, 30], "pads": [{"number": "1", "net": "GND"}]}],
+    }
+    links = ("pcie3",)
+    project = project_of(read_board(mini_file(tmp_path, board)), Config(), Overrides(profile="edge"), links)
+    chosen = GoalChoices(interfaces=links)
+    found = goals_for(selection_for("edge", None, chosen, project), project, chosen)
+
+    answers, met = answers_for(found, 1, project)
+
+    (best,), (said,) = answers.ranked, [one for one in met.reasons if one.goal == "gap of pairs"]
+    assert answers.keeps_layers and met.goals.gap_per_width == ratio
+    assert {round((line.gap_mm or 0.0) / line.width_mm, 2) for line in best.lines} == {ratio}
+    if size_mm == USUAL:
+        assert (said.value, said.origin) == ("1.25 times the width", From.BOARD)
+        assert answers.why_usual_gap == ""
+    else:
+        assert (said.value, said.origin) == (
+            "1.5 times the width, not 0.236 as most pairs are routed",
+            From.ASSUMPTION,
+        )
+        assert said.source.startswith(f"with 0.236, PCIe Gen3 85 ohm: {layer}: 85 ohm differential needs a trace")
+        assert best.rerouted == 1

@@ -68,3 +68,12 @@ def test_what_cannot_be_reached_says_why() -> None:
     found = least_change(standing(), PLAIN.model_copy(update={"df_limit": DfLimit(max=0.001)}))
     assert found.changes == ()
     assert any("0.001 allowed" in why for why in found.why_not)
+
+
+@pytest.mark.parametrize(("ratio", "gap_per_width"), [(1.5, 1.5), (1.0, 1.0), (0.1, 1.5)])
+def test_the_usual_gap_is_tried_where_no_change_has_the_preferred_one(ratio: float, gap_per_width: float) -> None:
+    """At least 0.75 mm wide with a gap of 0.075 mm: wider than any line may be."""
+    (change,) = least_change(standing(), PLAIN.model_copy(update={"gap_per_width": ratio})).changes
+
+    assert change.words == ()
+    assert {round((line.gap_mm or 0.0) / line.width_mm, 2) for line in change.result.lines} == {gap_per_width}
