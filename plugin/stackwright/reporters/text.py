@@ -13,6 +13,7 @@ from drc_rules.report.model import Headline, Report, TakenAs
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.interfaces import family, interface, interface_ids
 from drc_rules.settings import FILE_NAME
+from stackup_lib.core.facts import Confidence
 from stackwright.reporters.next_step import next_step
 from stackwright.tables.counts import LABELS, SEVERITY_STYLE, sectionless, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
@@ -131,12 +132,12 @@ def _facts(report: Report, width: int) -> Iterator[Text]:
 
 
 def _interfaces(report: Report, width: int) -> list[Text]:
-    """What the high-speed nets are, in one line or two."""
-    nets: dict[str, int] = {}
+    """What the high-speed nets are, in one line or two; those of low confidence last."""
+    nets: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
     for row in report.taken_as:
-        name = _interface_name(row)
-        nets[name] = nets.get(name, 0) + row.nets
-    words = ", ".join(f"{name} ({count(number, 'net')})" for name, number in nets.items())
+        nets[row.confidence is Confidence.LOW][_interface_name(row)] += row.nets
+    sure, unsure = (", ".join(f"{name} ({count(n, 'net')})" for name, n in of.items()) for of in nets.values())
+    words = "; ".join([*([sure] if sure else []), *([f"low confidence: {unsure}"] if unsure else [])])
     return _labelled("nets", words or "no high-speed interface detected", width, most=2, style="dim")
 
 
