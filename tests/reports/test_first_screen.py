@@ -97,6 +97,8 @@ def test_an_interface_of_low_confidence_says_so() -> None:
     assert f"  nets      low confidence: {unsure}" in lines_of(report(taken_as=(row,)), 120)
     assert f"  nets      {known}; low confidence: {unsure}" in lines_of(report(taken_as=(row, sure)), 120)
     assert f"  nets      {known}" in lines_of(report(taken_as=(sure,)), 120)
+    idle = lines_of(report(taken_as=(), not_routed=(row,)), 120)
+    assert f"  nets      detected, not routed: {unsure}" in idle
 
 
 def test_what_is_left_out_is_counted() -> None:

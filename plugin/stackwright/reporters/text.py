@@ -132,13 +132,19 @@ def _facts(report: Report, width: int) -> Iterator[Text]:
 
 
 def _interfaces(report: Report, width: int) -> list[Text]:
-    """What the high-speed nets are, in one line or two; those of low confidence last."""
-    nets: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-    for row in report.taken_as:
-        nets[row.confidence is Confidence.LOW][_interface_name(row)] += row.nets
-    sure, unsure = (", ".join(f"{name} ({count(n, 'net')})" for name, n in of.items()) for of in nets.values())
-    words = "; ".join([*([sure] if sure else []), *([f"low confidence: {unsure}"] if unsure else [])])
+    """What the high-speed nets are, in one line or two."""
+    low = [row for row in report.taken_as if row.confidence is Confidence.LOW]
+    sure = [row for row in report.taken_as if row.confidence is not Confidence.LOW]
+    parts = (("", sure), ("low confidence: ", low), ("detected, not routed: ", report.not_routed))
+    words = "; ".join(f"{label}{_counted(rows)}" for label, rows in parts if rows)
     return _labelled("nets", words or "no high-speed interface detected", width, most=2, style="dim")
+
+
+def _counted(rows: Iterable[TakenAs]) -> str:
+    nets: Counter[str] = Counter()
+    for row in rows:
+        nets[_interface_name(row)] += row.nets
+    return ", ".join(f"{name} ({count(number, 'net')})" for name, number in nets.items())
 
 
 def _interface_name(row: TakenAs) -> str:
