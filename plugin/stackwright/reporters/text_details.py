@@ -201,7 +201,8 @@ def _pairs(out: Page, report: Report, *, show_all: bool) -> None:
     if not shown:
         return
     out.heading("Pairs" if show_all else "Pairs not judged", f"{pairs.said(report.pairs)}; {pairs.NOTE}")
-    columns = [Column(max_width=24), Column(), Column(right=True), Column(), Column(), Column(max_width=20), BODY]
+    why = Column(wraps=True, below=34)
+    columns = [Column(max_width=24), Column(), Column(right=True), Column(), Column(), Column(max_width=20), why]
     rows = [cells for row in shown for cells in pairs.cells(row, every_layer=show_all)]
     out.rows(columns, rows, head=pairs.HEAD)
     out.rows([LABEL, BODY], [(styled("missing", "yellow"), text) for text in pairs.missing(shown)])
