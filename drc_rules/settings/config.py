@@ -254,7 +254,7 @@ class Config(Declaration):
     def _drop_unfilled(cls, data: Any, handler: ModelWrapValidatorHandler["Config"]) -> "Config":  # noqa: ANN401
         """Leave out the tables that cannot do without a key that is open, and keep a note of each.
 
-        A value of another kind than its key asks for is refused here: Pydantic takes `"12"` for 12.
+        A value of another kind than its key has is refused here: Pydantic takes `"12"` for 12.
         """
         if not isinstance(data, dict):
             return handler(data)

@@ -1,4 +1,4 @@
-"""Values of another kind than their key asks for, as the schema for editors has it: `"12"` for 12, `"false"`, 1."""
+"""Values of another kind than the schema for editors has for their key: `"12"` for 12, `"false"`, 1."""
 
 from collections.abc import Iterator
 
