@@ -115,6 +115,7 @@ def check_up(
         form=requirements.form,
         **_decided(context, outcome, (name, requirements.form), data or b""),
         taken_as=context.assignment.taken_as(),
+        not_routed=context.assignment.taken_as(idle=True),
         proofs=with_open_values(proofs(context, outcome), config, options.profile),
         notes=tuple(_notes(context, config, profile)),
         process=process,

@@ -134,11 +134,11 @@ class Assignment:
     def _in_use(self) -> Iterator[tuple[int, NetRole]]:
         return ((net, role) for net, role in enumerate(self.roles) if role and net not in self.idle)
 
-    def taken_as(self) -> tuple[TakenAs, ...]:
-        """One line per group of nets in use, high-speed families and larger groups first; sidebands left out."""
+    def taken_as(self, *, idle: bool = False) -> tuple[TakenAs, ...]:
+        """One line per group of nets in use, or idle; high-speed families and larger groups first, no sidebands."""
         groups: dict[NetRole, int] = {}
-        for _, role in self._in_use():
-            if role.family not in ASIDE:
+        for net, role in enumerate(self.roles):
+            if role and role.family not in ASIDE and (net in self.idle) is idle:
                 groups[role] = groups.get(role, 0) + 1
         lines = [
             TakenAs(

@@ -14,6 +14,7 @@ import tomli
 from drc_rules.release.agreement import is_rounding, number_words, same_number
 from drc_rules.release.board_side import BoardSide, SheetOfBoard
 from drc_rules.release.model import ReleaseFinding, ReleaseOutcome
+from stackup_lib.board.board import Board
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.fab_files.facts import FabFormat, SentFile, SentRow, StatedNumber
 
@@ -21,6 +22,12 @@ DIFFERS, NOT_STATED = ReleaseOutcome.DIFFERS, ReleaseOutcome.NOT_STATED
 T = TypeVar("T")
 OUNCE_UM = (34.3, 35.0)
 """1 oz/ft2 in micrometres: nominal of IPC-4562, and the value that KiCad divides by."""
+
+NOMINAL_HALF_STEP_MM = 0.05
+"""Nominal thicknesses of boards go in steps of 0.1 mm: 1.59 mm is a board of 1.6 mm."""
+
+MOST_OF_NOMINAL = 0.025
+"""Share that such a rounding may change: a quarter of the usual +-10 %, so what the fab makes stays the same."""
 
 _CONSEQUENCE = {
     "thickness": "the fab makes another height: impedance, loss and board thickness change",
@@ -205,7 +212,7 @@ def finish_findings(side: BoardSide, sent: SentFile) -> Iterator[ReleaseFinding]
                 fix=_fix(sent),
             )
     thickness = side.stackup.thickness_mm if side.stackup else None
-    if thickness is not None and sent.thickness_mm and not same_number(thickness, sent.thickness_mm):
+    if thickness is not None and sent.thickness_mm and not _is_whole(thickness, side.board, sent.thickness_mm):
         yield ReleaseFinding(
             outcome=DIFFERS,
             topic="thickness",
@@ -216,6 +223,15 @@ def finish_findings(side: BoardSide, sent: SentFile) -> Iterator[ReleaseFinding]
             consequence="the fab makes another thickness: edge connectors and press-fit pins may not fit",
             fix="in KiCad, Board Setup > Physical Stackup, take the calculated thickness, and export again",
         )
+
+
+def _is_whole(sum_mm: float, board: Board, sent: StatedNumber) -> bool:
+    """Tell whether a file's total thickness is the sum of the rows, or its rounding by the file or by KiCad's board."""
+    if same_number(sum_mm, sent):
+        return True
+    is_nominal = board.thickness_mm is not None and same_number(board.thickness_mm, sent)
+    most_mm = min(NOMINAL_HALF_STEP_MM, MOST_OF_NOMINAL * sum_mm)
+    return (is_nominal or is_rounding(sum_mm, sent)) and abs(sum_mm - sent.value) <= most_mm * (1 + 1e-6)
 
 
 @cache

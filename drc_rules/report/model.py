@@ -395,6 +395,7 @@ class Report(Frozen):
         backdrills_missing: missing facts that keep a stub out of that table.
         rails: as declared, each with what its copper takes.
         kicad_drc: what KiCad's own check says, where it was requested; no verdict of ours rests on it.
+        not_routed: what the nets of one pad without copper were assigned to; nothing is asked of them.
         unknown_pairs: names of the differential pairs of unknown interface.
         settings_file: the one that was given in place of the `stackwright.toml` next to the board; or empty.
     """
@@ -423,6 +424,7 @@ class Report(Frozen):
     backdrills_missing: tuple[Missing, ...] = ()
     rails: tuple[RailRow, ...] = ()
     kicad_drc: KicadDrc | None = None
+    not_routed: tuple[TakenAs, ...] = ()
     unknown_pairs: tuple[str, ...] = ()
     overruled: str = ""
     settings_file: str = ""

@@ -83,6 +83,8 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel], keys_me
         return _no_table(first, where, key)
     if first["type"] in ("literal_error", "enum"):
         return _no_choice(first, where, key)
+    if "fix" in first.get("ctx", {}):
+        return ConfigError(where, first["ctx"]["what"], first["ctx"]["fix"])
     said = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return ConfigError(where, f'"{key}": {said}' if key else said, "correct it")

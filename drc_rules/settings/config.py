@@ -18,6 +18,7 @@ from drc_rules.settings.declaration import PLACEHOLDER, Declaration, is_open
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.settings.key_synonyms import keys_meant
 from drc_rules.settings.suppression import Suppression
+from drc_rules.settings.value_kinds import refuse_misfits
 
 
 class CopperDeclaration(Declaration):
@@ -251,7 +252,10 @@ class Config(Declaration):
     @model_validator(mode="wrap")
     @classmethod
     def _drop_unfilled(cls, data: Any, handler: ModelWrapValidatorHandler["Config"]) -> "Config":  # noqa: ANN401
-        """Leave out the tables that cannot do without a key that is open, and keep a note of each."""
+        """Leave out the tables that cannot do without a key that is open, and keep a note of each.
+
+        A value of another kind than its key has is refused here: Pydantic takes `"12"` for 12.
+        """
         if not isinstance(data, dict):
             return handler(data)
         kept = dict(data)
@@ -261,6 +265,7 @@ class Config(Declaration):
                 notes += _open_notes(name, table, rows)
                 kept[name] = [row for row in rows if not (isinstance(row, dict) and table.open_keys(row))]
         config = handler(kept)
+        refuse_misfits(kept, config)
         config._not_counted = tuple(notes)
         return config
 

@@ -123,7 +123,8 @@ def _check_strips(section: Section) -> None:
         _demand(all(math.isfinite(x) for x in numbers), "a strip dimension is not a finite number", "give plain mm")
         width, top, t = strip.base_width_mm, strip.top_width_mm, strip.thickness_mm
         _demand(width >= SMALLEST_MM, f"trace width {width:g} mm is under 1 um", "give the base width in mm")
-        _demand(t == 0 or top >= SMALLEST_MM, f"trace top width {top:g} mm", "reduce the taper or widen the base")
+        shape = f"trace top width {top:.3g} mm (base {width:.4g} mm, copper {t:g} mm)"
+        _demand(t == 0 or top >= SMALLEST_MM, shape, "widen the trace, or take thinner copper or less etch taper")
         _demand(top <= width, f"top width {top:g} mm exceeds base width {width:g} mm", "the base is the wider side")
         leans = t > 0 and width - top > 2 * MOST_LEAN * t
         _demand(

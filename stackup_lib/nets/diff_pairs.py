@@ -28,6 +28,12 @@ _SPELLED = re.compile(r"(?P<head>.*[^/])(?<!_CO)(?<!_CON)(?P<sign>[PNM+-])(?P<ta
 _SPELLED_SWAP = {"P": "NM", "+": "-"}
 POSITIVE = "P+"
 
+_VOLTAGE = re.compile(r"(?<![A-Z0-9])(?:\d+|S|SENS_?|SENSOR_?)?V$|(?<![A-Z])SENSOR_CAP$")
+"""What a sign turns into two voltages or sensor pins, not a pair: `VP`, `12V+`, `V-`, ESP32's `SENSOR_VP`, `SVN`."""
+
+_ANALOG_PAIR = re.compile(r"(?<![A-Z])(?:XADC|SYSMON)(?![A-Z])")
+"""AMD's converter, whose VP and VN are both sides of one input."""
+
 _BAR = re.compile(r"~\{([^{}]*)\}|\{SLASH\}", re.IGNORECASE)
 _BARRED = re.compile(r"(?<![A-Z])N(?=S?[LUR]?$)")
 _OF_STROBE = re.compile(r"(?<![A-Z])S?[LUR]?$")
@@ -87,8 +93,8 @@ def find_pairs(board: Board) -> Pairs:
     Nets that KiCad's rule leaves over are paired by spelling: small letters, `DP` with `DM`, KiCad's own markup
     (`TX_{P}`), and a letter or one of `FAR_SIDES` behind the polarity for the far side of a series part or connector
     (`TX_P_C`, `D+_HUB`). Strobes and clocks of memories are paired as JEDEC and makers of chips write them: `DQS0_T`
-    with `DQS0_C`, `DQS0` with `DQS0#`, `~{DQS0}`, `DQS0N` or `DQS0_B`. Nets of unused pins, and names that are nothing
-    but a polarity and digits (`+12`, `/-5`), are no pairs.
+    with `DQS0_C`, `DQS0` with `DQS0#`, `~{DQS0}`, `DQS0N` or `DQS0_B`. Nets of unused pins, names that are nothing but
+    a polarity and digits (`+12`, `/-5`), and voltages (`VP`, `12V+`, `SENSOR_VP`) are no pairs.
     """
     free = {name: i for i, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED)}
     rows = _by_kicad(free)
@@ -205,5 +211,8 @@ def _common(name: str, spelled: str) -> str:
 
 
 def _is_name(head: str) -> bool:
-    """Tell whether something is left of a name without its polarity: `+12` and `-12` are two rails, not a pair."""
-    return any(char.isalnum() for char in head.rpartition("/")[2])
+    """Tell whether a name without its polarity is that of a signal: `+12` and `-12`, `VP` and `VN` are two voltages."""
+    last = head.rpartition("/")[2].upper()
+    if not any(char.isalnum() for char in last):
+        return False
+    return _VOLTAGE.search(last) is None or _ANALOG_PAIR.search(last) is not None

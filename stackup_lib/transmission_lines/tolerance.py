@@ -277,8 +277,7 @@ class _Evaluations:
         try:
             section = self.line.section(shares)
         except GeometryError as error:
-            most = max(shares, key=lambda name: abs(shares[name]))
-            off = f"{most} by {100 * shares[most]:+.3g} %"
+            off = ", ".join(f"{name} by {100 * share:+.3g} %" for name, share in shares.items())
             what = f"off by a few standard deviations ({off}) the line cannot exist: {error.what}"
             raise ProcessError(what, "tighten the process or change the line") from error
         return math.log(impedance_once(section, LADDER[0])) - self.nominal

@@ -543,3 +543,21 @@ def test_a_rule_of_the_plan_is_held_against_what_the_nets_of_its_class_need(
 
     (line,) = planned_lines(found, found, [rule])
     assert (line.target.target.ohm if line.target else None) == ohm
+
+
+def test_what_was_written_is_named_from_the_folder_of_the_run(
+    card: Path,
+    plan: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """As the guide shows it; a board elsewhere keeps its whole path."""
+    other = plan(('material = "R-5775(N) 2013 RC56%"', 'material = "Megtron 6 R-5775(N) 1080 RC70%"'))
+    for folder, shown in ((card.parent, card.name), (tmp_path / "x", str(card.resolve()))):
+        folder.mkdir(exist_ok=True)
+        monkeypatch.chdir(folder)
+        before = card.read_bytes()
+        assert apply_plan(other, card, WRITE) == 0
+        assert f"wrote {shown}" in capsys.readouterr().out
+        card.write_bytes(before)

@@ -685,3 +685,16 @@ def test_a_board_without_copper_has_no_pressed_thickness(tmp_path: Path, capsys:
     board = tmp_path / "new.kicad_pcb"
     assert run(["new", "--profile", "edge", str(board)]) == 0
     assert "about the stackup: the copper of the inner layers is not known" in questions(board, tmp_path, capsys)
+
+
+def test_the_notes_name_the_settings_that_were_given(card: Path, tmp_path: Path) -> None:
+    """Those of `--config`, else the file next to the board."""
+    default = card.with_name("stackwright.toml")
+    assert {row["stated in"] for row in pack(card, tmp_path / "own")["notes"]} == {"stackwright.toml", "board file", ""}
+    default.rename(tmp_path / "order 7.toml")
+    assert (
+        run(["fab-pack", str(card), "--output", str(tmp_path / "pack"), "--config", str(tmp_path / "order 7.toml")])
+        == 0
+    )
+    with next((tmp_path / "pack").glob("*-notes.csv")).open(encoding="utf-8", newline="") as lines:
+        assert {row["stated in"] for row in csv.DictReader(lines)} == {"order 7.toml", "board file", ""}

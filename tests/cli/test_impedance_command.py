@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from drc_rules.fab_exchange.pack.tables import impedance_table
+from stackup_lib.core.errors import StackwrightError
 from stackwright.cli.app import run
 from stackwright.commands.inspect.impedance import ImpedanceDocument
 from tests.support.mini import mini_context, mini_file
@@ -311,3 +312,36 @@ def test_the_yield_is_that_within_the_tolerance_of_the_interface(capsys: pytest.
     assert row["target"]["tolerance_pct"] == 15
     assert row["yield_pct"] > row["yield_10_pct"]
     assert "in +-15 %" in spoken([CARD, "--interface", "usb2", "--layer", "In2.Cu"], capsys)[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("no_stackup", "suggest"), ("default_stackup", "suggest"), ("inference_pcie_gen5_fit", "stackup")],
+)
+def test_the_next_command_where_no_line_has_a_width_is_about_the_board(
+    name: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a stackup one is proposed; where 145 ohm cannot be reached, heights and planes are shown."""
+    board = str(next((BOARDS / name).glob("*.kicad_pcb")))
+    code, out, _ = spoken([board, "--target-se", "145"], capsys)
+    assert code == 1
+    assert shlex.split(out.splitlines()[-1].removeprefix("next: ")) == ["stackwright", command, board]
+
+
+def test_a_line_that_etching_takes_away_names_width_and_copper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """4 mil in 2 oz: its taper alone was named, though the width strays too."""
+    prepreg = 'prepreg 0.2 "370HR" dk=4.1 df=0.02'
+    core = prepreg.replace("prepreg 0.2", "core 0.8")
+    rows = f"F.Cu 0.07\n{prepreg}\nIn1.Cu 0.07\n{core}\nIn2.Cu 0.07\n{prepreg}\nB.Cu 0.07"
+    board = str(mini_file(tmp_path, {"copper_layers": 4, "stackup": rows}))
+    line = [board, "--layer", "In1.Cu", "--reference", "F.Cu", "--reference", "In2.Cu", "--width"]
+
+    _, out, _ = spoken([*line, "0.1016"], capsys)
+    said = " ".join(out.split())
+    assert "(width by -11.5 %, taper by +28.9 %) the line cannot exist: trace top width -0.000339 mm" in said
+    assert "copper 0.07 mm)" in said
+
+    with pytest.raises(StackwrightError, match=r"-0\.02 mm \(base 0\.05 mm, copper 0\.07 mm\); widen the trace"):
+        spoken([*line, "0.05"], capsys)

@@ -347,3 +347,19 @@ def test_a_link_across_two_groups_is_counted_in_one_of_them(tmp_path: Path, caps
     assert (groups["sata"].links, groups["sata"].links_elsewhere) == (1, 1)
     assert run(["nets", str(path)]) == 0
     assert "1 link, and part of 1 link counted with another group" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("options", [[], ["-v"]])
+def test_check_names_the_interfaces_that_nets_lists_on_a_board_that_is_not_routed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    """Pins of one part alone, without copper."""
+    path = board_file(tmp_path, chip("U1", 10, "/PCIE0_TX0_P", "/PCIE0_TX0_N"))
+
+    assert run(["nets", str(path)]) == 0
+    assert "not routed" in capsys.readouterr().out
+    run(["check", str(path), *options])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "not routed" in said
+    assert "PCI Express, version unknown" in said or "pcie, version unknown" in said
+    assert "no high-speed interface" not in said

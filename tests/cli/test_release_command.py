@@ -16,7 +16,7 @@ import pytest
 
 from drc_rules.release.compare import compare_release
 from fixtures.miniboard import build
-from stackup_lib.fab_files.facts import FabFileError, FabFormat, SentFile, SentImpedance, StatedNumber
+from stackup_lib.fab_files.facts import FabFileError, FabFormat, SentFile, SentImpedance, StatedNumber, stated_number
 from stackwright.__main__ import guarded
 from stackwright.cli.app import run
 from stackwright.commands.release.command import ReleaseDocument
@@ -116,6 +116,34 @@ def test_json_holds_every_difference(board: Path, fab: Path, capsys: pytest.Capt
     assert found == {("Df", "dielectric 1", "0.02", "0"), ("layers", "B.Cu", "copper layer 2 of 2", "no Gerber file")}
     assert all(one["place"] and one["consequence"] and one["fix"] for one in data["findings"])
     assert data["agrees"] is False
+
+
+@pytest.mark.parametrize(
+    ("general_mm", "core_mm", "sent", "agrees"),
+    [
+        (1.6, 1.48, 1.6, True),
+        (1.6, 1.46, 1.6, True),
+        (None, 1.48, 1.6, True),
+        (0.8, 0.68, 0.8, True),
+        (1.6, 1.44, 1.6, False),
+        (1.6, 1.52, 1.55, False),
+        (1.6, 1.48, 1.57, False),
+        (0.8, 0.66, 0.8, False),
+        (1.6, 0.89, 1.6, False),
+        (None, 1.48, 1.62, False),
+    ],
+)
+def test_a_total_thickness_may_be_the_nominal_one_of_the_board(
+    tmp_path: Path, general_mm: float | None, core_mm: float, sent: float, *, agrees: bool
+) -> None:
+    """Rows add up to 0.11 mm more than the core; 1.59 mm is 1.6 mm, 1.55 mm, or another value than KiCad's, is not."""
+    rows = f'mask 0.02\nF.Cu 0.035\ncore {core_mm} "370HR" dk=4.1 df=0.02\nB.Cu 0.035\nmask 0.02\n'
+    general = {} if general_mm is None else {"thickness_mm": general_mm}
+    ctx = mini_context(tmp_path, {**BOARD, "stackup": rows, **general})
+    stated = stated_number(str(sent), "BoardThickness")
+
+    findings = compare_release(ctx, [SentFile("x.gbrjob", FabFormat.JOB, thickness_mm=stated)]).findings
+    assert [one.what for one in findings if one.topic == "thickness"] == ([] if agrees else ["whole board"])
 
 
 def test_missing_files_are_named(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from drc_rules.settings.config import parse_config
+from stackup_lib.core.errors import ConfigError
 from stackwright.cli.app import run
 from stackwright.commands.setup.settings_schema import settings_schema
 
@@ -76,6 +78,53 @@ def test_what_is_left_to_fill_in_passes(key: str) -> None:
 def test_what_the_program_refuses_is_underlined(text: str) -> None:
     """Unknown keys, values out of range, what is missing."""
     assert problems(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[declared]\ntg_c = "180"', '"declared.tg_c" is a number, without quotes; write tg_c = 180'),
+        (
+            '[declared.dielectric.x]\ndk = "3.4"',
+            '"declared.dielectric.x.dk" is a number, without quotes; write dk = 3.4',
+        ),
+        ('[goals]\nlayers = "8"', '"goals.layers" is a number, without quotes; write layers = 8'),
+        (
+            '[[hot_part]]\nrefs = ["U1"]\npower_w = "4.5"',
+            '"hot_part.1.power_w" is a number, without quotes; write power_w = 4.5',
+        ),
+        ('core_on_module = "false"', '"core_on_module" is true or false, without quotes; write core_on_module = false'),
+        ("[order]\ncoupons = 1", '"order.coupons" is true or false, without quotes; write coupons = true'),
+        (
+            "[check]\nmin_coverage_pct = true",
+            '"check.min_coverage_pct" is a number, without quotes; write min_coverage_pct = 1',
+        ),
+    ],
+)
+def test_a_number_or_a_switch_in_quotes_is_refused_as_by_the_schema(text: str, said: str) -> None:
+    """One line says what, where, and what to write."""
+    assert problems(text)
+    with pytest.raises(ConfigError) as caught:
+        parse_config(text)
+    assert str(caught.value) == f"stackwright.toml: {said}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[declared]\ntg_c = 180",
+        '[declared]\ntg_c = "?"',
+        "[goals]\nlayers = 8.0",
+        '[goals]\nhdi = false\n[declared]\nfoil = "12"',
+        '[[rail]]\nnet = "5"\nvoltage_v = "?"\ncore = "?"\nto = { U1 = 2 }',
+        '[[interface]]\nis = "pcie5"\nnets = ["?", "1"]',
+        '[[suppress]]\ncode = "VIA001"\nreason = "r"\nowner = "o"\nobject = "3"\nexpires = "2030-01-01"',
+    ],
+)
+def test_what_the_schema_passes_is_read(text: str) -> None:
+    """Whole numbers, the placeholder, and texts that look like numbers where a text belongs."""
+    assert problems(text) == []
+    parse_config(text)
 
 
 def test_the_command_writes_the_schema_with_the_meaning_of_keys(

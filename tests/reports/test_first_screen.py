@@ -86,6 +86,21 @@ def test_a_suppression_that_does_nothing_is_named_and_others_are_counted() -> No
     assert not any("suppression" in line for line in lines_of(report(), 120))
 
 
+def test_an_interface_of_low_confidence_says_so() -> None:
+    """Net names alone tell it; what is declared, or what class and names tell, comes first."""
+    row = TakenAs(
+        group="g", nets=4, interface="", family="displayport", origin="inferred", confidence=Confidence.LOW, why=""
+    )
+    sure = row.model_copy(update={"interface": "pcie5", "family": "pcie", "confidence": Confidence.MEDIUM})
+    unsure, known = "DisplayPort, version unknown (4 nets)", "PCIe Gen5 (4 nets)"
+
+    assert f"  nets      low confidence: {unsure}" in lines_of(report(taken_as=(row,)), 120)
+    assert f"  nets      {known}; low confidence: {unsure}" in lines_of(report(taken_as=(row, sure)), 120)
+    assert f"  nets      {known}" in lines_of(report(taken_as=(sure,)), 120)
+    idle = lines_of(report(taken_as=(), not_routed=(row,)), 120)
+    assert f"  nets      detected, not routed: {unsure}" in idle
+
+
 def test_what_is_left_out_is_counted() -> None:
     """Findings shown and findings left out make all of them."""
     lines = lines_of(crowded())

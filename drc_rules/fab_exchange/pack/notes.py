@@ -58,7 +58,9 @@ def notes_table(ctx: Context, substitution: str = "") -> FabTable:
 def fab_notes(ctx: Context) -> tuple[FabNote, ...]:
     """Return all questions in the order of a fab drawing."""
     stackup = None if ctx.is_default_stackup else ctx.board.stackup
-    return (
+    path = ctx.declarations.config.path
+    settings = path.name if path else FILE_NAME
+    notes = (
         *_of_board(ctx, stackup),
         *_of_materials(ctx),
         *_of_impedance(ctx),
@@ -66,6 +68,7 @@ def fab_notes(ctx: Context) -> tuple[FabNote, ...]:
         *_of_finish(ctx, stackup),
         *_of_delivery(ctx),
     )
+    return tuple(note._replace(origin=settings) if note.origin == FILE_NAME else note for note in notes)
 
 
 def _of_board(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:

@@ -13,6 +13,7 @@ from drc_rules.report.model import Headline, Report, TakenAs
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.interfaces import family, interface, interface_ids
 from drc_rules.settings import FILE_NAME
+from stackup_lib.core.facts import Confidence
 from stackwright.reporters.next_step import next_step
 from stackwright.tables.counts import LABELS, SEVERITY_STYLE, sectionless, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
@@ -132,12 +133,18 @@ def _facts(report: Report, width: int) -> Iterator[Text]:
 
 def _interfaces(report: Report, width: int) -> list[Text]:
     """What the high-speed nets are, in one line or two."""
-    nets: dict[str, int] = {}
-    for row in report.taken_as:
-        name = _interface_name(row)
-        nets[name] = nets.get(name, 0) + row.nets
-    words = ", ".join(f"{name} ({count(number, 'net')})" for name, number in nets.items())
+    low = [row for row in report.taken_as if row.confidence is Confidence.LOW]
+    sure = [row for row in report.taken_as if row.confidence is not Confidence.LOW]
+    parts = (("", sure), ("low confidence: ", low), ("detected, not routed: ", report.not_routed))
+    words = "; ".join(f"{label}{_counted(rows)}" for label, rows in parts if rows)
     return _labelled("nets", words or "no high-speed interface detected", width, most=2, style="dim")
+
+
+def _counted(rows: Iterable[TakenAs]) -> str:
+    nets: Counter[str] = Counter()
+    for row in rows:
+        nets[_interface_name(row)] += row.nets
+    return ", ".join(f"{name} ({count(number, 'net')})" for name, number in nets.items())
 
 
 def _interface_name(row: TakenAs) -> str:

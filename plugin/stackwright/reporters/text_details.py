@@ -46,7 +46,7 @@ def details(out: Page, report: Report, *, show_all: bool, with_clauses: bool) ->
     """Add everything between the headline and the counts; `show_all` shows every finding and every missing fact."""
     facts(out, report.board.lines)
     out.rows([LABEL, BODY], [(styled("note", "yellow"), note) for note in report.notes])
-    taken_as(out, report.taken_as)
+    taken_as(out, report.taken_as, report.not_routed)
     _findings(out, report, show_all=show_all)
     _kicad_drc(out, report, show_all=show_all)
     _accepted(out, report, show_all=show_all)
@@ -74,13 +74,14 @@ def _labelled(line: str) -> tuple[Text, str]:
     return styled("board", "dim"), line
 
 
-def taken_as(out: Page, rows: Iterable[TakenAs]) -> None:
+def taken_as(out: Page, rows: Sequence[TakenAs], not_routed: Sequence[TakenAs]) -> None:
     """Add what the high-speed nets were assigned to, and why."""
     out.heading("Detected interfaces")
     grid = []
-    for row in rows:
+    for row in (*rows, *not_routed):
         what = row.interface or f"{row.family}, version unknown"
         sure = "" if row.origin == Origin.DECLARED else f" ({row.confidence.value} confidence)"
+        sure += "; not routed" if row in not_routed else ""
         grid.append(
             (row.group, count(row.nets, "net"), Text.assemble(styled(what, "bold"), styled(f": {row.why}{sure}")))
         )
@@ -200,7 +201,8 @@ def _pairs(out: Page, report: Report, *, show_all: bool) -> None:
     if not shown:
         return
     out.heading("Pairs" if show_all else "Pairs not judged", f"{pairs.said(report.pairs)}; {pairs.NOTE}")
-    columns = [Column(max_width=24), Column(), Column(right=True), Column(), Column(), Column(max_width=20), BODY]
+    why = Column(wraps=True, below=34)
+    columns = [Column(max_width=24), Column(), Column(right=True), Column(), Column(), Column(max_width=20), why]
     rows = [cells for row in shown for cells in pairs.cells(row, every_layer=show_all)]
     out.rows(columns, rows, head=pairs.HEAD)
     out.rows([LABEL, BODY], [(styled("missing", "yellow"), text) for text in pairs.missing(shown)])

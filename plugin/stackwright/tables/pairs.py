@@ -57,4 +57,4 @@ def _target(row: PairRow) -> str:
 
 
 def _verdict(row: PairRow) -> str:
-    return "yes" if row.is_judged else row.why_not
+    return "judged" if row.is_judged else row.why_not

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,4 +25,10 @@ def written_block(page: Page, written: Iterable[Written]) -> None:
     """Add a line per file that was written, with where its former content is."""
     for one in written:
         kept = f"; the former content is in {one.backup.name}" if one.backup else ""
-        page.verbatim([f"wrote {one.path}{kept}"], indent=0)
+        page.verbatim([f"wrote {_from_here(one.path)}{kept}"], indent=0)
+
+
+def _from_here(path: Path) -> Path:
+    """Return a path as people type it, where it lies below the folder of the run."""
+    here = Path(os.path.realpath(os.curdir))
+    return path.relative_to(here) if path.is_relative_to(here) else path

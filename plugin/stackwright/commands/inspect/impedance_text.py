@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from drc_rules.analysis.impedance.impedance_table import ImpedanceRow
+from drc_rules.facts.context import DECLARE_STACKUP
 from stackwright.text.command_line import command_line
 from stackwright.text.page import Page, styled
 
@@ -45,9 +46,13 @@ def one_line_of(cure: str) -> str:
 
 
 def next_command(rows: Sequence[ImpedanceRow], board: Path) -> str:
-    """Return the command that shows all values of a line: of the first that has a width."""
+    """Return the command that shows all values of a line: of the first that has a width.
+
+    Where none has: the one that proposes a stackup, or that shows heights and planes.
+    """
     row = next((row for row in rows if row.width_mm), None)
     if row is None:
-        return command_line("impedance", "--help")
+        no_stackup = any(one.cure == DECLARE_STACKUP for one in rows)
+        return command_line("suggest" if no_stackup else "stackup", str(board))
     gap = ("--gap", f"{row.gap_mm:.3f}") if row.gap_mm else ()
     return command_line("impedance", str(board), "--layer", row.layer, "--width", f"{row.width_mm:.3f}", *gap)

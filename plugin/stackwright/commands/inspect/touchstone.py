@@ -103,8 +103,9 @@ def _written(  # noqa: PLR0917 - a board, where to, and what
         slow = _slow_titles(ctx, request.nets)
         what += "; only links of high-speed interfaces become files"
         if slow and not request.interfaces:
-            is_none = "is no high-speed interface" if len(slow) == 1 else "are no high-speed interfaces"
-            what = f"has links that become no file: {' and '.join(slow)} {is_none}"
+            what = (
+                f"has links that become no file: {', '.join(slow)}; files are for links whose loss matters, as of PCIe"
+            )
         raise StackwrightError(str(board_path), what, f"see what there is: {command_line('nets', str(board_path))}")
     make_folder(folder)
     head = f"{board_path.name}, sha256 {hashlib.sha256(read_bytes(board_path)).hexdigest()}"

@@ -114,7 +114,7 @@ def _inferred(context: Context) -> Page:
     page = Page()
     page.line(styled("What the board says", "bold"))
     text_details.facts(page, board_facts(context, "").lines)
-    text_details.taken_as(page, context.assignment.taken_as())
+    text_details.taken_as(page, context.assignment.taken_as(), context.assignment.taken_as(idle=True))
     return page
 
 

@@ -140,6 +140,8 @@ def test_what_is_asked_of_the_clock_itself_goes_first(tmp_path: Path) -> None:
         ("/PCIE0_REFCLK_P", "pcie"),
         ("/M.2/PEX_CLK_N", "pcie"),
         ("SATA_REFCLK_P", "sata"),
+        ("/DP_REFCLK_P", "displayport"),
+        ("/REFCLK_DP", None),
         ("/REFCLK_P", None),
         ("SERDES_REFCLK_P", None),
         ("GTH_REFCLK0_P", None),

@@ -19,6 +19,7 @@ from stackwright.reporters import html, json_, markdown, text
 from stackwright.results.checked import Checked
 from stackwright.tables import pairs
 from stackwright.tables.copper import worst
+from stackwright.text.page import plain_console
 from tests.support.mini import mini_file
 from tests.support.reports.made_reports import report as made
 from tests.support.small_boards.routed_pair import CONFIG, STACKUP
@@ -188,3 +189,25 @@ def test_a_long_list_is_cut_in_text_and_says_how_to_see_the_rest() -> None:
     assert section.count("--full solves it") == 10
     assert "2 pairs more not judged; --full shows every pair and layer" in section
     assert pairs.missing(many) == ()
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_why_a_pair_is_not_judged_stands_in_whole_lines(width: int) -> None:
+    """In a column of its own it was broken after each word."""
+    why = "too short to count: 9.37 mm of one width and gap, and up to 62.5 mm is ignored"
+    layer = PairOnLayer(layer="F.Cu", width_mm=0.1, gap_mm=0.2282, length_mm=15.1, fill_near_mm=0.2, problem="no Dk")
+    row = PairRow(
+        name="/Debugger/D",
+        nets=("a", "b"),
+        length_mm=15.1,
+        layers=(layer,),
+        target_ohm=90,
+        interface="USB 2.0 high speed",
+        why_not=why,
+    )
+    shown = text.page(made(pairs=(row,)), verbose=True, width=width).text(plain_console(width))
+
+    section = shown.partition("Pairs not judged")[2].partition("\n\n")[0].splitlines()
+    assert why in " ".join(" ".join(section).split())
+    assert any("too short to count: 9.37 mm of one width and gap, and up to" in line for line in section)
+    assert max(map(len, section)) <= width

@@ -230,6 +230,7 @@ def test_of_pins_that_a_carrier_leaves_open_nothing_is_asked(tmp_path: Path, far
     assert [role.family for role in found.roles if role] == ["pcie", "pcie"]
     assert found.families_without_generation() == asked
     assert [line.nets for line in found.taken_as()] == ([2] if far else [])
+    assert [line.nets for line in found.taken_as(idle=True)] == ([] if far else [2])
 
 
 def socket(*pads: tuple[str, str]) -> str:

@@ -541,11 +541,14 @@ def test_a_lane_is_no_lan(net: str, found: str | None) -> None:
         ("100ohm", None),
         ("power", None),
         ("DPWR", None),
+        ("DP_REFCLK", "reference-clock"),
+        *((name, "displayport") for name in ("eDP", "DisplayPort", "DP0_ML", "DP_HBR2", "DP-TX", "Mini-DP", "DIFF_DP")),
+        *((name, None) for name in ("J1_34_DP0.5/0.5", "DP", "DP1", "100R_DP", "DP_100R", "HS_DP", "DP 0.2")),
         ("SIGNAL_USB", None),
     ],
 )
 def test_a_class_name_reads_as_its_family(net_class: str, found: str | None) -> None:
-    """`USB` alone says neither 2.0 nor 3."""
+    """`USB` alone says neither 2.0 nor 3; `DP` alone is a differential pair as often as DisplayPort."""
     assert family_by_class(net_class) == found
 
 
@@ -822,6 +825,13 @@ def test_a_generation_that_a_name_spells_out_beats_the_profile(board_with: MakeB
 
     assert taken(board, found)["/PCIE_TX0_P"] == ("pcie", "pcie4")
     assert taken(board, found)["/PCIE5_TX0_P"] == ("pcie", None)
+
+
+def test_a_class_of_differential_pairs_is_no_displayport(board_with: MakeBoard) -> None:
+    """What the nets' own names say still counts."""
+    board = board_with(**{"J1_34_DP0.5/0.5": pair("/J1_34"), "100R_DP": pair("/DP_TX0")})
+
+    assert taken(board, assigned(board)) == dict.fromkeys(pair("/DP_TX0"), ("displayport", None))
 
 
 def test_usb_2_of_a_usb_3_port_is_usb_2(board_with: MakeBoard) -> None:

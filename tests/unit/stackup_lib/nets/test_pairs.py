@@ -46,6 +46,50 @@ def test_halves_of_different_names_and_signed_rails_are_no_pair(tmp_path: Path) 
     assert paired(with_nets(tmp_path, *ALONE)) == {}
 
 
+@pytest.mark.parametrize(
+    ("positive", "negative"),
+    [
+        *(("/SENSOR_VP", "/SENSOR_VN"), ("SENS_VP", "SENS_VN"), ("/SVP", "/SVN"), ("/GPIO36_SVP", "/GPIO36_SVN")),
+        *(
+            ("/SENSOR_CAPP", "/SENSOR_CAPN"),
+            ("/esp/sensor_vp", "/esp/sensor_vn"),
+            ("VP", "VN"),
+            ("/ESP32_VP", "/ESP32_VN"),
+        ),
+        *(
+            ("V+", "V-"),
+            ("/OPAMP_V+", "/OPAMP_V-"),
+            ("12V+", "12V-"),
+            ("/5VP", "/5VN"),
+            ("/VP", "/VM"),
+            ("/VP1", "/VN1"),
+        ),
+    ],
+)
+def test_voltages_and_sensor_pins_are_no_pair(tmp_path: Path, positive: str, negative: str) -> None:
+    """Pins 36 and 39 of ESP32 are two inputs; KiCad pairs them by their names."""
+    assert paired(with_nets(tmp_path, positive, negative)) == {}
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative"),
+    [
+        *(("/XADC_VP", "/XADC_VN"), ("/XADC_VP_0", "/XADC_VN_0"), ("/SYSMON_VP", "/SYSMON_VN")),
+        *(("/VAUXP0", "/VAUXN0"), ("/AIN_VINP", "/AIN_VINN"), ("/HSYNC_V_P", "/HSYNC_V_N"), ("/SENSOR_P", "/SENSOR_N")),
+        *(
+            ("/DVP", "/DVN"),
+            ("/RECVP", "/RECVN"),
+            ("/CAP_P", "/CAP_N"),
+            ("/V1_TX_P", "/V1_TX_N"),
+            ("/SENSE_P", "/SENSE_N"),
+        ),
+    ],
+)
+def test_pairs_with_v_or_sensor_in_their_names_stay_pairs(tmp_path: Path, positive: str, negative: str) -> None:
+    """AMD's XADC and SYSMON have one differential input of that name; other words end in V too."""
+    assert list(paired(with_nets(tmp_path, positive, negative)).values()) == [(positive, negative)]
+
+
 SPELLED = ("/usb_dp", "/usb_dn", "/USB_DP", "/USB_DM", "/TX_P_C", "/TX_N_C", "/RX_{P}", "/RX_{N}")
 
 
