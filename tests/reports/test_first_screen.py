@@ -313,12 +313,12 @@ def test_a_path_with_a_blank_can_be_pasted() -> None:
 
 def test_vias_have_a_second_line_and_a_number_keeps_its_unit() -> None:
     """At 80 columns neither the aspect ratio nor the backdrills are cut off; `100` and `%` stay together."""
-    vias = "vias: 219 through (219 of 0.5/0.25 mm; 14.0:1 at the smallest through hole); 80 backdrilled"
+    vias = "vias: 219 through (219 of 0.5/0.25 mm; 10.0:1 at the smallest drill, 0.35 mm); 80 backdrilled"
     made = report()
     made = made.model_copy(update={"board": made.board.model_copy(update={"lines": ("28 copper layers", vias)})})
     lines = lines_of(made)
 
     told = " ".join(" ".join(lines).split())
-    assert "14.0:1 at the smallest through hole); 80 backdrilled" in told
+    assert "10.0:1 at the smallest drill, 0.35 mm); 80 backdrilled" in told
     for width in range(60, 100):
         assert not any(re.match(r"(%|mm|dB)( |$|,)", line.strip()) for line in lines_of(made, width))

@@ -10,10 +10,11 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
 from drc_rules.analysis.via.build_up import build_up, describe
+from drc_rules.analysis.via.hole_groups import groups_of
 from drc_rules.facts.context import Context
 from drc_rules.report.model import BoardFacts
 from drc_rules.report.process_rows import ProcessView
-from stackup_lib.board.board import Board, ViaKind
+from stackup_lib.board.board import ViaKind
 from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
@@ -42,7 +43,7 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
         f"stackup: {_stackup(ctx)}",
         f"layers:  {order}  (S signal, G ground, P power, X both{empty}; from filled copper and tracks)",
         f"copper:  {copper}",
-        f"vias:    {_vias(board, _through_mm(ctx, thickness))}",
+        f"vias:    {_vias(ctx, _through_mm(ctx, thickness))}",
         f"hdi:     {describe(built, len(board.vias))}",
     )
     return BoardFacts(
@@ -101,20 +102,19 @@ def _through_mm(ctx: Context, thickness_mm: float | None) -> float | None:
     return faces[-1][1] - faces[0][0] if len(faces) == ctx.board.layer_count and len(faces) else thickness_mm
 
 
-def _vias(board: Board, through_mm: float | None) -> str:
-    vias = board.vias
+def _vias(ctx: Context, through_mm: float | None) -> str:
+    vias = ctx.board.vias
     if not len(vias):
         return "none"
     kinds = Counter(ViaKind(kind).name.lower() for kind in vias.kind.tolist())
     sizes = Counter(zip(vias.size_mm.tolist(), vias.drill_mm.tolist(), strict=True)).most_common(3)
     shown = ", ".join(f"{count} of {size:g}/{_drill(drill)} mm" for (size, drill), count in sizes)
     drilled = int(np.sum(vias.drilling.backdrill_start >= 0))
-    smallest = float(
-        np.min(vias.drill_mm[(vias.kind == ViaKind.THROUGH) & (vias.drill_mm >= NO_DIAMETER_MM)], initial=np.inf)
-    )
+    through = [of for of in ctx.get(groups_of) if of.kind == "through" and not of.are_pads]
+    drill_mm = min((of.drilled_mm for of in through if of.drill_mm >= NO_DIAMETER_MM), default=None)
     ratio = ""
-    if through_mm and 0 < smallest < np.inf:
-        ratio = f"; {through_mm / round(smallest, 3):.1f}:1 at the smallest through hole"
+    if through_mm and drill_mm:
+        ratio = f"; {through_mm / drill_mm:.1f}:1 at the smallest drill, {drill_mm:g} mm"
     by_kind = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     return f"{by_kind} ({shown}{ratio}); {drilled or 'none'} backdrilled"
 

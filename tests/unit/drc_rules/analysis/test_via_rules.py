@@ -462,23 +462,32 @@ def test_drilled_blind_vias_are_neither_hdi_nor_a_board_of_through_vias(tmp_path
 
 
 def test_the_ratio_that_opens_a_report_is_that_of_the_copper_without_mask(tmp_path: Path) -> None:
-    """A hole of 0.1 mm through 1.24 mm of copper and laminate, as VIA004 counts, not through 20 um of mask a side."""
+    """Drilled 0.2 mm through 1.24 mm of copper and laminate, as VIA004 counts, not through 20 um of mask a side."""
     masked = f"mask 0.02\n{SIX_LAYERS.strip()}\nmask 0.02\n"
     vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.1, "size_mm": 0.3}]
 
     facts = board_facts(context(tmp_path, stackup=masked, vias=vias), "")
 
     assert facts.thickness_mm == pytest.approx(1.28)
-    assert "12.4:1 at the smallest through hole" in facts.lines[4]
+    assert "; 6.2:1 at the smallest drill, 0.2 mm)" in facts.lines[4]
 
 
 def test_the_ratio_that_opens_a_report_is_that_of_the_rule(tmp_path: Path) -> None:
-    """Holes count in whole micrometres there: of 0.1004 mm through 1.24 mm the ratio is 12.4:1, not 12.3:1."""
-    vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.1004, "size_mm": 0.3}]
+    """Holes count as drilled and in whole micrometres there: 0.208 mm through 1.24 mm is 6.0:1, not 5.9:1."""
+    vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.10845, "size_mm": 0.4}]
 
     facts = board_facts(context(tmp_path, stackup=SIX_LAYERS, vias=vias), "")
 
-    assert "12.4:1 at the smallest through hole" in facts.lines[4]
+    assert "; 6.0:1 at the smallest drill, 0.208 mm)" in facts.lines[4]
+
+
+def test_the_ratio_that_opens_a_report_heeds_pads_that_limit_the_drill(tmp_path: Path) -> None:
+    """A pad of 0.3 mm leaves room for a drill of 0.2 mm: VIA004 says the same."""
+    vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.15, "size_mm": 0.3}]
+
+    facts = board_facts(context(tmp_path, stackup=SIX_LAYERS, vias=vias), "")
+
+    assert "; 6.2:1 at the smallest drill, 0.2 mm)" in facts.lines[4]
 
 
 @pytest.mark.parametrize("shape", ["rect", "circle", "oval", "roundrect"])
