@@ -7,7 +7,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.clearance_places import uuid_in
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location
-from stackup_lib.board.board import Board
+from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps, made_area
 from stackup_lib.copper.severed_tracks import SeveredTrack, severed_tracks
@@ -26,9 +26,19 @@ def _cut_gaps(ctx: Context) -> CutGaps:
 
 def at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:
     """Return what comes near the edge or lies outside: the nearest piece of each net and layer; fills on request."""
-    found = ctx.get(_cut_gaps)
-    found = found.where((found.cut < 0) & (with_fills | (found.kind != CopperShape.FILL)))
+    found = _all_at_edge(ctx, with_fills=with_fills)
     return found.least_of(found.layer, found.net)
+
+
+def kinds_at_edge(ctx: Context, below_mm: float, *, with_fills: bool) -> Ints:
+    """Return what all copper is that comes nearer to the edge than a distance."""
+    found = _all_at_edge(ctx, with_fills=with_fills)
+    return distinct(found.kind[found.gap_mm < below_mm])
+
+
+def _all_at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:
+    found = ctx.get(_cut_gaps)
+    return found.where((found.cut < 0) & (with_fills | (found.kind != CopperShape.FILL)))
 
 
 def severed(ctx: Context) -> tuple[SeveredTrack, ...]:

@@ -18,7 +18,8 @@ layers to each other or to the case, and opens the laminate to moisture.
 
 How to fix
 ----------
-Set a copper to edge clearance in KiCad's Board Setup, Constraints; then refill the zones and move what KiCad reports.
+Move tracks, vias and pads away from the edge. Fills keep the copper to edge clearance of KiCad's Board Setup,
+Constraints: set it to at least what your fab asks, never lower than it is, then refill the zones.
 Parts outside the outline are usually not placed yet: place them, or delete them.
 
 What it cannot see
@@ -36,18 +37,28 @@ from the edge by themselves; but what `[fab]` states takes the place of all thre
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, at_edge, copper_place, nearest_first, need_fills
+from drc_rules.analysis.fabrication.cuts import (
+    PLACES_SHOWN,
+    at_edge,
+    copper_place,
+    kinds_at_edge,
+    nearest_first,
+    need_fills,
+)
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE
+from drc_rules.analysis.fabrication.spacing_fixes import edge_fix
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.board.board import Ints
 from stackup_lib.copper.board_area import board_area
 from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
 from stackup_lib.copper.stale_fills import Item, fills_out_of_date
@@ -63,7 +74,6 @@ def _limits(ctx: Context, clause: Clause) -> Iterator[Bar]:
 
 _TOO_NEAR = "The router wanders: it tears copper at the edge, and burrs short the layers"
 _OUTSIDE = "The fab makes nothing outside the outline: this copper is missing from the board, or cut at its edge"
-_CLEARANCE = "Set a copper to edge clearance of {:g} mm in Board Setup, then refill the zones"
 CLOSE_OUTLINE = "in KiCad, close the outline on Edge.Cuts; its design rule check shows where it is open"
 _MOVE = "Move these parts, tracks and zones inside the outline on Edge.Cuts, or delete them; then refill the zones"
 
@@ -97,10 +107,11 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
-    yield _draft(ctx, told, least, is_covered=is_covered)
+    kinds = kinds_at_edge(ctx, least.value - TOLERANCE_MM, with_fills=not are_old)
+    yield replace(_draft(ctx, told, least, kinds), is_covered=is_covered)
 
 
-def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> DraftFinding:
+def _draft(ctx: Context, near: CutGaps, least: Bar, kinds: Ints) -> DraftFinding:
     board, gap = ctx.board, float(near.gap_mm[0])
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     nets = len(distinct(near.net))
@@ -117,11 +128,10 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> Draf
     return DraftFinding(
         title=f"{how}: {net} on {layer}{more if len(near.net) > 1 else ''}",
         why=_OUTSIDE if is_outside else _TOO_NEAR,
-        fix=(_MOVE if is_outside else _CLEARANCE).format(least.value),
+        fix=_MOVE if is_outside else edge_fix(ctx, least, kinds),
         ids=("edge", least.tier or least.who),
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=least.value,
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
-        is_covered=is_covered,
         names_tiers=not is_outside,
     )
