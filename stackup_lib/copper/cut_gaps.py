@@ -339,17 +339,20 @@ def _are_cut_open(board: Board, row: Ints, over_edge: Mask) -> Mask:
 
 
 def _of_a_row(board: Board, row: Ints, nears_edge: Mask, over_edge: Mask) -> Mask:
-    """Tell which surface-mount pads reach over the edge as contacts do: no pad of their part is elsewhere.
+    """Tell which pads reach over the edge as contacts do: no other pin of their part is elsewhere.
 
-    They are three or more, or end flush with the edge.
+    They are three or more, or end flush with the edge. Plated holes of their pins may lie anywhere: those of an
+    edge-launch connector join its ground pads. Plated pads of other pins count as contacts where they are at the edge.
     """
     pads = board.pads
     found = np.zeros(len(row), dtype=np.bool_)
     is_flat = pads.kind == PadKind.SMD
     for part in distinct(pads.footprint[row[over_edge & is_flat[row]]]).tolist():
         own = np.flatnonzero((pads.footprint == part) & copper_pads(board))
+        flat = own[is_flat[own] & np.isin(own, row[nears_edge])]
+        own = own[(pads.kind[own] != PadKind.THROUGH) | ~_of_one_pin(board, own, flat)]
         if np.all(np.isin(own, row[nears_edge])) and (len(own) >= LEAST_CONTACTS or _are_flush(board, own)):
-            found |= (pads.footprint[row] == part) & is_flat[row]
+            found |= np.isin(row, own)
     return found
 
 

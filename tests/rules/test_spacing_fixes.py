@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.engine.check import check_board, find_config
-from drc_rules.facts.declared import Overrides
+from drc_rules.engine.check import check_board
 from tests.support.mini import mini_file
 
 STACKUP = """
@@ -35,9 +34,7 @@ def edge_rule(value_mm: float | str) -> dict[str, object]:
 def fix_of(folder: Path, code: str, board: dict[str, object], config: str = "") -> str:
     """Check a board and return the fix of its only finding of a rule."""
     path = mini_file(folder, BASE | board | {"config": config or None})
-    report = check_board(path, overrides=Overrides())
-    assert find_config(path) is not None or not config
-    (found,) = [one for one in report.findings if one.code == code]
+    (found,) = [one for one in check_board(path).findings if one.code == code]
     return found.fix
 
 

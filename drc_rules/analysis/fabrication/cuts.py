@@ -11,9 +11,10 @@ from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps, made_area
 from stackup_lib.copper.severed_tracks import SeveredTrack, severed_tracks
-from stackup_lib.copper.shapes import CopperShape
+from stackup_lib.copper.shapes import CopperShape, Mask
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.kicad.design_rules.board_minimums import EDGE
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
@@ -38,7 +39,17 @@ def kinds_at_edge(ctx: Context, below_mm: float, *, with_fills: bool) -> Ints:
 
 def _all_at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:
     found = ctx.get(_cut_gaps)
-    return found.where((found.cut < 0) & (with_fills | (found.kind != CopperShape.FILL)))
+    found = found.where((found.cut < 0) & (with_fills | (found.kind != CopperShape.FILL)))
+    return found.where(~_is_excluded(ctx.board, found))
+
+
+def _is_excluded(board: Board, found: CutGaps) -> Mask:
+    """Tell which copper the user excluded from KiCad's check of the edge: KiCad reports one violation per item."""
+    excluded = {uuid for check, uuids in board.project.exclusions if check == EDGE.check for uuid in uuids}
+    if not excluded:
+        return np.zeros(len(found), dtype=np.bool_)
+    items = zip(found.kind.tolist(), found.row.tolist(), strict=True)
+    return np.array([uuid_in(board, CopperShape(kind), row) in excluded for kind, row in items], dtype=np.bool_)
 
 
 def severed(ctx: Context) -> tuple[SeveredTrack, ...]:

@@ -7,9 +7,10 @@ zones of each layer, against the clause's fab tier or your own fab's `[fab]` `ed
 board, or in a cut-out, is below every limit. An area within another is a cut-out, unless more than half of the vias and
 pads are in such areas: then the outer ring counts as a panel frame. Exempt are plated holes that the edge cuts open,
 which count as castellated, edge-connector pads near it, a part's surface-mount pads there if it has some on both sides,
-or no pad elsewhere and these end flush with the edge or are three or more over it, and within 0.5 mm of all these other
-pads of their pin and the copper of their net. While fills are out of date (FAB014) they do not count. With such fills,
-or an open outline, a clause without a finding is not verifiable.
+or no other pin elsewhere and its pads end flush with the edge or are three or more over it, and within 0.5 mm of all
+these other pads of their pin and the copper of their net; and what you excluded in KiCad, other than zones. While fills
+are out of date (FAB014) they do not count. With such fills, or an open outline, a clause without a finding is not
+verifiable.
 
 Why it matters
 --------------
