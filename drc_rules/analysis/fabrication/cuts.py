@@ -31,10 +31,16 @@ def at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:
     return found.least_of(found.layer, found.net)
 
 
-def kinds_at_edge(ctx: Context, below_mm: float, *, with_fills: bool) -> Ints:
-    """Return what all copper is that comes nearer to the edge than a distance."""
+def all_nearer(ctx: Context, below_mm: float, *, with_fills: bool) -> CutGaps:
+    """Return all copper that comes nearer to the edge than a distance."""
     found = _all_at_edge(ctx, with_fills=with_fills)
-    return distinct(found.kind[found.gap_mm < below_mm])
+    return found.where(found.gap_mm < below_mm)
+
+
+def at_own_cut_out(board: Board, found: CutGaps) -> Ints:
+    """Return the part of each pad that is near a cut-out which its own footprint draws; -1 for all other copper."""
+    part = np.append(board.pads.footprint, -1)[np.where(found.kind == CopperShape.PAD, found.row, -1)]
+    return np.where(part == found.drawn_by, part, -1)
 
 
 def _all_at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from drc_rules.analysis.fabrication.cuts import at_own_cut_out
 from drc_rules.analysis.fabrication.fab_clearances import is_outer, own_minimum_mm, tier_space_mm
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar
 from drc_rules.facts.context import Context
@@ -14,9 +15,13 @@ from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.clearances import Spaces
+from stackup_lib.copper.cut_gaps import CutGaps
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, pad_rows
 from stackup_lib.core.words import listed
 from stackup_lib.kicad.design_rules.board_minimums import EDGE, stated_mm
+
+MOST_NAMED = 3
+"""So many parts are named."""
 
 _NOUNS = {
     CopperShape.TRACK: "tracks",
@@ -26,18 +31,16 @@ _NOUNS = {
 }
 
 
-def edge_fix(ctx: Context, limit: Bar, kinds: Ints) -> str:
-    """Return what takes copper away from the edge, at every tier.
-
-    Args:
-        ctx: the board.
-        limit: the distance that the copper misses.
-        kinds: what all of that copper is (`CopperShape`).
-    """
+def edge_fix(ctx: Context, limit: Bar, near: CutGaps) -> str:
+    """Return what takes all copper that misses a distance away from the edge, at every tier."""
     wide = (limit_of("edge_to_copper_mm", Tier.STANDARD) if limit.tier else None) or limit.value
     own = stated_mm(ctx.board.project, EDGE) or 0.0
-    nouns, steps = _drawn(kinds), list[str]()
-    if nouns:
+    parts = at_own_cut_out(ctx.board, near)
+    kinds, steps = near.kind[parts < 0], list[str]()
+    if np.any(parts >= 0):
+        of = _footprints(ctx.board, parts)
+        steps.append(f"move the pads {_distance(wide, limit, own)} from the cut-out in the {of}")
+    if nouns := _drawn(kinds):
         steps.append(f"move these {nouns} to {_distance(wide, limit, own)} from the edge")
     if np.any(kinds == CopperShape.FILL):
         set_it = (
@@ -60,9 +63,7 @@ def space_fix(ctx: Context, limit: Bar, pairs: Spaces) -> str:
         own = float(np.max(stated[~is_fill][parts < 0]))
         steps.append(f"move these {nouns} on {name} {_distance(wide, limit, own)} apart")
     if np.any(parts >= 0):
-        references = sorted({str(ctx.board.footprints.reference[part]) for part in parts[parts >= 0].tolist()} - {""})
-        of = f" of {listed(references)}" if 0 < len(references) <= 3 else ""
-        steps.append(f"widen the gaps between pads in the footprint{'s' if len(references) > 1 else ''}{of}")
+        steps.append(f"widen the gaps between pads in the {_footprints(ctx.board, parts)}")
     if np.any(is_fill & low):
         own = float(np.max(stated[is_fill & low]))
         steps.append(
@@ -89,6 +90,12 @@ def _refill(who: str, own_mm: float, wide_mm: float) -> str:
 def _sentence(steps: list[str]) -> str:
     text = "; ".join(steps)
     return text[:1].upper() + text[1:]
+
+
+def _footprints(board: Board, parts: Ints) -> str:
+    references = sorted({str(board.footprints.reference[part]) for part in parts[parts >= 0].tolist()} - {""})
+    of = f" of {listed(references)}" if 0 < len(references) <= MOST_NAMED else ""
+    return f"footprint{'s' if len(references) > 1 else ''}{of}"
 
 
 def _drawn(kinds: Ints) -> str:

@@ -8,9 +8,9 @@ board, or in a cut-out, is below every limit. An area within another is a cut-ou
 pads are in such areas: then the outer ring counts as a panel frame. Exempt are plated holes that the edge cuts open,
 which count as castellated, edge-connector pads near it, a part's surface-mount pads there if it has some on both sides,
 or no other pin elsewhere and its pads end flush with the edge or are three or more over it, and within 0.5 mm of all
-these other pads of their pin and the copper of their net; and what you excluded in KiCad, other than zones. While fills
-are out of date (FAB014) they do not count. With such fills, or an open outline, a clause without a finding is not
-verifiable.
+these other pads of their pin and the copper of their net. So are pads around a cut-out that their footprint draws, and
+what you excluded in KiCad, other than zones. While fills are out of date (FAB014) they do not count. With such fills,
+or an open outline, a clause without a finding is not verifiable.
 
 Why it matters
 --------------
@@ -19,9 +19,9 @@ layers to each other or to the case, and opens the laminate to moisture.
 
 How to fix
 ----------
-Move tracks, vias and pads away from the edge. Fills keep the copper to edge clearance of KiCad's Board Setup,
-Constraints: set it to at least what your fab asks, never lower than it is, then refill the zones.
-Parts outside the outline are usually not placed yet: place them, or delete them.
+Move tracks, vias and pads away from the edge; from a cut-out that their own footprint draws, in the footprint. Fills
+keep the copper to edge clearance of KiCad's Board Setup, Constraints: set it to no less than your fab's minimum, then
+refill the zones. Parts outside the outline are usually not placed yet: place them, or delete them.
 
 What it cannot see
 ------------------
@@ -44,9 +44,9 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.cuts import (
     PLACES_SHOWN,
+    all_nearer,
     at_edge,
     copper_place,
-    kinds_at_edge,
     nearest_first,
     need_fills,
 )
@@ -59,7 +59,6 @@ from drc_rules.report.model import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.board.board import Ints
 from stackup_lib.copper.board_area import board_area
 from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
 from stackup_lib.copper.stale_fills import Item, fills_out_of_date
@@ -108,11 +107,11 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
-    kinds = kinds_at_edge(ctx, least.value - TOLERANCE_MM, with_fills=not are_old)
-    yield replace(_draft(ctx, told, least, kinds), is_covered=is_covered)
+    every = all_nearer(ctx, least.value - TOLERANCE_MM, with_fills=not are_old)
+    yield replace(_draft(ctx, told, least, every), is_covered=is_covered)
 
 
-def _draft(ctx: Context, near: CutGaps, least: Bar, kinds: Ints) -> DraftFinding:
+def _draft(ctx: Context, near: CutGaps, least: Bar, every: CutGaps) -> DraftFinding:
     board, gap = ctx.board, float(near.gap_mm[0])
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     nets = len(distinct(near.net))
@@ -129,7 +128,7 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, kinds: Ints) -> DraftFinding
     return DraftFinding(
         title=f"{how}: {net} on {layer}{more if len(near.net) > 1 else ''}",
         why=_OUTSIDE if is_outside else _TOO_NEAR,
-        fix=_MOVE if is_outside else edge_fix(ctx, least, kinds),
+        fix=_MOVE if is_outside else edge_fix(ctx, least, every),
         ids=("edge", least.tier or least.who),
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=least.value,
