@@ -85,6 +85,17 @@ def drilled_into(ctx: Context, hole: int, *, with_fills: bool) -> CutGaps:
     return nearest_first(found.least_of(found.net))
 
 
+def copper_name(board: Board, found: CutGaps, row: int) -> str:
+    """Return the net of one piece of copper and its layer; of a pad without a net the part and the pad."""
+    layer, name = board.copper_layers[int(found.layer[row])].name, board.nets[int(found.net[row])]
+    if not name and found.kind[row] == CopperShape.PAD:
+        pad = int(found.row[row])
+        part, number = int(board.pads.footprint[pad]), str(board.pads.number[pad])
+        reference = str(board.footprints.reference[part]) if part >= 0 else ""
+        name = f"{reference} pad {number}" if reference and number else f"a pad of {reference}" if reference else ""
+    return f"{name or 'copper of no net'} on {layer}"
+
+
 def copper_place(board: Board, found: CutGaps, row: int) -> Location:
     """Return where one piece of copper comes near a cut."""
     kind, item = int(found.kind[row]), int(found.row[row])

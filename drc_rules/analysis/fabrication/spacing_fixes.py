@@ -21,7 +21,7 @@ from stackup_lib.core.words import listed
 from stackup_lib.kicad.design_rules.board_minimums import EDGE, stated_mm
 
 MOST_NAMED = 3
-"""So many parts are named."""
+"""With more parts than this the footprints are not named."""
 
 _NOUNS = {
     CopperShape.TRACK: "tracks",

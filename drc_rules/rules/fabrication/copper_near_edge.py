@@ -46,6 +46,7 @@ from drc_rules.analysis.fabrication.cuts import (
     PLACES_SHOWN,
     all_nearer,
     at_edge,
+    copper_name,
     copper_place,
     nearest_first,
     need_fills,
@@ -113,7 +114,6 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
 
 def _draft(ctx: Context, near: CutGaps, least: Bar, every: CutGaps) -> DraftFinding:
     board, gap = ctx.board, float(near.gap_mm[0])
-    layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     nets = len(distinct(near.net))
     layers = len(distinct(near.layer))
     more = f" ({nets} net{'' if nets == 1 else 's'} on {layers} layer{'' if layers == 1 else 's'} in all)"
@@ -126,7 +126,7 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, every: CutGaps) -> DraftFind
     else:
         how = f"copper to board edge {distance_text(gap)}, minimum {limit}"
     return DraftFinding(
-        title=f"{how}: {net} on {layer}{more if len(near.net) > 1 else ''}",
+        title=f"{how}: {copper_name(board, near, 0)}{more if len(near.net) > 1 else ''}",
         why=_OUTSIDE if is_outside else _TOO_NEAR,
         fix=_MOVE if is_outside else edge_fix(ctx, least, every),
         ids=("edge", least.tier or least.who),
