@@ -243,7 +243,7 @@ def _own_cut_out(board: Board, pad: Ints, at: Complexes) -> Ints:
 
     found = np.full(len(pad), -1)
     part = np.append(board.pads.footprint, -1)[pad]
-    for one in np.intersect1d(part[part >= 0], board.outline.footprint).tolist():
+    for one in distinct(part[(part >= 0) & np.isin(part, board.outline.footprint)]).tolist():
         area = cut_outs_of(board.outline, one)
         rows = np.flatnonzero(part == one)
         if area is not None:
