@@ -138,6 +138,7 @@ PADS_OF_ONE_PART = {
             plane_near_track("F.Cu", 0.08) | default_class(0.2),
             "Refill the zones: these nets have 0.2 mm; a custom rule that asks less must ask 0.1 mm",
         ),
+        (tracks("F.Cu", 0.08) | {"without_project": True}, "Move these tracks on F.Cu 0.1 mm apart"),
         (PADS_OF_ONE_PART, "Widen the gaps between pads in the footprint of U1"),
     ],
 )

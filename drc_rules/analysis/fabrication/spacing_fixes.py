@@ -38,8 +38,8 @@ def edge_fix(ctx: Context, limit: Bar, near: CutGaps) -> str:
     parts = at_own_cut_out(ctx.board, near)
     kinds, steps = near.kind[parts < 0], list[str]()
     if np.any(parts >= 0):
-        of = _footprints(ctx.board, parts)
-        steps.append(f"move the pads {_distance(wide, limit, own)} from the cut-out in the {of}")
+        edge = f"the edge drawn in the {_footprints(ctx.board, parts)}"
+        steps.append(f"move the pads {_distance(wide, limit, own)} from {edge}")
     if nouns := _drawn(kinds):
         steps.append(f"move these {nouns} to {_distance(wide, limit, own)} from the edge")
     if np.any(kinds == CopperShape.FILL):
