@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stackup_lib.board.board import Board, Floats, Outline
+from stackup_lib.board.board import Board, Ints, Outline
 from stackup_lib.copper.fill_edges import Complexes, xy_of
 from stackup_lib.copper.shapes import Mask
 from stackup_lib.core.arrays import distinct
@@ -49,19 +49,22 @@ def cut_outs_of(outline: Outline, footprint: int) -> Geometry | None:
     return _enclosed_area(outline.of(footprint))
 
 
-def inner_radius_mm(area: Geometry, points: Complexes) -> Floats:
-    """Return the radius of the largest circle in the cut-out that each point lies in; infinite in none."""
+def cut_outs_at(area: Geometry, points: Complexes) -> list[tuple[Geometry, Ints]]:
+    """Return the cut-outs that some points lie in or on the edge of, each with the positions of these."""
     import shapely  # noqa: PLC0415
 
-    found = np.full(len(points), np.inf)
     rings = [shapely.Polygon(ring) for part in shapely.get_parts(area) for ring in part.interiors]
     cut_outs = shapely.get_parts(shapely.difference(shapely.union_all(rings), area))
     places = shapely.points(points.real, points.imag)
-    within, which = shapely.STRtree(cut_outs).query(places, predicate="intersects")
-    for one in distinct(which).tolist():
-        circle = shapely.maximum_inscribed_circle(cut_outs[one], tolerance=CIRCLE_MM)
-        found[within[which == one]] = shapely.length(circle)
-    return found
+    within, which = shapely.STRtree(cut_outs).query(places, predicate="dwithin", distance=OUTSIDE_MM)
+    return [(cut_outs[one], within[which == one]) for one in distinct(which).tolist()]
+
+
+def inner_radius_mm(cut_out: Geometry) -> float:
+    """Return the radius of the largest circle in a cut-out: nothing in it is further from its edge."""
+    import shapely  # noqa: PLC0415
+
+    return float(shapely.length(shapely.maximum_inscribed_circle(cut_out, tolerance=CIRCLE_MM)))
 
 
 def _enclosed_area(outline: Outline) -> Geometry | None:

@@ -9,7 +9,15 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.board_area import are_outside, board_area, cut_outs_of, how_far_outside, inner_radius_mm, slits
+from stackup_lib.copper.board_area import (
+    are_outside,
+    board_area,
+    cut_outs_at,
+    cut_outs_of,
+    how_far_outside,
+    inner_radius_mm,
+    slits,
+)
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import cores, gaps, straight_distances, via_lands
 from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
@@ -82,9 +90,12 @@ class CutGaps(Columns):
     drawn_by: Ints
 
     def least_of(self, *columns: Ints) -> CutGaps:
-        """Return the row with the least gap for each combination of the columns' values, in the order of these."""
-        gap = np.round(self.gap_mm, ALIKE_DECIMALS)
-        return self.where(first_of_each(np.lexsort((gap, *columns)), *columns))
+        """Return the row with the least gap for each combination of the columns' values, in the order of these.
+
+        Of two alike what lies outside counts.
+        """
+        gap, is_inside = np.round(self.gap_mm, ALIKE_DECIMALS), self.cut != OUTSIDE
+        return self.where(first_of_each(np.lexsort((is_inside, gap, *columns)), *columns))
 
 
 def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
@@ -114,13 +125,15 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
         pieces = CopperShapes.joined([track_pieces(board, layer), drawn_pieces(board, layer), pads.where(on_layer)])
         pieces = CopperShapes.joined([pieces, via_lands(board, layer, vias, pieces)])
         one, cut = near(pieces)
-        found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut], drawn_by[cut]), reach_mm))
+        found.append(
+            _pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut], drawn_by[cut]), reach_mm, area=area)
+        )
         edges = copper.edges(layer)
         box, edge = edges.near(*cuts.boxes(reach_mm))
         in_file_order = np.lexsort((box, edge))
         box, edge = box[in_file_order], edge[in_file_order]
         fills = edge_pieces(edges, edge)
-        found.append(_pairs(board, layer, fills, (cuts.where(box), of[box], drawn_by[box]), reach_mm))
+        found.append(_pairs(board, layer, fills, (cuts.where(box), of[box], drawn_by[box]), reach_mm, area=area))
         found.append(_inside(copper, layer, cuts, of))
         outer = edge_pieces(edges, _may_be_outside(area, edges, edge))
         found += [_outside(board, area, layer, some) for some in (pieces, outer)]
@@ -221,19 +234,24 @@ def _beyond(area: Geometry | None, pieces: CopperShapes) -> Ints:
 def _outside(board: Board, area: Geometry | None, layer: int, pieces: CopperShapes) -> CutGaps:
     """Pieces outside the board; their gap is less than 0 by what is between the edge and their far side.
 
-    No place of a cut-out is further from its edge than its middle. A pad in one that its own footprint draws is at the
-    edge, not outside: the part is where it belongs.
+    No place of a cut-out is further from its edge than its middle. Copper around one is at the edge, not outside; so is
+    a pad in one that its own footprint draws: the part is where it belongs.
     """
+    import shapely  # noqa: PLC0415
+
     one = pieces.where(_beyond(area, pieces))
     none = np.zeros(len(one), dtype=np.int64)
-    away, most = np.zeros((2, 0)), np.zeros(0)
+    away, most, is_around = np.zeros((2, 0)), np.full(len(one), np.inf), none > 0
     if area is not None and len(one):
         away = np.stack([how_far_outside(area, p) for p in (one.start, one.end)])
-        most = inner_radius_mm(area, one.start)
+        for cut_out, rows in cut_outs_at(area, one.start):
+            most[rows] = inner_radius_mm(cut_out)
+            copper = piece_areas(board, one.where(rows))
+            is_around[rows] = shapely.covers(copper, shapely.buffer(cut_out, -DELIBERATE_MM))
     (kind, row), at = _names(board, one), np.where(away[0] <= away[1], one.start, one.end)
     gap = -np.minimum(away.min(axis=0) + one.radius_mm, most)
     drawn_by = _own_cut_out(board, np.where(kind == CopperShape.PAD, row, -1), at)
-    cut = np.where(drawn_by >= 0, EDGE, OUTSIDE)
+    cut = np.where((drawn_by >= 0) | is_around, EDGE, OUTSIDE)
     return CutGaps(gap, cut, none + layer, kind, row, one.net, at, drawn_by)
 
 
@@ -251,14 +269,20 @@ def _own_cut_out(board: Board, pad: Ints, at: Complexes) -> Ints:
     return found
 
 
-def _pairs(board: Board, layer: int, one: CopperShapes, cut: Cuts, reach_mm: float) -> CutGaps:
+def _pairs(
+    board: Board, layer: int, one: CopperShapes, cut: Cuts, reach_mm: float, *, area: Geometry | None
+) -> CutGaps:
+    """Pieces within reach of a cut: over the edge of a cut-out no further than its middle is from its edge."""
     cuts, of, drawn_by = cut
     gap = gaps(board, one, cuts, reach_mm) if len(one) else np.zeros(0)
     kept = np.flatnonzero(gap < reach_mm)
-    one, cuts = one.where(kept), cuts.where(kept)
+    one, cuts, gap, of = one.where(kept), cuts.where(kept), gap[kept], of[kept]
+    deep = np.flatnonzero((gap < 0) & (of == EDGE))
+    for cut_out, rows in cut_outs_at(area, (cuts.start[deep] + cuts.end[deep]) / 2) if area is not None else ():
+        gap[deep[rows]] = np.maximum(gap[deep[rows]], -inner_radius_mm(cut_out))
     kind, row = _names(board, one)
     at, layers = _nearest(one, cuts), np.full(len(kept), layer)
-    return CutGaps(gap[kept], of[kept], layers, kind, row, one.net, at, drawn_by[kept])
+    return CutGaps(gap, of, layers, kind, row, one.net, at, drawn_by[kept])
 
 
 def _names(board: Board, pieces: CopperShapes) -> tuple[Ints, Ints]:
