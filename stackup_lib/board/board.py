@@ -260,11 +260,23 @@ class Zones:
 
 @entity
 class Outline:
-    """Graphics on Edge.Cuts as polylines (arcs and circles in chords); polyline k is `x_mm[start[k]:start[k + 1]]`."""
+    """Graphics on Edge.Cuts as polylines (arcs and circles in chords); polyline k is `x_mm[start[k]:start[k + 1]]`.
+
+    `footprint` is the row of the footprint that draws it, -1 for none.
+    """
 
     start: Ints
     x_mm: Floats
     y_mm: Floats
+    footprint: Ints
+
+    def of(self, footprint: int) -> Outline:
+        """Return the polylines that one footprint draws."""
+        chosen = self.footprint == footprint
+        length = np.diff(self.start)
+        points = np.repeat(chosen, length)
+        start = np.concatenate([[0], np.cumsum(length[chosen])]).astype(np.int64)
+        return Outline(start, self.x_mm[points], self.y_mm[points], self.footprint[chosen])
 
     @property
     def size_mm(self) -> tuple[float, float] | None:

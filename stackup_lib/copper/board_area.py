@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stackup_lib.board.board import Board, Outline
+from stackup_lib.board.board import Board, Ints, Outline
 from stackup_lib.copper.fill_edges import Complexes, xy_of
 from stackup_lib.copper.shapes import Mask
+from stackup_lib.core.arrays import distinct
 
 if TYPE_CHECKING:
     from shapely import Geometry
@@ -26,6 +27,9 @@ SLIT_MM = 0.002
 OUTSIDE_MM = 0.01
 """A point this near to the area may lie on its edge: arcs are chords, and ends of lines need not meet exactly."""
 
+CIRCLE_MM = 1e-4
+"""The largest circle in a cut-out is found to this much."""
+
 SAME_SHARE = 0.02
 """Two rings that differ by less than this share of their area are one outline, drawn twice."""
 
@@ -37,6 +41,33 @@ def board_area(outline: Outline) -> Geometry | None:
     None where there is no ring, or where a line that belongs to none leaves it open what is board: one beyond the
     rings, or a corner at which more than two lines meet. An open line within a ring is a slot, and takes nothing out.
     """
+    return _enclosed_area(outline)
+
+
+def cut_outs_of(outline: Outline, footprint: int) -> Geometry | None:
+    """Return what the lines that a footprint draws on Edge.Cuts enclose by themselves; None where that is nothing."""
+    return _enclosed_area(outline.of(footprint))
+
+
+def cut_outs_at(area: Geometry, points: Complexes) -> list[tuple[Geometry, Ints]]:
+    """Return the cut-outs that some points lie in or on the edge of, each with the positions of these."""
+    import shapely  # noqa: PLC0415
+
+    rings = [shapely.Polygon(ring) for part in shapely.get_parts(area) for ring in part.interiors]
+    cut_outs = shapely.get_parts(shapely.difference(shapely.union_all(rings), area))
+    places = shapely.points(points.real, points.imag)
+    within, which = shapely.STRtree(cut_outs).query(places, predicate="dwithin", distance=OUTSIDE_MM)
+    return [(cut_outs[one], within[which == one]) for one in distinct(which).tolist()]
+
+
+def inner_radius_mm(cut_out: Geometry) -> float:
+    """Return the radius of the largest circle in a cut-out: nothing in it is further from its edge."""
+    import shapely  # noqa: PLC0415
+
+    return float(shapely.length(shapely.maximum_inscribed_circle(cut_out, tolerance=CIRCLE_MM)))
+
+
+def _enclosed_area(outline: Outline) -> Geometry | None:
     import shapely  # noqa: PLC0415 - heavy, and only the fab clauses need it
 
     rings, is_open = _chains(outline)

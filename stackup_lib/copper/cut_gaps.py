@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside, slits
+from stackup_lib.copper.board_area import (
+    are_outside,
+    board_area,
+    cut_outs_at,
+    cut_outs_of,
+    how_far_outside,
+    inner_radius_mm,
+    slits,
+)
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import cores, gaps, straight_distances, via_lands
 from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
@@ -68,6 +76,7 @@ class CutGaps(Columns):
         gap_mm: from edge to edge; 0 or less where they meet, and outside the board as far as the copper reaches beyond.
         cut: row of the unplated hole among the pads, `EDGE` for the board's edge, `OUTSIDE` for what lies beyond it.
         kind, row: the copper (`CopperShape`) and its row in that table.
+        drawn_by: footprint that draws the edge, -1 for none.
         at: point of the copper's core that is nearest.
     """
 
@@ -78,11 +87,15 @@ class CutGaps(Columns):
     row: Ints
     net: Ints
     at: Complexes
+    drawn_by: Ints
 
     def least_of(self, *columns: Ints) -> CutGaps:
-        """Return the row with the least gap for each combination of the columns' values, in the order of these."""
-        gap = np.round(self.gap_mm, ALIKE_DECIMALS)
-        return self.where(first_of_each(np.lexsort((gap, *columns)), *columns))
+        """Return the row with the least gap for each combination of the columns' values, in the order of these.
+
+        Of two alike what lies outside counts.
+        """
+        gap, is_inside = np.round(self.gap_mm, ALIKE_DECIMALS), self.cut != OUTSIDE
+        return self.where(first_of_each(np.lexsort((is_inside, gap, *columns)), *columns))
 
 
 def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
@@ -95,7 +108,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     import shapely  # noqa: PLC0415 - heavy, and only the fab clauses need it
 
     board = copper.board
-    cuts, of = _cuts(board)
+    cuts, of, drawn_by = _cuts(board)
     tree = shapely.STRtree(diagonals(cuts.boxes(reach_mm)))
 
     def near(pieces: CopperShapes) -> tuple[Ints, Ints]:
@@ -106,27 +119,33 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     vias = largest.row[distinct(np.concatenate((near(largest)[0], _beyond(area, largest))))]
     pads = pads.where(distinct(np.concatenate((near(pads)[0], _beyond(area, pads)))))
     none = np.zeros(0, dtype=np.int64)
-    found = [CutGaps(np.zeros(0), none, none, none, none, none, np.zeros(0, dtype=np.complex128))]
+    found = [CutGaps(np.zeros(0), none, none, none, none, none, np.zeros(0, dtype=np.complex128), none)]
     for layer in range(board.layer_count if len(cuts) else 0):
         on_layer = holds_layer(board.pads.layers[pads.row], layer)
         pieces = CopperShapes.joined([track_pieces(board, layer), drawn_pieces(board, layer), pads.where(on_layer)])
         pieces = CopperShapes.joined([pieces, via_lands(board, layer, vias, pieces)])
         one, cut = near(pieces)
-        found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut]), reach_mm))
+        found.append(
+            _pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut], drawn_by[cut]), reach_mm, area=area)
+        )
         edges = copper.edges(layer)
         box, edge = edges.near(*cuts.boxes(reach_mm))
         in_file_order = np.lexsort((box, edge))
         box, edge = box[in_file_order], edge[in_file_order]
         fills = edge_pieces(edges, edge)
-        found.append(_pairs(board, layer, fills, (cuts.where(box), of[box]), reach_mm))
+        found.append(_pairs(board, layer, fills, (cuts.where(box), of[box], drawn_by[box]), reach_mm, area=area))
         found.append(_inside(copper, layer, cuts, of))
         outer = edge_pieces(edges, _may_be_outside(area, edges, edge))
         found += [_outside(board, area, layer, some) for some in (pieces, outer)]
     return _unintended(board, CutGaps.joined(found))
 
 
-def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
-    """The segments of the outline, and the unplated holes as wide as they are drilled; with the rows of these."""
+Cuts: TypeAlias = "tuple[CopperShapes, Ints, Ints]"
+"""Pieces that are cut away, the rows of the pads of those that are holes, and the footprints that draw the others."""
+
+
+def _cuts(board: Board) -> Cuts:
+    """The segments of the outline, and the unplated holes as wide as they are drilled."""
     outline = board.outline
     points = outline.x_mm + 1j * outline.y_mm
     ends = np.arange(1, len(points))
@@ -139,7 +158,9 @@ def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
     none = np.zeros(len(start))
     of = np.concatenate([np.full(len(ends), EDGE), rows])
     kind = np.full(len(start), CopperShape.FILL, dtype=np.int8)
-    return CopperShapes(kind, of, np.full(len(start), -1), start, end, radius, none == 0, none), of
+    line = np.searchsorted(outline.start, ends, side="right") - 1
+    drawn_by = np.concatenate([outline.footprint[line], np.full(len(rows), -1)])
+    return CopperShapes(kind, of, np.full(len(start), -1), start, end, radius, none == 0, none), of, drawn_by
 
 
 def unplated_holes(board: Board) -> Ints:
@@ -211,21 +232,57 @@ def _beyond(area: Geometry | None, pieces: CopperShapes) -> Ints:
 
 
 def _outside(board: Board, area: Geometry | None, layer: int, pieces: CopperShapes) -> CutGaps:
-    """Pieces outside the board; their gap is less than 0 by what is between the edge and their far side."""
+    """Pieces outside the board; their gap is less than 0 by what is between the edge and their far side.
+
+    No place of a cut-out is further from its edge than its middle. Copper around one is at the edge, not outside; so is
+    a pad in one that its own footprint draws: the part is where it belongs.
+    """
+    import shapely  # noqa: PLC0415
+
     one = pieces.where(_beyond(area, pieces))
-    away = np.zeros((2, 0)) if area is None else np.stack([how_far_outside(area, p) for p in (one.start, one.end)])
     none = np.zeros(len(one), dtype=np.int64)
+    away, most, is_around = np.zeros((2, 0)), np.full(len(one), np.inf), none > 0
+    if area is not None and len(one):
+        away = np.stack([how_far_outside(area, p) for p in (one.start, one.end)])
+        for cut_out, rows in cut_outs_at(area, one.start):
+            most[rows] = inner_radius_mm(cut_out)
+            copper = piece_areas(board, one.where(rows))
+            is_around[rows] = shapely.covers(copper, shapely.buffer(cut_out, -DELIBERATE_MM))
     (kind, row), at = _names(board, one), np.where(away[0] <= away[1], one.start, one.end)
-    return CutGaps(-away.min(axis=0) - one.radius_mm, none + OUTSIDE, none + layer, kind, row, one.net, at)
+    gap = -np.minimum(away.min(axis=0) + one.radius_mm, most)
+    drawn_by = _own_cut_out(board, np.where(kind == CopperShape.PAD, row, -1), at)
+    cut = np.where((drawn_by >= 0) | is_around, EDGE, OUTSIDE)
+    return CutGaps(gap, cut, none + layer, kind, row, one.net, at, drawn_by)
 
 
-def _pairs(board: Board, layer: int, one: CopperShapes, cut: tuple[CopperShapes, Ints], reach_mm: float) -> CutGaps:
-    cuts, of = cut
+def _own_cut_out(board: Board, pad: Ints, at: Complexes) -> Ints:
+    """The footprints of the pads, where these draw the cut-out that a point lies in; -1 elsewhere."""
+    import shapely  # noqa: PLC0415
+
+    found = np.full(len(pad), -1)
+    part = np.append(board.pads.footprint, -1)[pad]
+    for one in distinct(part[(part >= 0) & np.isin(part, board.outline.footprint)]).tolist():
+        area = cut_outs_of(board.outline, one)
+        rows = np.flatnonzero(part == one)
+        if area is not None:
+            found[rows[shapely.contains_xy(area, at[rows].real, at[rows].imag)]] = one
+    return found
+
+
+def _pairs(
+    board: Board, layer: int, one: CopperShapes, cut: Cuts, reach_mm: float, *, area: Geometry | None
+) -> CutGaps:
+    """Pieces within reach of a cut: over the edge of a cut-out no further than its middle is from its edge."""
+    cuts, of, drawn_by = cut
     gap = gaps(board, one, cuts, reach_mm) if len(one) else np.zeros(0)
     kept = np.flatnonzero(gap < reach_mm)
-    one, cuts = one.where(kept), cuts.where(kept)
+    one, cuts, gap, of = one.where(kept), cuts.where(kept), gap[kept], of[kept]
+    deep = np.flatnonzero((gap < 0) & (of == EDGE))
+    for cut_out, rows in cut_outs_at(area, (cuts.start[deep] + cuts.end[deep]) / 2) if area is not None else ():
+        gap[deep[rows]] = np.maximum(gap[deep[rows]], -inner_radius_mm(cut_out))
     kind, row = _names(board, one)
-    return CutGaps(gap[kept], of[kept], np.full(len(kept), layer), kind, row, one.net, _nearest(one, cuts))
+    at, layers = _nearest(one, cuts), np.full(len(kept), layer)
+    return CutGaps(gap, of, layers, kind, row, one.net, at, drawn_by[kept])
 
 
 def _names(board: Board, pieces: CopperShapes) -> tuple[Ints, Ints]:
@@ -245,8 +302,8 @@ def _inside(copper: CopperMap, layer: int, cuts: CopperShapes, of: Ints) -> CutG
     rows = holes[inside]
     kind = np.full(len(rows), int(CopperShape.FILL))
     layers = np.full(len(rows), layer)
-    whose = net[inside]
-    return CutGaps(-cuts.radius_mm[rows], of[rows], layers, kind, np.full(len(rows), -1), whose, middle[inside])
+    none, whose = np.zeros(len(rows), dtype=np.int64), net[inside]
+    return CutGaps(-cuts.radius_mm[rows], of[rows], layers, kind, none - 1, whose, middle[inside], none - 1)
 
 
 def _is_within(copper: CopperMap, layer: int, points: Complexes, net: Ints) -> Mask:
@@ -298,6 +355,11 @@ def _unintended(board: Board, found: CutGaps) -> CutGaps:
         is_meant |= is_pad & is_edge & np.isin(row, row[at_edge])
         fingers = distinct(row[at_edge])
         is_meant |= is_edge & (~is_pad | _of_one_pin(board, row, fingers)) & _joins(board, found, fingers)
+        around = _around_cut_outs(board, found, is_pad & is_edge & (found.gap_mm <= DELIBERATE_MM))
+        is_meant |= around
+        for part in distinct(pads.footprint[row[around]]).tolist():
+            rings, is_its = distinct(row[around & (found.drawn_by == part)]), is_edge & (found.drawn_by == part)
+            is_meant |= is_its & np.where(is_pad, np.isin(row, rings), _joins(board, found, rings))
     return found.where(~is_meant)
 
 
@@ -324,6 +386,31 @@ def _surround(board: Board, found: CutGaps, drilled: Mask) -> Mask:
     return surrounds
 
 
+def _around_cut_outs(board: Board, found: CutGaps, over_edge: Mask) -> Mask:
+    """Tell which pads go around a cut-out that their footprint draws, as the ring of a milled mounting hole does.
+
+    Pads of one net count together. What another cut-out of the part tears, or nears, is not meant.
+    """
+    import shapely  # noqa: PLC0415
+
+    part = np.where(over_edge, board.pads.footprint[np.where(over_edge, found.row, 0)], -1)
+    is_own = over_edge & (part >= 0) & (found.drawn_by == part)
+    goes_around = np.zeros(len(part), dtype=np.bool_)
+    key = np.stack([part, found.layer, found.net])
+    for owner, layer, net in sorted({tuple(one) for one in key[:, is_own].T.tolist()}):
+        own = is_own & np.all(key == np.array([[owner], [layer], [net]]), axis=0)
+        area = cut_outs_of(board.outline, owner)
+        if area is None:
+            continue
+        shapes = drawn_pieces(board, layer)
+        shapes = shapes.where(np.isin(pad_rows(board, shapes), found.row[own]))
+        pieces = CopperShapes.joined([pad_pieces(board, distinct(found.row[own])), shapes])
+        copper = shapely.union_all(piece_areas(board, pieces))
+        holes = shapely.buffer(shapely.get_parts(area), -DELIBERATE_MM)
+        goes_around[own] = np.all(shapely.covers(copper, holes) | ~shapely.dwithin(copper, holes, REACH_MM))
+    return goes_around
+
+
 def _are_cut_open(board: Board, row: Ints, over_edge: Mask) -> Mask:
     """Tell which pads have a plated hole that the board's edge cuts open: it is castellated."""
     import shapely  # noqa: PLC0415
@@ -339,17 +426,20 @@ def _are_cut_open(board: Board, row: Ints, over_edge: Mask) -> Mask:
 
 
 def _of_a_row(board: Board, row: Ints, nears_edge: Mask, over_edge: Mask) -> Mask:
-    """Tell which surface-mount pads reach over the edge as contacts do: no pad of their part is elsewhere.
+    """Tell which pads reach over the edge as contacts do: no other pin of their part is elsewhere.
 
-    They are three or more, or end flush with the edge.
+    They are three or more, or end flush with the edge. Plated holes of their pins may lie anywhere: those of an
+    edge-launch connector join its ground pads. Plated pads of other pins count as contacts where they are at the edge.
     """
     pads = board.pads
     found = np.zeros(len(row), dtype=np.bool_)
     is_flat = pads.kind == PadKind.SMD
     for part in distinct(pads.footprint[row[over_edge & is_flat[row]]]).tolist():
         own = np.flatnonzero((pads.footprint == part) & copper_pads(board))
+        flat = own[is_flat[own] & np.isin(own, row[nears_edge])]
+        own = own[(pads.kind[own] != PadKind.THROUGH) | ~_of_one_pin(board, own, flat)]
         if np.all(np.isin(own, row[nears_edge])) and (len(own) >= LEAST_CONTACTS or _are_flush(board, own)):
-            found |= (pads.footprint[row] == part) & is_flat[row]
+            found |= np.isin(row, own)
     return found
 
 

@@ -7,13 +7,14 @@ import numpy as np
 from drc_rules.analysis.fabrication.clearance_places import uuid_in
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location
-from stackup_lib.board.board import Board
+from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps, made_area
 from stackup_lib.copper.severed_tracks import SeveredTrack, severed_tracks
-from stackup_lib.copper.shapes import CopperShape
+from stackup_lib.copper.shapes import CopperShape, Mask
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.kicad.design_rules.board_minimums import EDGE
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
@@ -26,9 +27,35 @@ def _cut_gaps(ctx: Context) -> CutGaps:
 
 def at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:
     """Return what comes near the edge or lies outside: the nearest piece of each net and layer; fills on request."""
+    found = _all_at_edge(ctx, with_fills=with_fills)
+    return found.least_of(found.layer, found.net)
+
+
+def all_nearer(ctx: Context, below_mm: float, *, with_fills: bool) -> CutGaps:
+    """Return all copper that comes nearer to the edge than a distance."""
+    found = _all_at_edge(ctx, with_fills=with_fills)
+    return found.where(found.gap_mm < below_mm)
+
+
+def at_own_cut_out(board: Board, found: CutGaps) -> Ints:
+    """Return the part of each pad that is near a cut-out which its own footprint draws; -1 for all other copper."""
+    part = np.append(board.pads.footprint, -1)[np.where(found.kind == CopperShape.PAD, found.row, -1)]
+    return np.where(part == found.drawn_by, part, -1)
+
+
+def _all_at_edge(ctx: Context, *, with_fills: bool) -> CutGaps:
     found = ctx.get(_cut_gaps)
     found = found.where((found.cut < 0) & (with_fills | (found.kind != CopperShape.FILL)))
-    return found.least_of(found.layer, found.net)
+    return found.where(~_is_excluded(ctx.board, found))
+
+
+def _is_excluded(board: Board, found: CutGaps) -> Mask:
+    """Tell which copper the user excluded from KiCad's check of the edge: KiCad reports one violation per item."""
+    excluded = {uuid for check, uuids in board.project.exclusions if check == EDGE.check for uuid in uuids}
+    if not excluded:
+        return np.zeros(len(found), dtype=np.bool_)
+    items = zip(found.kind.tolist(), found.row.tolist(), strict=True)
+    return np.array([uuid_in(board, CopperShape(kind), row) in excluded for kind, row in items], dtype=np.bool_)
 
 
 def severed(ctx: Context) -> tuple[SeveredTrack, ...]:
@@ -56,6 +83,17 @@ def drilled_into(ctx: Context, hole: int, *, with_fills: bool) -> CutGaps:
     found = ctx.get(_cut_gaps)
     found = found.where((found.cut == hole) & (found.gap_mm <= 0) & (with_fills | (found.kind != CopperShape.FILL)))
     return nearest_first(found.least_of(found.net))
+
+
+def copper_name(board: Board, found: CutGaps, row: int) -> str:
+    """Return the net of one piece of copper and its layer; of a pad without a net the part and the pad."""
+    layer, name = board.copper_layers[int(found.layer[row])].name, board.nets[int(found.net[row])]
+    if not name and found.kind[row] == CopperShape.PAD:
+        pad = int(found.row[row])
+        part, number = int(board.pads.footprint[pad]), str(board.pads.number[pad])
+        reference = str(board.footprints.reference[part]) if part >= 0 else ""
+        name = f"{reference} pad {number}" if reference and number else f"a pad of {reference}" if reference else ""
+    return f"{name or 'copper of no net'} on {layer}"
 
 
 def copper_place(board: Board, found: CutGaps, row: int) -> Location:

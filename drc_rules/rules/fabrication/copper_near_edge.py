@@ -7,8 +7,9 @@ zones of each layer, against the clause's fab tier or your own fab's `[fab]` `ed
 board, or in a cut-out, is below every limit. An area within another is a cut-out, unless more than half of the vias and
 pads are in such areas: then the outer ring counts as a panel frame. Exempt are plated holes that the edge cuts open,
 which count as castellated, edge-connector pads near it, a part's surface-mount pads there if it has some on both sides,
-or no pad elsewhere and these end flush with the edge or are three or more over it, and within 0.5 mm of all these other
-pads of their pin and the copper of their net. While fills are out of date (FAB014) they do not count. With such fills,
+or no other pin elsewhere and its pads end flush with the edge or are three or more over it, and within 0.5 mm of all
+these other pads of their pin and the copper of their net. So are pads around a cut-out that their footprint draws, and
+what you excluded in KiCad, other than zones. While fills are out of date (FAB014) they do not count. With such fills,
 or an open outline, a clause without a finding is not verifiable.
 
 Why it matters
@@ -18,8 +19,9 @@ layers to each other or to the case, and opens the laminate to moisture.
 
 How to fix
 ----------
-Set a copper to edge clearance in KiCad's Board Setup, Constraints; then refill the zones and move what KiCad reports.
-Parts outside the outline are usually not placed yet: place them, or delete them.
+Move tracks, vias and pads away from the edge; from a cut-out that their own footprint draws, in the footprint. Fills
+keep the copper to edge clearance of KiCad's Board Setup, Constraints: set it to no less than your fab's minimum, then
+refill the zones. Parts outside the outline are usually not placed yet: place them, or delete them.
 
 What it cannot see
 ------------------
@@ -36,13 +38,23 @@ from the edge by themselves; but what `[fab]` states takes the place of all thre
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, at_edge, copper_place, nearest_first, need_fills
+from drc_rules.analysis.fabrication.cuts import (
+    PLACES_SHOWN,
+    all_nearer,
+    at_edge,
+    copper_name,
+    copper_place,
+    nearest_first,
+    need_fills,
+)
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE
+from drc_rules.analysis.fabrication.spacing_fixes import edge_fix
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
@@ -63,7 +75,6 @@ def _limits(ctx: Context, clause: Clause) -> Iterator[Bar]:
 
 _TOO_NEAR = "The router wanders: it tears copper at the edge, and burrs short the layers"
 _OUTSIDE = "The fab makes nothing outside the outline: this copper is missing from the board, or cut at its edge"
-_CLEARANCE = "Set a copper to edge clearance of {:g} mm in Board Setup, then refill the zones"
 CLOSE_OUTLINE = "in KiCad, close the outline on Edge.Cuts; its design rule check shows where it is open"
 _MOVE = "Move these parts, tracks and zones inside the outline on Edge.Cuts, or delete them; then refill the zones"
 
@@ -97,12 +108,12 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
-    yield _draft(ctx, told, least, is_covered=is_covered)
+    every = all_nearer(ctx, least.value - TOLERANCE_MM, with_fills=not are_old)
+    yield replace(_draft(ctx, told, least, every), is_covered=is_covered)
 
 
-def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> DraftFinding:
+def _draft(ctx: Context, near: CutGaps, least: Bar, every: CutGaps) -> DraftFinding:
     board, gap = ctx.board, float(near.gap_mm[0])
-    layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     nets = len(distinct(near.net))
     layers = len(distinct(near.layer))
     more = f" ({nets} net{'' if nets == 1 else 's'} on {layers} layer{'' if layers == 1 else 's'} in all)"
@@ -115,13 +126,12 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> Draf
     else:
         how = f"copper to board edge {distance_text(gap)}, minimum {limit}"
     return DraftFinding(
-        title=f"{how}: {net} on {layer}{more if len(near.net) > 1 else ''}",
+        title=f"{how}: {copper_name(board, near, 0)}{more if len(near.net) > 1 else ''}",
         why=_OUTSIDE if is_outside else _TOO_NEAR,
-        fix=(_MOVE if is_outside else _CLEARANCE).format(least.value),
+        fix=_MOVE if is_outside else edge_fix(ctx, least, every),
         ids=("edge", least.tier or least.who),
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=least.value,
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
-        is_covered=is_covered,
         names_tiers=not is_outside,
     )

@@ -17,8 +17,8 @@ joined or nearly so. Fabs ask, thin the copper, or refuse.
 
 How to fix
 ----------
-Set a wider clearance in KiCad's design rules and refill the zones; or use lighter foil on the layer; or choose a fab
-that etches it.
+Move tracks, vias and pads apart. Where a fill is too close, raise the clearance of these nets in KiCad's design rules
+and refill the zones. Or use lighter foil on the layer; or choose a fab that etches it.
 
 What it cannot see
 ------------------
@@ -51,6 +51,7 @@ from drc_rules.analysis.fabrication.fab_clearances import (
     weight_oz,
 )
 from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, not_covered, precision_mm
+from drc_rules.analysis.fabrication.spacing_fixes import space_fix
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import UNIT_MM, clearance_text, rounded_mm
@@ -125,14 +126,13 @@ def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding
     pairs, is_short = narrow.where(one_per_nets(board, narrow)), gap < UNIT_MM
     what = f"short: {clearance_text(gap)}" if is_short else clearance_text(gap)
     copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
-    wider = f"Set a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or use lighter copper there"
     return DraftFinding(
         title=(
             f"{what}, minimum {limit.value:g} mm in {copper} ({limit.who}): "
             f"{name}, {between(board, pairs)}{more_pairs(pairs)}"
         ),
         why="The nets are joined on the finished board" if is_short else WHY,
-        fix=TOUCHES_FIX if is_short else wider,
+        fix=TOUCHES_FIX if is_short else space_fix(ctx, limit, narrow),
         ids=(name,),
         measured=Measured(value=rounded_mm(gap), unit="mm"),
         limit_value=limit.value,

@@ -41,6 +41,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.cuts import (
     PLACES_SHOWN,
     at_holes,
+    copper_name,
     copper_place,
     drilled_into,
     nearest_first,
@@ -148,7 +149,7 @@ def _draft(ctx: Context, near: CutGaps, into: CutGaps, of: tuple[int, Bar], *, i
     board, (count, least), gap = ctx.board, of, float(near.gap_mm[0])
     some = f"{len(near.net)} of {count}" if len(near.net) < count else f"{count}"
     shown = into if len(into.net) else near.where(np.arange(1))
-    to = " and ".join(_copper(board, shown, k) for k in range(min(len(shown.net), NETS_SHOWN)))
+    to = " and ".join(copper_name(board, shown, k) for k in range(min(len(shown.net), NETS_SHOWN)))
     how = "drilled into copper" if gap <= 0 else f"to copper {distance_text(gap)}"
     if least.tier is Tier.BEST:
         limit = ""
@@ -174,8 +175,3 @@ def _draft(ctx: Context, near: CutGaps, into: CutGaps, of: tuple[int, Bar], *, i
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
         is_covered=is_covered,
     )
-
-
-def _copper(board: Board, found: CutGaps, row: int) -> str:
-    layer, net = board.copper_layers[int(found.layer[row])].name, board.nets[int(found.net[row])]
-    return f"{net or 'copper of no net'} on {layer}"

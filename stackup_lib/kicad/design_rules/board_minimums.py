@@ -57,6 +57,13 @@ MICROVIA_HOLE = _minimum(
 )
 HOLE_TO_HOLE = _minimum("hole to hole", "Hole to hole clearance", "min_hole_to_hole", "hole_to_hole", "hole_to_hole")
 CLEARANCE = _minimum("clearance", "Minimum clearance", "min_clearance", "clearance", "clearance")
+EDGE = _minimum(
+    "copper to edge",
+    "Copper to edge clearance",
+    "min_copper_edge_clearance",
+    "copper_edge_clearance",
+    "edge_clearance",
+)
 ALL = (TRACK_WIDTH, VIA_DIAMETER, RING, HOLE, MICROVIA_DIAMETER, MICROVIA_HOLE, HOLE_TO_HOLE, CLEARANCE)
 
 
@@ -64,12 +71,18 @@ def board_minimums(project: Project) -> tuple[Minimum, ...]:
     """Return the minimums that hold: those stated, not 0, and whose check is not set to `ignore` in the project."""
     found = []
     for one in ALL:
-        value = project.limits.get(one.key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_MM:
-            continue
-        if project.severities.get(one.check) != "ignore":
-            found.append(replace(one, value_mm=float(value)))
+        value = stated_mm(project, one)
+        if value is not None and project.severities.get(one.check) != "ignore":
+            found.append(replace(one, value_mm=value))
     return tuple(found)
+
+
+def stated_mm(project: Project, minimum: Minimum) -> float | None:
+    """Return what the project states for a minimum; None where that is nothing, 0 or no length."""
+    value = project.limits.get(minimum.key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_MM:
+        return None
+    return float(value)
 
 
 def nets_with_own_minimum(board: Board, rules: DesignRules | None, constraint: str) -> frozenset[int] | None:

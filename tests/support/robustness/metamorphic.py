@@ -263,6 +263,7 @@ def shuffled(board: Board) -> Variant:
         tracks=_taken(board.tracks, chance.permutation(len(board.tracks))),
         vias=_taken(board.vias, chance.permutation(len(board.vias))),
         footprints=_taken(board.footprints, feet),
+        outline=replace(board.outline, footprint=_where(board.outline.footprint, place_of)),
         pads=replace(pads, footprint=place_of[pads.footprint] if len(feet) else pads.footprint),
         zones=_zones_taken(board.zones, chance.permutation(len(board.zones))),
         drawings=_drawings_taken(

@@ -26,12 +26,14 @@ def read_outline(source: BoardText, footprints: Footprints) -> Outline:
     blocks = source.blocks
     marks = _marks(source.data, blocks.items, np.sort(np.concatenate([owners, source.items(*_BOARD)])))
     parts: list[tuple[Floats, Floats]] = []
+    drawn_by: list[int] = []
     board = _named(source.item_name, _holding(marks, blocks.items), _BOARD)
     for offset, node in source.nodes(board):
         with source.at(offset):
             if _on_edge(node):
                 x, y = corners(node)
                 parts.append((np.array(x), np.array(y)))
+                drawn_by.append(-1)
     inside = _named(source.child_name, _holding(marks, blocks.children), _FOOTPRINT)
     inside = inside[np.isin(blocks.parent[inside], owners)]
     rows = np.searchsorted(owners, blocks.parent[inside]).tolist()
@@ -41,10 +43,12 @@ def read_outline(source: BoardText, footprints: Footprints) -> Outline:
                 x, y = corners(node)
                 at = footprints.x_mm[row], footprints.y_mm[row]
                 parts.append(shapes.placed(np.array(x), np.array(y), at, footprints.rotation_deg[row]))
+                drawn_by.append(row)
     return Outline(
         start=np.concatenate([[0], np.cumsum([len(p[0]) for p in parts])]).astype(np.int64),
         x_mm=np.concatenate([p[0] for p in parts]) if parts else np.zeros(0),
         y_mm=np.concatenate([p[1] for p in parts]) if parts else np.zeros(0),
+        footprint=np.array(drawn_by, dtype=np.int64),
     )
 
 

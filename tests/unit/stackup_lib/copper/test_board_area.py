@@ -25,7 +25,7 @@ def box(x: float, y: float, width: float, height: float) -> Line:
 def outline(*lines: Line) -> Outline:
     points = np.array([point for line in lines for point in line], dtype=np.float64).reshape(-1, 2)
     start = np.concatenate([[0], np.cumsum([len(line) for line in lines])]).astype(np.int64)
-    return Outline(start=start, x_mm=points[:, 0], y_mm=points[:, 1])
+    return Outline(start=start, x_mm=points[:, 0], y_mm=points[:, 1], footprint=np.full(len(lines), -1))
 
 
 BOARD = box(0, 0, 60, 40)

@@ -66,7 +66,7 @@ def test_a_plane_is_compared_with_what_the_outline_encloses_and_not_with_its_bou
     x, y = float(board.outline.x_mm.min()), float(board.outline.y_mm.min())
     arm = [(0, 0), (60, 0), (60, 20), (180, 20), (180, 120), (179, 120), (179, 21), (60, 21), (60, 40), (0, 40), (0, 0)]
     points = np.array(arm if is_closed else arm[:-1], dtype=np.float64)
-    outline = Outline(np.array([0, len(points)]), points[:, 0] + x, points[:, 1] + y)
+    outline = Outline(np.array([0, len(points)]), points[:, 0] + x, points[:, 1] + y, np.array([-1]))
     around = dataclasses.replace(board, outline=outline)
 
     use = layer_uses(around, board_area_mm2(around))[1]
