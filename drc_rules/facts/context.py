@@ -29,8 +29,8 @@ from drc_rules.settings.net_selection import chosen_nets, nets_line, toml_value
 from stackup_lib.board.board import Board, Ints, Stackup
 from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.board.layer_roles import LayerUse, layer_uses
-from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.copper.copper_map import CopperMap, waiting_planes
+from stackup_lib.copper.cuts.board_area import board_area_mm2
 from stackup_lib.copper.stale_fills import REFILL, fills_out_of_date, need_true_fills
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.core.record import workpiece

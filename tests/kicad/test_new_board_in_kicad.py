@@ -19,7 +19,7 @@ from drc_rules.stackup_design.plan_file import parse_plan
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedStackup, planned_from
 from stackup_lib.board.stackup import Ply
-from stackup_lib.copper.board_area import board_area
+from stackup_lib.copper.cuts.board_area import board_area
 from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.kicad.write.project_writer import set_net_classes

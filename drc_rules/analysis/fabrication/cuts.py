@@ -9,8 +9,9 @@ from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Location
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.copper_map import unfilled_zones
-from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps, made_area
-from stackup_lib.copper.severed_tracks import SeveredTrack, severed_tracks
+from stackup_lib.copper.cuts.cut_gaps import cut_gaps, made_area
+from stackup_lib.copper.cuts.gap_rows import REACH_MM, CutGaps
+from stackup_lib.copper.cuts.severed_tracks import SeveredTrack, severed_tracks
 from stackup_lib.copper.shapes import CopperShape, Mask
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact

@@ -15,7 +15,7 @@ from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.clearances import Spaces
-from stackup_lib.copper.cut_gaps import CutGaps
+from stackup_lib.copper.cuts.gap_rows import CutGaps
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, pad_rows
 from stackup_lib.core.words import listed
 from stackup_lib.kicad.design_rules.board_minimums import EDGE, stated_mm

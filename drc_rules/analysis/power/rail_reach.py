@@ -23,7 +23,7 @@ from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Floats
 from stackup_lib.board.layer_roles import is_ground
-from stackup_lib.copper.board_area import board_area_mm2
+from stackup_lib.copper.cuts.board_area import board_area_mm2
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record

@@ -36,8 +36,8 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.copper.board_area import board_area
-from stackup_lib.copper.severed_tracks import SeveredTrack
+from stackup_lib.copper.cuts.board_area import board_area
+from stackup_lib.copper.cuts.severed_tracks import SeveredTrack
 
 
 def _outlined(ctx: Context, _clause: Clause) -> Iterator[Context]:

@@ -48,7 +48,7 @@ from drc_rules.rules.copper._parallel_planes import together_oz
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, is_ground, polygon_areas_mm2
-from stackup_lib.copper.board_area import board_area_mm2
+from stackup_lib.copper.cuts.board_area import board_area_mm2
 from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.core.words import some

@@ -35,8 +35,8 @@ from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import LayerUse
-from stackup_lib.copper.board_area import board_area_mm2
 from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.copper.cuts.board_area import board_area_mm2
 from stackup_lib.copper.pad_copper import pads_outside_fills_mm2
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record

@@ -60,8 +60,8 @@ from drc_rules.report.model import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.copper.board_area import board_area
-from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
+from stackup_lib.copper.cuts.board_area import board_area
+from stackup_lib.copper.cuts.gap_rows import OUTSIDE, CutGaps
 from stackup_lib.copper.stale_fills import Item, fills_out_of_date
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact

@@ -56,7 +56,8 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Ints, PadKind, Pads
-from stackup_lib.copper.cut_gaps import CutGaps, unplated_holes
+from stackup_lib.copper.cuts.cut_gaps import unplated_holes
+from stackup_lib.copper.cuts.gap_rows import CutGaps
 from stackup_lib.copper.shapes import CopperShape, Mask
 from stackup_lib.copper.stale_fills import fills_out_of_date
 

@@ -44,7 +44,7 @@ from drc_rules.rules.over_design._loss_margin import demands
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.layer_roles import is_ground
-from stackup_lib.copper.board_area import board_area_mm2
+from stackup_lib.copper.cuts.board_area import board_area_mm2
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.materials import copper_weights

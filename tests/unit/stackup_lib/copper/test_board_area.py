@@ -10,9 +10,10 @@ import pytest
 
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Outline
-from stackup_lib.copper.board_area import SLIT_MM, are_outside, board_area, slits
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.cut_gaps import OUTSIDE, cut_gaps
+from stackup_lib.copper.cuts.board_area import SLIT_MM, are_outside, board_area, slits
+from stackup_lib.copper.cuts.cut_gaps import cut_gaps
+from stackup_lib.copper.cuts.gap_rows import OUTSIDE
 from stackup_lib.kicad import read_board
 
 Line = list[tuple[float, float]]

@@ -11,7 +11,8 @@ import pytest
 
 from stackup_lib.board.board import Outline
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.cut_gaps import EDGE, OUTSIDE, cut_gaps
+from stackup_lib.copper.cuts.cut_gaps import cut_gaps
+from stackup_lib.copper.cuts.gap_rows import EDGE, OUTSIDE
 from tests.support.mini import mini_board
 
 RADIUS_MM = 1.6

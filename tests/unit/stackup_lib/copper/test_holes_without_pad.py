@@ -12,7 +12,7 @@ import shapely
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import SpaceFinder
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.cut_gaps import cut_gaps
+from stackup_lib.copper.cuts.cut_gaps import cut_gaps
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.kicad import read_board
 from tests.support.mini import mini_board, mini_file

@@ -12,7 +12,7 @@ import pytest
 from stackup_lib.board.board import Board, Outline
 from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.board.layer_roles import LayerRole, is_ground, layer_uses, polygon_areas_mm2
-from stackup_lib.copper.board_area import board_area_mm2
+from stackup_lib.copper.cuts.board_area import board_area_mm2
 from stackup_lib.vias.plated_holes import copper_heights_mm, plated_holes, stubs
 from tests.support.mini import mini_board
 
