@@ -19,7 +19,7 @@ from stackup_lib.copper.cuts.board_area import (
     slits,
 )
 from stackup_lib.copper.cuts.gap_rows import ALIKE_DECIMALS, DELIBERATE_MM, EDGE, OUTSIDE, REACH_MM, CutGaps
-from stackup_lib.copper.cuts.intended import unintended
+from stackup_lib.copper.cuts.exempt import without_exempt
 from stackup_lib.copper.distances import gaps, straight_distances, via_lands
 from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
 from stackup_lib.copper.shapes import (
@@ -85,7 +85,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
         found.append(_inside(copper, layer, cuts, of))
         outer = edge_pieces(edges, _may_be_outside(area, edges, edge))
         found += [_outside(board, area, layer, some) for some in (pieces, outer)]
-    return unintended(board, CutGaps.joined(found))
+    return without_exempt(board, CutGaps.joined(found))
 
 
 Cuts: TypeAlias = "tuple[CopperShapes, Ints, Ints]"

@@ -1,4 +1,4 @@
-"""Copper that is meant to come to what is cut: rings of holes, fingers, castellations, contacts at the edge."""
+"""Copper that is exempt near what is cut: rings of holes, fingers, castellations, contacts at the edge."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ JOINED_MM = 0.5
 """Copper of a pad's net this near to its rim belongs to it: a zone around a castellated hole keeps to its edge."""
 
 
-def unintended(board: Board, found: CutGaps) -> CutGaps:
+def without_exempt(board: Board, found: CutGaps) -> CutGaps:
     """Return the rows without copper that is meant to be there; see `cut_gaps`."""
     pads = board.pads
     is_pad, is_edge = found.kind == CopperShape.PAD, found.cut < 0
