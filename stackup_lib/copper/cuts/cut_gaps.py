@@ -18,8 +18,8 @@ from stackup_lib.copper.cuts.board_area import (
     inner_radius_mm,
     slits,
 )
-from stackup_lib.copper.cuts.gap_rows import ALIKE_DECIMALS, DELIBERATE_MM, EDGE, OUTSIDE, REACH_MM, CutGaps
 from stackup_lib.copper.cuts.exempt import without_exempt
+from stackup_lib.copper.cuts.gap_rows import ALIKE_DECIMALS, DELIBERATE_MM, EDGE, OUTSIDE, REACH_MM, CutGaps
 from stackup_lib.copper.distances import gaps, straight_distances, via_lands
 from stackup_lib.copper.fill_edges import Complexes, FillEdges, diagonals
 from stackup_lib.copper.shapes import (
