@@ -88,3 +88,26 @@ def test_delays_without_a_stackup_are_called_a_guess(tmp_path: Path, capsys: pyt
     out = " ".join(capsys.readouterr().out.split())
     assert "1 link link tracks" in out
     assert re.search(r"a guess, \+-\d+ %: ps of 1 link, without the stackup: in KiCad", out)
+
+
+def test_a_reason_without_a_delay_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of all links of a group together, and of later groups by the first link that has it."""
+    nets = [f"/{name}_D_{side}" for name in ("USBA", "USBB") for side in "PN"]
+    parts = [
+        {"reference": f"{name}{k}", "side": side, "at_mm": [x, y], "pads": [{"number": "1", "net": net}]}
+        for k, (net, y) in enumerate(zip(nets, (10.0, 10.3, 20.0, 20.3), strict=True), start=1)
+        for name, x, side in (("U", 10.0, "front"), ("J", 40.0, "back"))
+    ]
+    tracks = [
+        {"net": net, "layer": layer, "width_mm": 0.15, "path_mm": [[x, y], [25, y]]}
+        for net, y in zip(nets, (10.0, 10.3, 20.0, 20.3), strict=True)
+        for layer, x in (("F.Cu", 10), ("B.Cu", 40))
+    ]
+    vias = [{"net": net, "at_mm": [25, y]} for net, y in zip(nets, (10.0, 10.3, 20.0, 20.3), strict=True)]
+    data = {"size_mm": (50, 30), "copper_layers": 2, "parts": parts, "tracks": tracks, "vias": vias}
+    board = mini_file(tmp_path, data, "bare")
+
+    assert run(["delay", str(board)]) == 0
+
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.count("is not known; in KiCad") == 1, out

@@ -24,6 +24,8 @@ FORMAT, VERSION = "stackwright-delay", 1
 CSV = "csv"
 SHOWN = 6
 """Links of a group that the text lists: the latest, and the earliest as the last."""
+MOST_NAMED = 3
+"""Links that the text names with one reason."""
 GUESS = "?"
 """Behind a delay that rests on more than the board states."""
 
@@ -109,6 +111,7 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
         page.line("No interface is routed from end to end.", indent=2)
         page.verbatim([f"next: {command_line('nets', str(board))}"], indent=0)
         return page
+    told: dict[str, str] = {}
     for group in groups:
         said = [count(len(group.links), "link")] if group.links else []
         said += [f"latest minus earliest {group.spread_ps:.1f} ps"] if len(group.links) > 1 else []
@@ -116,8 +119,7 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
         page.heading(group.title, ": ".join(part for part in (group.by, ", ".join(said)) if part))
         if group.links:
             _links(page, group, request)
-        for name, why in group.open_links[: None if request.verbose else 2]:
-            page.line(styled("no delay: ", "yellow"), f"{name}: {why}", indent=2)
+        _open_links(page, group, told, request)
     _guesses(page, [one for group in groups for one in group.links])
     page.gap()
     page.line(
@@ -134,6 +136,18 @@ def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) ->
     if not request.verbose and any(len(group.links) > SHOWN for group in groups):
         page.line("-v lists every link, with its parts and range; --format csv for a spreadsheet.")
     return page
+
+
+def _open_links(page: Page, group: DelayGroup, told: dict[str, str], request: DelayRequest) -> None:
+    """Add why links have no delay, each reason once; `told` holds the first link of each that was given before."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in group.open_links:
+        reasons.setdefault(why, []).append(name)
+    for why, names in list(reasons.items())[: None if request.verbose else 2]:
+        links = some(names, len(names) if request.verbose else MOST_NAMED)
+        said = f"as of {told[why]}" if why in told else why
+        told.setdefault(why, names[0])
+        page.line(styled("no delay: ", "yellow"), f"{links}: {said}", indent=2)
 
 
 def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
