@@ -191,7 +191,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     apart = {n for n in named if _is_by_class_alone(board.nets[n], roles[n]) and pins.held_apart(n, named[n])}
     if apart:
         pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
-    roles = _with_pins(pins, roles, loose | apart, told)
+    roles = _as_their_links(links, _with_pins(pins, roles, loose | apart, told))
     notes += [*config.not_counted, *_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
     named_roles = _name_groups(roles, board.nets)
@@ -350,6 +350,22 @@ def _with_pins(
         interface_id, said = told.of(of, classes=classes, net=name, sheets=_sheets(name, of))
         why = f"{pins.why(net)} read as {of.title}{said}"
         found[net] = NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "", by_pins=True)
+    return found
+
+
+def _as_their_links(links: Links, roles: Sequence[NetRole | None]) -> list[NetRole | None]:
+    """Give inferred nets the generation that is declared for what series parts join them to, of the same family."""
+    found = list(roles)
+    for net, role in enumerate(roles):
+        if role is None or role.origin is Origin.DECLARED or role.family in ASIDE:
+            continue
+        joined = {one for row in links.rows_of_net.get(net, ()) for one in links.chains[row]}
+        others = (other for one in joined if (other := roles[one]) and other.origin is Origin.DECLARED)
+        declared = {other.interface for other in others if other.family == role.family and other.interface}
+        if len(declared) == 1 and declared != {role.interface}:
+            told = declared.pop()
+            why = f"{role.why}; {interface(told).title} as declared for the rest of the link"
+            found[net] = replace(role, interface=told, why=why)
     return found
 
 
