@@ -230,14 +230,15 @@ def _declared(board: Board, config: Config, links: Links, notes: list[str]) -> d
 
 
 def _meaning(word: str, where: str) -> tuple[Family, str | None]:
-    """An interface, or a family whose generation is left open."""
+    """An interface, also by the name of a family that has no other, or a family whose generation is left open."""
     if word in interface_ids():
         return family(interface(word).family), word
     by_id = {one.id: one for one in families()}
     if word not in by_id:
         known = [*interface_ids(), *by_id]
         raise ConfigError(where, f'"{word}" is no interface', did_you_mean(word, known))
-    return by_id[word], None
+    only = by_id[word].only
+    return by_id[word], only.id if only else None
 
 
 def _inferred(net: str, board: Board, names: set[str], told: Generations) -> NetRole | None:

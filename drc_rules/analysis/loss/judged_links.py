@@ -86,7 +86,9 @@ def _by_row(
     ctx: Context, interface_id: str, nets: tuple[int, ...], *, declared: bool
 ) -> Iterator[tuple[InterfaceDeclaration | None, frozenset[int]]]:
     """Yield nets by the declaration that decides on them: each may state another role."""
-    rows = [row for row in ctx.declarations.config.interface if row.is_ == interface_id] if declared else []
+    of = family(interface(interface_id).family)
+    words = (interface_id, *([of.id] if of.only else []))
+    rows = [row for row in ctx.declarations.config.interface if row.is_ in words] if declared else []
     groups: dict[int, set[int]] = {}
     for net in nets:
         row = LinkLosses(ctx).rows.get(net)

@@ -787,6 +787,18 @@ def test_a_family_may_be_declared_without_generation(board_with: MakeBoard) -> N
     assert found.interfaces() == ()
 
 
+def test_a_family_with_one_generation_is_declared_by_its_name(board_with: MakeBoard) -> None:
+    """`sata` says all that `sata3` does."""
+    board = board_with(*pair("/LANE0"))
+
+    by_family, by_interface = (
+        assigned(board, f'[[interface]]\nis = "{word}"\nnets = ["/LANE*"]') for word in ("sata", "sata3")
+    )
+
+    assert by_family.interfaces() == by_interface.interfaces() == ("sata3",)
+    assert by_family.families_without_generation() == ()
+
+
 def test_class_and_name_together_are_surer_than_either(board_with: MakeBoard) -> None:
     """Medium when both read as one family, low for a class or a name alone."""
     board = board_with(*pair("/PCIE_TX1"), **{"85Ohm-diff_PCIE": [*pair("/PCIE_TX0"), *pair("/LANE7")]})
