@@ -290,7 +290,10 @@ def _by_class(
     if not agrees and not is_generated(net) and not _is_whole(net, of, names):
         return None
     interface_id, said = told.of(of, classes=(net_class,), net=net, sheets=_sheets(net, of))
-    if agrees:
+    slower_than = told.slower_than_expected(of, interface_id)
+    if agrees and slower_than:
+        why, confidence = f"class and net names read as {of.title}, the profile has {slower_than}", Confidence.LOW
+    elif agrees:
         why, confidence = f"class and net names read as {of.title}", Confidence.MEDIUM
     elif by_name is None:
         why, confidence = f"class name reads as {of.title}, net names say nothing", Confidence.LOW

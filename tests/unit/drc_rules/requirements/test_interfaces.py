@@ -799,6 +799,27 @@ def test_a_family_with_one_generation_is_declared_by_its_name(board_with: MakeBo
     assert by_family.families_without_generation() == ()
 
 
+@pytest.mark.parametrize(
+    ("generation", "config", "sure"),
+    [
+        ("3", "", "low"),
+        ("5", "", "medium"),
+        ("6", "", "medium"),
+        ("3", '[[interface]]\nis = "pcie3"\nnets = ["/PCIE*"]', "high"),
+    ],
+)
+def test_a_class_that_names_a_slower_generation_than_the_profile_is_a_guess(
+    board_with: MakeBoard, generation: str, config: str, sure: str
+) -> None:
+    """A name does not take back what such boards carry; only a declaration does."""
+    board = board_with(**{f"85Ohm-diff_PCIE_Gen{generation}": pair("/PCIE_TX0")})
+
+    found = assigned(board, config, {"pcie": "pcie5"})
+
+    assert found.interfaces() == (f"pcie{generation}",)
+    assert found.confidence_of(board.net_index["/PCIE_TX0_P"]).value == sure
+
+
 def test_class_and_name_together_are_surer_than_either(board_with: MakeBoard) -> None:
     """Medium when both read as one family, low for a class or a name alone."""
     board = board_with(*pair("/PCIE_TX1"), **{"85Ohm-diff_PCIE": [*pair("/PCIE_TX0"), *pair("/LANE7")]})
