@@ -191,7 +191,7 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     apart = {n for n in named if _is_by_class_alone(board.nets[n], roles[n]) and pins.held_apart(n, named[n])}
     if apart:
         pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
-    roles = _with_pins(pins, roles, loose | apart, told)
+    roles = _as_their_links(links, _with_pins(pins, roles, loose | apart, told))
     notes += [*config.not_counted, *_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
     named_roles = _name_groups(roles, board.nets)
@@ -230,14 +230,15 @@ def _declared(board: Board, config: Config, links: Links, notes: list[str]) -> d
 
 
 def _meaning(word: str, where: str) -> tuple[Family, str | None]:
-    """An interface, or a family whose generation is left open."""
+    """An interface, also by the name of a family that has no other, or a family whose generation is left open."""
     if word in interface_ids():
         return family(interface(word).family), word
     by_id = {one.id: one for one in families()}
     if word not in by_id:
         known = [*interface_ids(), *by_id]
         raise ConfigError(where, f'"{word}" is no interface', did_you_mean(word, known))
-    return by_id[word], None
+    only = by_id[word].only
+    return by_id[word], only.id if only else None
 
 
 def _inferred(net: str, board: Board, names: set[str], told: Generations) -> NetRole | None:
@@ -289,7 +290,10 @@ def _by_class(
     if not agrees and not is_generated(net) and not _is_whole(net, of, names):
         return None
     interface_id, said = told.of(of, classes=(net_class,), net=net, sheets=_sheets(net, of))
-    if agrees:
+    slower_than = told.slower_than_expected(of, interface_id)
+    if agrees and slower_than:
+        why, confidence = f"class and net names read as {of.title}, the profile has {slower_than}", Confidence.LOW
+    elif agrees:
         why, confidence = f"class and net names read as {of.title}", Confidence.MEDIUM
     elif by_name is None:
         why, confidence = f"class name reads as {of.title}, net names say nothing", Confidence.LOW
@@ -350,6 +354,22 @@ def _with_pins(
         interface_id, said = told.of(of, classes=classes, net=name, sheets=_sheets(name, of))
         why = f"{pins.why(net)} read as {of.title}{said}"
         found[net] = NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "", by_pins=True)
+    return found
+
+
+def _as_their_links(links: Links, roles: Sequence[NetRole | None]) -> list[NetRole | None]:
+    """Give inferred nets the generation that is declared for what series parts join them to, of the same family."""
+    found = list(roles)
+    for net, role in enumerate(roles):
+        if role is None or role.origin is Origin.DECLARED or role.family in ASIDE:
+            continue
+        joined = {one for row in links.rows_of_net.get(net, ()) for one in links.chains[row]}
+        others = (other for one in joined if (other := roles[one]) and other.origin is Origin.DECLARED)
+        declared = {other.interface for other in others if other.family == role.family and other.interface}
+        if len(declared) == 1 and declared != {role.interface}:
+            told = declared.pop()
+            why = f"{role.why}; {interface(told).title} as declared for the rest of the link"
+            found[net] = replace(role, interface=told, why=why)
     return found
 
 

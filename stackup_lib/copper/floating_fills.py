@@ -1,7 +1,8 @@
 """Fills that nothing joins to the rest of their net: islands, and planes that every via of their net passes by.
 
 Only what is certain counts: the net has vias or plated holes through the layer, and neither the fill nor one that it
-touches has one of them, a track, a pad or a drawn shape of the net.
+touches has one of them, a track, a pad or a drawn shape of the net. So does copper without a net, and that of a net
+without any via or pad where another ground has holes through the layer: there, vias are not still to be drawn.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.fill_edges import rows_inside
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ TOUCH_MM = 0.005
 
 _Circles = tuple[Floats, Floats, Floats]
 """x, y and radius of copper, which may also be a circle around it."""
+
+NO_NET = 0
+_NONE: _Circles = (np.zeros(0), np.zeros(0), np.zeros(0))
 
 
 def floating_fills(board: Board, layer: int, fills: Sequence[tuple[int, Polygon]]) -> tuple[bool, ...]:
@@ -35,10 +40,11 @@ def floating_fills(board: Board, layer: int, fills: Sequence[tuple[int, Polygon]
     """
     found = [False] * len(fills)
     for net in {net for net, _ in fills}:
-        if not _has_holes(board, layer, net) or _is_drawn(board, layer, net):
+        is_certain = net == NO_NET or _has_holes(board, layer, net) or _is_left_over(board, layer, net)
+        if not is_certain or _is_drawn(board, layer, net):
             continue
         mine = [k for k, (of, _) in enumerate(fills) if of == net]
-        circles = _circles(board, layer, net)
+        circles = _circles(board, layer, net) if net != NO_NET else _NONE
         joined = [k for k in mine if _touches(fills[k][1], circles)]
         loose = [k for k in mine if k not in set(joined)]
         while loose and joined:
@@ -61,6 +67,14 @@ def _has_holes(board: Board, layer: int, net: int) -> bool:
     vias, pads = board.vias, board.pads
     through = (vias.start_layer <= layer) & (vias.end_layer >= layer) & (vias.net == net)
     return bool(np.any(through) or np.any((pads.kind == PadKind.THROUGH) & (pads.drill_x_mm > 0) & (pads.net == net)))
+
+
+def _is_left_over(board: Board, layer: int, net: int) -> bool:
+    """Tell whether nothing but copper is on a net, as after a new name for ground, which another one is then."""
+    if np.any(board.vias.net == net) or np.any(board.pads.net == net):
+        return False
+    others = (other for other, name in enumerate(board.nets) if other != net and is_ground(name))
+    return any(_has_holes(board, layer, other) for other in others)
 
 
 def _is_drawn(board: Board, layer: int, net: int) -> bool:

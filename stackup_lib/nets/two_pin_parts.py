@@ -47,6 +47,10 @@ _SPLIT = re.compile(r"[\s_/,;()|]+")
 _OHM = re.compile(r"(\d+(?:\.\d+)?)(M|MEG|K|R|OHMS?|\u2126|\u03a9|MOHM|KOHM|mR|m)?(\d*)")
 _BARE = re.compile(r"\d+(?:\.\d+)?")
 NOT_FITTED = "not fitted"
+NO_VALUE = "its value states no resistance"
+NOT_ZERO_OHM = tuple(
+    f"{kind.name.lower()} without 0 ohm as its value" for kind in (PartKind.INDUCTOR, PartKind.FERRITE)
+)
 _UNFITTED = re.compile(
     r"(?:^|[\s_/(])(?:DNP|DNI|DNF|DNM|NC|NF|NP|NM|NO[ _-]?FIT|NO[ _-]?POP|UNFITTED|OPEN)(?:$|[\s_/)])"
 )
@@ -197,7 +201,7 @@ def refusal(kind: PartKind, value: str) -> str:
     ohm = resistance_ohm(element_value(value) if kind is PartKind.RESISTOR else value)
     if kind is PartKind.RESISTOR:
         if ohm is None:
-            return "its value states no resistance"
+            return NO_VALUE
         return f"too large to be in series ({ohm:g} ohm)" if ohm > MOST_SERIES_OHM else ""
     if kind in (PartKind.INDUCTOR, PartKind.FERRITE):
         return "" if ohm == 0 else f"{kind.name.lower()} without 0 ohm as its value"

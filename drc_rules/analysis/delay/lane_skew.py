@@ -26,8 +26,8 @@ from stackup_lib.nets.links import Link
 _LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,5}\d*|\d)")
 _CLOSE = re.compile(r"(?P<port>.*\d)(?P<lane>D\d|CL?K\d?)", re.IGNORECASE)
 """Of names without a mark between port and lane, `CSI0D1` and `CSI0CK`: the number of the port is needed."""
-_WAY = re.compile(r"(?P<port>.*?(?:[._\-/]|PE)[TR]X?)[._\-]?(?P<lane>\d+)", re.IGNORECASE)
-"""Of families whose directions are ports of their own."""
+_WAY = re.compile(r"(?P<port>.*?(?:[._\-/]|PE)[TR]X?)[._\-\[]?(?P<lane>\d+)\]?[._\-]?D?", re.IGNORECASE)
+"""Of families whose directions are ports of their own; behind the lane may stand a rest of `DP`, `.P`, `]_P`."""
 _BY_WAY = ("pcie",)
 FIELDS = TO_CLOCK, OF_PATH, OF_SYSTEM, OF_CARD = (
     "clock_skew_ps",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_shares import declaration_lines, documented_share, form_of, share_of
+from drc_rules.analysis.targets.configured_geometries import leading_somewhere
 from drc_rules.facts.context import Context
+from drc_rules.facts.declared_nets import without_nets
+from drc_rules.facts.guesses import generation_of
 from drc_rules.requirements.documents import document
 from drc_rules.requirements.interfaces import Interface, family, interface, interface_ids
 from drc_rules.requirements.profiles.profile import load_profile
@@ -45,21 +48,47 @@ def judged_links(ctx: Context) -> Iterator[tuple[JudgedLinks, str]]:
                     yield found, kind
 
 
-def unmatched_links(ctx: Context) -> Iterator[tuple[JudgedLinks, str]]:
-    """Yield the declarations that match no net of the board, with the kind of clause that would judge their links."""
-    for row in ctx.declarations.config.interface:
-        if row.is_ in interface_ids() and not chosen_nets(ctx.board, row.net_classes, row.nets):
-            found = JudgedLinks(interface(row.is_), declared=True, row=row, nets=frozenset())
-            kind = _clause_kind(ctx, found)
-            if found.interface.nyquist_ghz and kind is not None:
-                yield found, kind
+def open_links(ctx: Context) -> Iterator[tuple[MissingFact, str]]:
+    """Yield why the links of a declaration are not judged, with the kind of clause that would judge them.
+
+    It matches no net of the board, or names a family without its generation.
+    """
+    rows = ctx.declarations.config.interface
+    for row in (row for row in rows if row.is_ in interface_ids()):
+        kind = _strictest(ctx, [row], [interface(row.is_)])
+        if kind and not chosen_nets(ctx.board, row.net_classes, row.nets):
+            yield without_nets(row), kind
+    for family_id in ctx.assignment.families_without_generation():
+        declared = [row for row in rows if row.is_ == family_id] if _is_declared(ctx, family_id) else []
+        if kind := _strictest(ctx, declared, family(family_id).interfaces):
+            yield generation_of(ctx, family_id), kind
+
+
+def _strictest(ctx: Context, rows: Iterable[InterfaceDeclaration], choices: Iterable[Interface]) -> str | None:
+    """Return the kind of clause that judges declared links which may be of any of the interfaces."""
+    choices = [one for one in choices if one.nyquist_ghz]
+    links = (JudgedLinks(one, declared=True, row=row, nets=frozenset()) for row in rows for one in choices)
+    kinds = {_clause_kind(ctx, each) for each in links}
+    return next((kind for kind in (SHARE, ASSUMED) if kind in kinds), None)
+
+
+def _is_declared(ctx: Context, family_id: str) -> bool:
+    """Tell whether nets that lead somewhere are declared as a family, their generation left open."""
+    nets = (
+        net
+        for net, role in enumerate(ctx.assignment.roles)
+        if role and (role.family, role.interface) == (family_id, None)
+    )
+    return any(ctx.assignment.is_declared(net) for net in leading_somewhere(ctx).intersection(nets))
 
 
 def _by_row(
     ctx: Context, interface_id: str, nets: tuple[int, ...], *, declared: bool
 ) -> Iterator[tuple[InterfaceDeclaration | None, frozenset[int]]]:
     """Yield nets by the declaration that decides on them: each may state another role."""
-    rows = [row for row in ctx.declarations.config.interface if row.is_ == interface_id] if declared else []
+    of = family(interface(interface_id).family)
+    words = (interface_id, *([of.id] if of.only else []))
+    rows = [row for row in ctx.declarations.config.interface if row.is_ in words] if declared else []
     groups: dict[int, set[int]] = {}
     for net in nets:
         row = LinkLosses(ctx).rows.get(net)

@@ -14,6 +14,7 @@ from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.materials import FoilGrade
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
 
@@ -96,7 +97,11 @@ def roughest_foil(ctx: Context, link: LinkLoss, budget_db: float) -> FoilGrade |
         return section.length_mm * (loss.total_db_per_mm.nominal + rise)
 
     for grade in ROUGHEST_FIRST:
-        if sum(most_db(section, grade) for section in link.sections) + link.holes_db.nominal <= budget_db:
+        try:
+            line_db = sum(most_db(section, grade) for section in link.sections)
+        except GeometryError:  # as rough as a dielectric is thick
+            continue
+        if line_db + link.holes_db.nominal <= budget_db:
             return grade
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
@@ -10,10 +10,10 @@ from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.interfaces.names import ASIDE
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.chokes import unread_filters
-from stackup_lib.nets.links import Link, Links, PadRole, find_links
+from stackup_lib.nets.links import Link, Links, PadRole, Refused, find_links
 from stackup_lib.nets.power_nets import begins_with_voltage
 from stackup_lib.nets.routes import Route
-from stackup_lib.nets.two_pin_parts import PartKind
+from stackup_lib.nets.two_pin_parts import NO_VALUE, NOT_FITTED, NOT_ZERO_OHM, PartKind
 
 
 def board_links(ctx: Context) -> Links:
@@ -56,6 +56,18 @@ def _need_known_ends(ctx: Context, link: Link) -> None:
             name = f"where {ctx.board.nets[pad.net]} goes on behind {pad.reference}, which is no end of a link"
             how = f"name the nets at {pad.reference} as pairs, those of its line P and N alike on both sides"
             raise MissingFact(name, how)
+    if len({int(ctx.board.pads.footprint[pad.row]) for pad in link.ends}) < 2:
+        for net, part in _in_its_way(ctx, link):
+            name = f"the other end of {ctx.board.nets[net]}: {part.reference} leads to {ctx.board.nets[part.net]}"
+            how = f"in KiCad, give {part.reference} a value or fit it; or declare nothing for a link that is left open"
+            raise MissingFact(f"{name} ({part.why})", how)
+
+
+def _in_its_way(ctx: Context, link: Link) -> Iterator[tuple[int, Refused]]:
+    """Yield the nets of a link and the parts that would lead on to a signal, were they fitted or of a known value."""
+    links = ctx.get(board_links)
+    for net in link.nets:
+        yield from ((net, part) for part in links.refused(net) if part.why in (NOT_FITTED, NO_VALUE, *NOT_ZERO_OHM))
 
 
 def _unread_filters(ctx: Context) -> frozenset[int]:

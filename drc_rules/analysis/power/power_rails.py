@@ -155,6 +155,12 @@ class PowerRails:
         """As declared, in the order of the file."""
         return self.ctx.declarations.config.rail
 
+    def ids_of(self, row: RailDeclaration) -> tuple[str, ...]:
+        """Return what tells the findings of a table from those of others, its net last; several may be of one net."""
+        alike = [other for other in self.declared if other.net == row.net]
+        number = next((k for k, other in enumerate(alike) if other is row), 0)
+        return (f"table {number + 1}", row.net) if number else (row.net,)
+
     def solved(self, row: RailDeclaration) -> SolvedRail:
         """Return the solution of a rail.
 

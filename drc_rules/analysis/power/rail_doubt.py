@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.power.power_rails import SolvedRail, WholeDrop
 from drc_rules.analysis.power.rail_copper import CopperLoss, Thickness, in_table
@@ -30,6 +30,21 @@ def unsure(net: str, what: str, found: Interval, limit: str, hint: str) -> Missi
     """
     spread = f"{figure(found.nominal)} ({figure(found.low)} to {figure(found.high)})"
     return MissingFact(f"{what} more precisely than {spread}; {limit}", hint or in_table(net, NOTHING_LEFT))
+
+
+def need_all_loads(rows: Iterable[RailDeclaration], row: RailDeclaration) -> None:
+    """Raise `MissingFact` where a rail would pass without loads that other tables declare at its source.
+
+    They draw at once, and copper carries the sum. Tables of one source of which one has every load of the others are
+    modes of work, and those of different sources may never feed at once: there each table stands for itself.
+    """
+    alike = [other for other in rows if other.net == row.net and not set(other.from_).isdisjoint(row.from_)]
+    loads = list(dict.fromkeys(load for other in alike for load in other.to))
+    if any(set(other.to).issuperset(loads) for other in alike):
+        return
+    what = f"{row.net} with all its loads at once: {len(alike)} [[rail]] tables have one source, each loads of its own"
+    together = ", ".join(f'"{load}" = "?"' for load in loads)
+    raise MissingFact(what, in_table(row.net, f"to = {{ {together} }}  # in A, in place of the other tables"))
 
 
 def sharper(whole: WholeDrop, load: int | None = None) -> str:

@@ -90,6 +90,13 @@ class Generations:
             return one.id, f"; {spelled_word(one, name)} reads as {one.title}"
         return None, ""
 
+    def slower_than_expected(self, of: Family, interface_id: str | None) -> str:
+        """Return the title of the profile's generation where another one is slower; "" where it is not."""
+        if of.id not in self._expected or interface_id is None:
+            return ""
+        expected, said = interface(self._expected[of.id]), interface(interface_id)
+        return expected.title if (said.nyquist_ghz or 0.0) < (expected.nyquist_ghz or 0.0) else ""
+
     def in_sheets(self, of: Family, sheets: Sequence[str]) -> bool:
         """Return True where a sheet's name spells a generation out."""
         return any(self._spelled(of.id, sheet, self._sheets, loosely=True) for sheet in sheets)

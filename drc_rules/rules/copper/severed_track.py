@@ -19,7 +19,7 @@ Edge.Cuts.
 
 What it cannot see
 ------------------
-Fills, pads and graphics that are cut; refill the zones. Where the outline is open nothing is checked. A net that
+Fills, pads and graphics that are cut; refill the zones. Without a closed outline it is not verifiable. A net that
 another track still connects is reported, too.
 
 Sources
@@ -32,22 +32,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, severed
+from drc_rules.analysis.fabrication.fab_size import need_closed_outline
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.copper.cuts.board_area import board_area
 from stackup_lib.copper.cuts.severed_tracks import SeveredTrack
 
 
-def _outlined(ctx: Context, _clause: Clause) -> Iterator[Context]:
-    if len(ctx.board.tracks) and board_area(ctx.board.outline) is not None:
+def _routed(ctx: Context, _clause: Clause) -> Iterator[Context]:
+    if len(ctx.board.tracks):
         yield ctx
 
 
-@rule("CUP004", kinds=("no_severed_tracks",), over=_outlined)
+@rule("CUP004", kinds=("no_severed_tracks",), over=_routed)
 def severed_track(ctx: Context, _clause: Clause, _subject: Context) -> Iterator[DraftFinding]:
     """Yield one finding for each net with a track that is cut."""
+    need_closed_outline(ctx)
     by_net: dict[str, list[SeveredTrack]] = {}
     for one in severed(ctx):
         by_net.setdefault(ctx.board.nets[one.net], []).append(one)

@@ -53,14 +53,13 @@ from drc_rules.analysis.fabrication.cuts import (
 )
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
-from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE
+from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE, need_closed_outline
 from drc_rules.analysis.fabrication.spacing_fixes import edge_fix
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.copper.cuts.board_area import board_area
 from stackup_lib.copper.cuts.gap_rows import OUTSIDE, CutGaps
 from stackup_lib.copper.stale_fills import Item, fills_out_of_date
 from stackup_lib.core.arrays import distinct
@@ -75,7 +74,6 @@ def _limits(ctx: Context, clause: Clause) -> Iterator[Bar]:
 
 _TOO_NEAR = "The router wanders: it tears copper at the edge, and burrs short the layers"
 _OUTSIDE = "The fab makes nothing outside the outline: this copper is missing from the board, or cut at its edge"
-CLOSE_OUTLINE = "in KiCad, close the outline on Edge.Cuts; its design rule check shows where it is open"
 _MOVE = "Move these parts, tracks and zones inside the outline on Edge.Cuts, or delete them; then refill the zones"
 
 FORMULA = """
@@ -101,8 +99,7 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
         if are_old:
             raise fills_out_of_date()
         need_fills(ctx)
-        if board_area(ctx.board.outline) is None:
-            raise MissingFact("a closed board outline", CLOSE_OUTLINE)
+        need_closed_outline(ctx)
         return
     near, is_covered = not_covered(near, lambda limit: found.gap_mm < limit.value - TOLERANCE_MM, least)
     told = nearest_first(found.where(near))

@@ -6,12 +6,13 @@ Every link of an interface whose generation is known, from end to end through it
 chokes: length by layer, width, gap and the planes above and below, times the solved loss of that line, plus the stub
 and barrel of every plated hole on the path. A choke counts with the S4P file that `[[part_model]]` declares; without
 one, a link passes only with 3 dB to spare for each choke, what one loses at the cut-off of its data sheet, and is else
-not verifiable; so is one that ends at a filter whose pins are not known, and one of which more than a tenth has no
-reference plane. It is the mean of a pair's traces, as an interval. The budget share is that of the board's role in the
-channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your own), or that of an add-in card
-where the form factor is one. The allowance that a share includes for the package, a connector or margin is subtracted
-and printed; declare `package_loss_db`, `connector_loss_db`, or a share of your own, where you know them. Where no text
-states what it holds for a package, `package_loss_db` is required.
+not verifiable; so is one that ends at a filter whose pins are not known, or in front of a part that is not fitted or
+states no value, and one of which more than a tenth has no reference plane. It is the mean of a pair's traces, as an
+interval. The budget share is that of the board's role in the channel: declared in `[[interface]]` (`role`, or
+`board_loss_db` for a share of your own), or that of an add-in card where the form factor is one. The allowance that a
+share includes for the package, a connector or margin is subtracted and printed; declare `package_loss_db`,
+`connector_loss_db`, or a share of your own, where you know them. Where no text states what it holds for a package,
+`package_loss_db` is required.
 
 A guide to boards for one module (NVIDIA's for Jetson Orin NX, OCP's for OAM) states limits of such boards only. Its
 shares can make an error with `form = "jetson-orin-nx-carrier"` or `"oam"`; on any other board they are at most a
@@ -23,8 +24,8 @@ the interface, and Nyquist is 10 GHz or more or other boards of it have a share,
 not verifiable until `board_loss_db` is given. That clause is a warning: an undocumented number never makes a board
 unfit. Parallel memories and slower links without any published share are exempt.
 
-A declaration that matches no net, as one with a typing error, leaves the clause not verifiable; so does a share above
-the loss that a document gives the whole channel.
+A declaration that matches no net, as one with a typing error, leaves the clause not verifiable; so does one of a family
+without its generation, and a share above the loss that a document gives the whole channel.
 
 The report's loss table gives the same for links that pass: loss by cause, margin, maximum length on each layer,
 required Df, and the roughest foil that meets the budget.
@@ -65,7 +66,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 
 from drc_rules.analysis.loss.choke_loss import CUT_OFF_DB
 from drc_rules.analysis.loss.judged_links import (
@@ -73,8 +73,8 @@ from drc_rules.analysis.loss.judged_links import (
     SHARE,
     JudgedLinks,
     judged_links,
+    open_links,
     share_missing,
-    unmatched_links,
 )
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_needs import HoleRemedy, df_that_closes, hole_remedy, longest_by_layer
@@ -83,7 +83,6 @@ from drc_rules.analysis.loss.open_inputs import OpenInput, df_lines, open_inputs
 from drc_rules.analysis.targets.configured_geometries import leading_somewhere
 from drc_rules.analysis.via.stub_removal import Removal
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared_nets import without_nets
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
@@ -102,9 +101,9 @@ PLACES_SHOWN = 20
 """Places listed with one finding."""
 
 
-def _judged(ctx: Context, clause: Clause) -> Iterator[JudgedLinks]:
-    judged = ((found, kind) for found, kind in judged_links(ctx) if _has_links(ctx, found))
-    return (found for found, kind in chain(judged, unmatched_links(ctx)) if kind == clause.kind)
+def _judged(ctx: Context, clause: Clause) -> Iterator[JudgedLinks | MissingFact]:
+    yield from (found for found, kind in judged_links(ctx) if kind == clause.kind and _has_links(ctx, found))
+    yield from (lacks for lacks, kind in open_links(ctx) if kind == clause.kind)
 
 
 def _has_links(ctx: Context, found: JudgedLinks) -> bool:
@@ -133,11 +132,11 @@ f_N: Nyquist frequency [GHz]
 
 
 @rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA, reads_fills=True, slow_objects=True)
-def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[DraftFinding]:
+def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks | MissingFact) -> Iterator[DraftFinding]:
     """Yield one finding per interface with links that surely exceed the share; an open one is no pass either."""
+    if isinstance(found, MissingFact):
+        raise found
     one = found.interface
-    if found.row and not found.nets:
-        raise without_nets(found.row)
     share = share_of(ctx, one, found.row)
     losses = LinkLosses(ctx).of(one.id, declared=found.declared)
     if not found.declared:

@@ -36,6 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_reach import rail_reach
 from drc_rules.facts.context import Context
@@ -87,7 +88,7 @@ def distant_regulator(ctx: Context, clause: Clause, number: int) -> Iterator[Dra
             title=f"{figure(found.nominal)} mOhm at {at_khz:g} kHz, target {figure(target)} mOhm: {row.net}, {path}",
             why="The regulator cannot hold the load up to its own bandwidth; capacitors at the load must",
             fix="Move the regulator closer, widen the copper, lay it next to a ground plane, or add bulk capacitors",
-            ids=(row.net,),
+            ids=PowerRails(ctx).ids_of(row),
             measured=Measured(value=round(found.nominal, 4), unit="mOhm"),
             limit_value=round(target, 4),
             places=(Location(net=row.net),),

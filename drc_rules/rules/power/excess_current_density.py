@@ -5,7 +5,8 @@ What it checks
 The highest current density in the copper of each `[[rail]]` that states `max_a_per_mm2`: the mean over a disc of 0.2 mm
 diameter, the narrowest neck that matters, on a mesh that resolves the disc. It fails where the limit is exceeded even
 with the thickest copper that a fab may deliver for the stated thickness, and by more than the mesh leaves open.
-Exceeded with the stated thickness only, it is not verifiable until `copper_um` declares the finished copper.
+Exceeded with the stated thickness only, it is not verifiable until `copper_um` declares the finished copper. Without
+the loads that another table of the same source declares, no rail passes: one table has them all.
 
 Why it matters
 --------------
@@ -34,7 +35,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
-from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
+from drc_rules.analysis.power.rail_doubt import copper_line_of, need_all_loads, unsure
 from drc_rules.analysis.power.rail_inputs import loads_of, pads_of_all
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
@@ -79,6 +80,7 @@ def excess_current_density(ctx: Context, _clause: Clause, row: RailDeclaration) 
     found = _density(solved)
     standing = found.against(maximum=limit)
     if standing is Standing.WITHIN:
+        need_all_loads(PowerRails(ctx).declared, row)
         return
     if standing is Standing.UNSURE:
         what = f"current density of {row.net} on {peak.layer} in A/mm2"
@@ -89,7 +91,7 @@ def excess_current_density(ctx: Context, _clause: Clause, row: RailDeclaration) 
         f"{figure(peak.a_per_mm.nominal)} A per mm of width",
         why="Where the current of a wide plane is crowded, copper heats up and adds to the voltage drop",
         fix=_fix(ctx.board, solved),
-        ids=(row.net, peak.layer),
+        ids=(*PowerRails(ctx).ids_of(row), peak.layer),
         measured=Measured(value=round(found.nominal, 3), unit="A/mm2"),
         limit_value=limit,
         places=(Location(layer=peak.layer, net=row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),),

@@ -11,7 +11,8 @@ that return through the same ground count where they raise a drop, never where t
 It passes where the nominal sum is within the limit, and fails where even the thickest, coldest copper exceeds it.
 Between the two it is not verifiable, and says which value to declare: `copper_um`, `plating_um` or `copper_c` of the
 rail. Without a known return it never passes: it fails where the supply side alone exceeds the limit, and otherwise
-needs `ground`, `ground_from` or `ground_to`. A pass whose worst case exceeds the limit says so in a remark.
+needs `ground`, `ground_from` or `ground_to`. A pass whose worst case exceeds the limit says so in a remark. Without the
+loads that another table of the same source declares, no rail passes: one table has them all.
 
 An inductor or shunt as source has no ground pads: then those of the part that drives it count, and a failure that rests
 on them is a warning.
@@ -48,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, WholeDrop
-from drc_rules.analysis.power.rail_doubt import sharper, unsure
+from drc_rules.analysis.power.rail_doubt import need_all_loads, sharper, unsure
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
@@ -102,13 +103,15 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         raise unsure(
             row.net, f"IR drop of {row.net} with its return in mV", drop.times(1000), limit, sharper(whole, load)
         )
+    if standing is Standing.WITHIN:
+        need_all_loads(PowerRails(ctx).declared, row)
     if drop.high <= limit_v:
         return
     yield DraftFinding(
         title=_title(whole, load, limit_v),
         why=f"The voltage is missing at the load. The copper dissipates {figure(_watts(whole), 2)} W",
         fix=_fix(whole, load),
-        ids=(row.net,),
+        ids=PowerRails(ctx).ids_of(row),
         measured=Measured(value=round(1000 * drop.nominal, 4), unit="mV"),
         limit_value=round(1000 * limit_v, 4),
         places=_places(whole.there),

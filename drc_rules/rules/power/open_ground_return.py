@@ -70,7 +70,7 @@ def open_ground_return(ctx: Context, _clause: Clause, row: RailDeclaration) -> I
         ),
         why="The current returns by a path that is not in the file, or not at all",
         fix="Connect the grounds by copper and vias, and fill the zones",
-        ids=(row.net, back.net),
+        ids=(*PowerRails(ctx).ids_of(row), back.net),
         places=(Location(net=back.net),),
         inferred=bool(back.inferred),
     )

@@ -55,6 +55,6 @@ def open_power_rail(ctx: Context, _clause: Clause, row: RailDeclaration) -> Iter
             title=f"open rail: {row.net}, {broken}",
             why="No current flows there, or it flows through something that is not in the file",
             fix="Route it and fill the zones. Where a part is between, declare two rails",
-            ids=(row.net,),
+            ids=PowerRails(ctx).ids_of(row),
             places=(Location(net=row.net),),
         )

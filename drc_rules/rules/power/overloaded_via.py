@@ -6,7 +6,8 @@ The current in the barrel of every via and plated hole of each `[[rail]]` that s
 the rail: the vias closest to source and load carry most. So it is for those of the ground by which its current returns;
 where the ground pads of source and loads are not known, and ground has vias, it is not verifiable. One finding for
 each, with the number of vias and the worst. Less than 10 % above the limit it is not verifiable: the share of a single
-via is known no better.
+via is known no better. Without the loads that another table of the same source declares, no rail passes: one table has
+them all.
 
 Why it matters
 --------------
@@ -37,7 +38,7 @@ import numpy as np
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
-from drc_rules.analysis.power.rail_doubt import unsure
+from drc_rules.analysis.power.rail_doubt import need_all_loads, unsure
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
@@ -83,10 +84,11 @@ def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Itera
     whole = PowerRails(ctx).whole(row)
     there, back = whole.there, whole.back
     unknown: MissingFact | None = None
-    ways = [_Way(row.net, (row.net,), there.drop.holes, there.confidence)]
+    ids = PowerRails(ctx).ids_of(row)
+    ways = [_Way(row.net, ids, there.drop.holes, there.confidence)]
     if back is not None:
         sure = Confidence.MEDIUM if back.inferred else there.confidence
-        ways.append(_Way(f"{back.net}, return of {row.net}", (row.net, back.net), back.holes, sure))
+        ways.append(_Way(f"{back.net}, return of {row.net}", (*ids, back.net), back.holes, sure))
     elif _has_ground_vias(ctx, row):
         missing = whole.return_missing
         unknown = MissingFact(f"current of the ground vias of {row.net}: {missing.name}", missing.how_to_give)
@@ -112,6 +114,7 @@ def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[Draft
     found = Interval(low=most / UNSURE, nominal=most, high=most * UNSURE)
     standing = found.against(maximum=limit)
     if standing is Standing.WITHIN:
+        need_all_loads(PowerRails(ctx).declared, row)
         return
     if standing is Standing.UNSURE:
         raise unsure(

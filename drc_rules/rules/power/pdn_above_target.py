@@ -87,21 +87,21 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
     if stated is not None:
         ctx.shows(f"{row.net}, as stated", Z=stated, Z_max=limit)
     if stated is not None and stated > limit:
-        yield _draft(row, stated, limit, f"PDN impedance {stated:g} mOhm as stated")
+        yield _draft(ctx, row, stated, limit, f"PDN impedance {stated:g} mOhm as stated")
         return
     contradicts = bool(row.from_) and not row.remote_sense
     dc = PowerRails(ctx).whole(row).resistance_ohm.times(1000) if stated is None or contradicts else None
     if dc is not None and not row.remote_sense:
         ctx.shows(f"{row.net}, copper alone at DC", Z=dc, Z_max=limit)
     if dc is not None and dc.against(maximum=limit) is Standing.BEYOND and not row.remote_sense:
-        yield _draft(row, dc.nominal, limit, f"DC resistance {range_words(dc)} mOhm of the copper alone")
+        yield _draft(ctx, row, dc.nominal, limit, f"DC resistance {range_words(dc)} mOhm of the copper alone")
         return
     if dc is not None and dc.against(maximum=limit) is Standing.UNSURE and not row.remote_sense:
         what, hint = f"DC resistance of {row.net} in mOhm", sharper(PowerRails(ctx).whole(row))
         raise unsure(row.net, what, dc, f"maximum {figure(limit)} mOhm", hint)
     own = row.target_ohm
     if stated is not None and own is not None and own * 1000 < limit:
-        yield _remark(row, own * 1000, limit)
+        yield _remark(ctx, row, own * 1000, limit)
     if stated is None:
         yield from _over_frequency(ctx, row, limit, dc)
 
@@ -111,35 +111,35 @@ def _over_frequency(ctx: Context, row: RailDeclaration, limit: float, dc: Interv
     found, worst = worst_of(ctx, row, limit, dc)
     ctx.shows(f"{row.net}, from its parts and planes", Z=worst, Z_max=limit)
     if worst.against(maximum=limit) is Standing.BEYOND:
-        draft = _draft(row, worst.nominal, limit, f"PDN impedance {range_words(worst)} mOhm of planes and parts")
+        draft = _draft(ctx, row, worst.nominal, limit, f"PDN impedance {range_words(worst)} mOhm of planes and parts")
         page = command("pdn", ctx.board, "--rail", row.net)
         yield replace(draft, fix=f"See `{page}`: what makes the peaks, and what helps")
     else:
         need_pass(row, found, worst, limit)
 
 
-def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> DraftFinding:
+def _draft(ctx: Context, row: RailDeclaration, value: float, limit: float, title: str) -> DraftFinding:
     own = row.target_ohm
     own_target = f"; its ripple and step require {figure(1000 * own)} mOhm" if own is not None else ""
     return DraftFinding(
         title=f"{title}, maximum {figure(limit)} mOhm: {row.net}{own_target}",
         why="The impedance times the current step is the dip that the load sees",
         fix="Shorten the distance from the regulator, add or thicken planes, add vias at both ends",
-        ids=(row.net,),
+        ids=PowerRails(ctx).ids_of(row),
         measured=Measured(value=round(value, 5), unit="mOhm"),
         limit_value=limit,
         places=(Location(net=row.net),),
     )
 
 
-def _remark(row: RailDeclaration, own_mohm: float, limit: float) -> DraftFinding:
+def _remark(ctx: Context, row: RailDeclaration, own_mohm: float, limit: float) -> DraftFinding:
     """What the declared ripple and step require, where it is less than the value of the profile."""
     return DraftFinding(
         title=f"{row.net}: {row.ripple_pct:g} % ripple at a {row.step_a:g} A step requires {figure(own_mohm)} mOhm, "
         f"below the profile's {limit:g} mOhm",
         why="The profile's target is too loose for this rail",
         fix="Design the network for the smaller target",
-        ids=(row.net, "own target"),
+        ids=(*PowerRails(ctx).ids_of(row), "own target"),
         measured=Measured(value=round(own_mohm, 5), unit="mOhm"),
         limit_value=limit,
         places=(Location(net=row.net),),

@@ -11,7 +11,8 @@ chart decides. One finding per rail. The limit is `max_rise_c`, or without it 20
 exceed it with the stated thickness, and not with the thickest copper that a fab may deliver for it, are not verifiable
 until `copper_um` declares the finished copper. Tracks of the ground by which the current returns are not verifiable
 where they exceed it. Bridges inside fills are left to `max_a_per_mm2`: where a rail has no other tracks, a declared
-`max_rise_c` is not verifiable.
+`max_rise_c` is not verifiable. Without the loads that another table of the same source declares, no rail passes: one
+table has them all.
 
 Why it matters
 --------------
@@ -38,7 +39,7 @@ from collections.abc import Iterator, Sequence
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
 from drc_rules.analysis.power.rail_copper import in_table
-from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
+from drc_rules.analysis.power.rail_doubt import copper_line_of, need_all_loads, unsure
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
 from drc_rules.report.numbers import figure
@@ -153,11 +154,12 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
     if not sure:
         if any(_chart_c(one.track, outer) > limit for one in warm):  # how cool wide copper stays is not known
             ctx.rests_on(Confidence.MEDIUM)
+        need_all_loads(PowerRails(ctx).declared, row)
         _need_cool_return(ctx, row, solved, outer, limit)
         if not warm and row.max_rise_c is not None:
             raise _fills_alone(row)
         return
-    yield _finding(row, sure, limit, inferred=solved.confidence is not Confidence.HIGH)
+    yield _finding(ctx, row, sure, limit, inferred=solved.confidence is not Confidence.HIGH)
 
 
 def _fills_alone(row: RailDeclaration) -> MissingFact:
@@ -190,7 +192,9 @@ def _need_cool_return(ctx: Context, row: RailDeclaration, solved: SolvedRail, ou
             raise MissingFact(what, in_table(row.net, "widen the track, or pour copper of ground around it"))
 
 
-def _finding(row: RailDeclaration, over: Sequence[WarmTrack], limit: float, *, inferred: bool) -> DraftFinding:
+def _finding(
+    ctx: Context, row: RailDeclaration, over: Sequence[WarmTrack], limit: float, *, inferred: bool
+) -> DraftFinding:
     worst, worst_c = over[0].track, over[0].rise_c
     many = f", {len(over)} tracks exceed it" if len(over) > 1 else ""
     rise = "more than 100 degrees C, outside the chart" if worst_c > CHART_ENDS_C else f"{worst_c:.0f} degrees C"
@@ -199,7 +203,7 @@ def _finding(row: RailDeclaration, over: Sequence[WarmTrack], limit: float, *, i
         f"{figure(worst.current_a)} A in a {worst.width_mm:g} mm track on {worst.layer}{many}",
         why="A narrow track heats itself and its surroundings",
         fix="Widen the track, or pour copper of the net around it",
-        ids=(row.net,),
+        ids=PowerRails(ctx).ids_of(row),
         measured=Measured(value=round(worst_c, 1 if worst_c >= 10 else 2), unit="degrees C"),
         limit_value=limit,
         places=tuple(

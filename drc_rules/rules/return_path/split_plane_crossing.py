@@ -6,8 +6,9 @@ Under (and over) every track of a high-speed interface, and of the data lines of
 the planes that carry at least a tenth of its return current: where the plane is missing for more than a tenth of a
 wavelength at Nyquist, along the track or, for a narrow slot or merged antipads, to both sides of it; wherever the track
 crosses from one net's copper to another's; and tracks without any plane, or over a fill that floats, for as long: one
-that no via, pad or track joins to its net, which has vias. The antipad of one hole, cut-outs under pads of the net and
-shorter voids are ignored, and so is what of a void copper of a layer between covers.
+without a net, or that no via, pad or track joins to its net, where that or another ground has vias. The antipad of one
+hole, cut-outs under pads of the net and shorter voids are ignored, and so is what of a void copper of a layer between
+covers.
 
 Why it matters
 --------------
@@ -227,7 +228,7 @@ def _over_floating(ctx: Context, part: Referenced, plane: int) -> Iterator[Draft
     )
     yield DraftFinding(
         title=f"floating fill on {other}: {part.group.title}, {count_of(names)} on {layer}, worst for {length:.1f} mm",
-        why="The fill's net has vias and plated holes, and none of them, no pad and no track joins this fill",
+        why="No via, plated hole, pad or track joins this fill to the rest of a net",
         fix=f"Join the fill on {other} to its net by vias, and fill the zones",
         ids=(part.group.id, layer, other, "floating"),
         measured=Measured(value=round(length, 2), unit="mm"),

@@ -4,8 +4,8 @@ What it checks
 --------------
 For every inner layer that carries a high-speed interface: over and under the tracks, along their length, the net of the
 nearest filled copper above and below. Net names identify ground; a fill that no via, pad or track joins to its net,
-which has vias, is none. Rings around vias and lengths that do not matter at Nyquist are ignored, and so is a tenth of
-the length routed on the layer.
+where that or another ground has vias, is none. Rings around vias and lengths that do not matter at Nyquist are ignored,
+and so is a tenth of the length routed on the layer.
 
 Why it matters
 --------------
@@ -163,7 +163,7 @@ def _draft(ctx: Context, clause: Clause, line: HighSpeedStripline, side: Side) -
     what = f"{', '.join(side.rails)} instead of ground" if side.rails else "no plane"
     if side.floats:
         what = "a floating fill instead of ground"
-        why = "No via, pad or track joins that copper to the rest of its net, so no return current can leave it"
+        why = "No via, pad or track joins that copper to the rest of a net, so no return current can leave it"
     elif side.rails:
         why = "The part of the return current in a rail reaches ground only through capacitors"
     else:

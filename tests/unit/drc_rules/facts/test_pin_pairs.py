@@ -68,6 +68,47 @@ def test_both_sides_of_series_resistors_are_pairs(tmp_path: Path) -> None:
     assert families == dict.fromkeys((*USB, *far), "usb2")
 
 
+LANE = ("/PCIE_TX0_P", "/PCIE_TX0_N")
+BEHIND = ("Net-(J1-Pad3)", "Net-(J1-Pad4)")
+
+
+def capacitors(near: tuple[str, str], far: tuple[str, str]) -> str:
+    return two_pads("C1", "220n", 20, 10, near[0], far[0]) + two_pads("C2", "220n", 20, 12, near[1], far[1])
+
+
+def test_nets_behind_the_series_parts_of_a_pair_are_one(tmp_path: Path) -> None:
+    near, far = ends("U1", "GPU", ("1", "2"), *LANE), ends("J1", "Slot", ("3", "4"), *BEHIND, y_mm=30)
+
+    found, families = pairs_of(tmp_path, near, capacitors(LANE, BEHIND), far)
+
+    assert found == {"/PCIE_TX0": LANE, "/PCIE_TX0 behind C1": BEHIND}
+    assert families == dict.fromkeys((*LANE, *BEHIND), "pcie")
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        ends("J1", "Slot", ("3", "4"), BEHIND[0], "/OTHER", y_mm=30)
+        + part("J2", "Slot", ("4", "4", BEHIND[1]), y_mm=40),
+        part("J1", "Slot", ("3", "3", BEHIND[0]), y_mm=30),
+    ],
+)
+def test_nets_that_lead_to_different_parts_are_none(tmp_path: Path, far: str) -> None:
+    near = ends("U1", "GPU", ("1", "2"), *LANE)
+
+    found, _ = pairs_of(tmp_path, near, capacitors(LANE, BEHIND), far)
+
+    assert found == {"/PCIE_TX0": LANE}
+
+
+def test_one_trace_with_a_part_makes_no_pair_behind_it(tmp_path: Path) -> None:
+    near, far = ends("U1", "GPU", ("1", "2"), *LANE), ends("J1", "Slot", ("3", "4"), BEHIND[0], LANE[1], y_mm=30)
+
+    found, _ = pairs_of(tmp_path, near, two_pads("C1", "220n", 20, 10, LANE[0], BEHIND[0]), far)
+
+    assert found == {"/PCIE_TX0": LANE}
+
+
 def resistors_to(rail: str, *nets: str) -> str:
     return "".join(two_pads(f"R{k}", "0", 20, 10 + k, net, rail) for k, net in enumerate(nets, start=1))
 

@@ -790,6 +790,39 @@ def test_a_family_may_be_declared_without_generation(board_with: MakeBoard) -> N
     assert found.interfaces() == ()
 
 
+def test_a_family_with_one_generation_is_declared_by_its_name(board_with: MakeBoard) -> None:
+    """`sata` says all that `sata3` does."""
+    board = board_with(*pair("/LANE0"))
+
+    by_family, by_interface = (
+        assigned(board, f'[[interface]]\nis = "{word}"\nnets = ["/LANE*"]') for word in ("sata", "sata3")
+    )
+
+    assert by_family.interfaces() == by_interface.interfaces() == ("sata3",)
+    assert by_family.families_without_generation() == ()
+
+
+@pytest.mark.parametrize(
+    ("generation", "config", "sure"),
+    [
+        ("3", "", "low"),
+        ("5", "", "medium"),
+        ("6", "", "medium"),
+        ("3", '[[interface]]\nis = "pcie3"\nnets = ["/PCIE*"]', "high"),
+    ],
+)
+def test_a_class_that_names_a_slower_generation_than_the_profile_is_a_guess(
+    board_with: MakeBoard, generation: str, config: str, sure: str
+) -> None:
+    """A name does not take back what such boards carry; only a declaration does."""
+    board = board_with(**{f"85Ohm-diff_PCIE_Gen{generation}": pair("/PCIE_TX0")})
+
+    found = assigned(board, config, {"pcie": "pcie5"})
+
+    assert found.interfaces() == (f"pcie{generation}",)
+    assert found.confidence_of(board.net_index["/PCIE_TX0_P"]).value == sure
+
+
 def test_class_and_name_together_are_surer_than_either(board_with: MakeBoard) -> None:
     """Medium when both read as one family, low for a class or a name alone."""
     board = board_with(*pair("/PCIE_TX1"), **{"85Ohm-diff_PCIE": [*pair("/PCIE_TX0"), *pair("/LANE7")]})
