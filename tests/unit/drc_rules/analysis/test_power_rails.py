@@ -63,7 +63,7 @@ def solved(folder: Path, config: str, **keys: object) -> SolvedRail:
         ("max_drop_mv = 5\nmax_drop_pct = 1", "not both"),
         ("curent_a = 1", 'did you mean "current_a"'),
         ("voltage = 1", "unknown key"),
-        ("duty_pct = 120", "less than or equal to 100"),
+        ("duty_pct = 120", "give at most 100"),
     ],
 )
 def test_settings_that_contradict_themselves_are_refused(lines: str, says: str) -> None:
