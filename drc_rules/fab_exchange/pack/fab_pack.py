@@ -114,9 +114,10 @@ def _open_points(tables: tuple[FabTable, ...]) -> Iterator[OpenPoint]:
             continue
         missing: dict[str, list[str]] = {}
         for row in table.rows:
+            named = next((cell for cell in row if cell not in ("", NOT_STATED)), NOT_STATED)
             for head, cell in zip(table.head, row, strict=True):
                 if cell == NOT_STATED and (table.name, head) not in SAID_BY_NOTES:
-                    missing.setdefault(f"{table.title.lower()}, {head}", []).append(row[0])
+                    missing.setdefault(f"{table.title.lower()}, {head}", []).append(named)
         yield from (OpenPoint(what=what, rows=tuple(dict.fromkeys(rows))) for what, rows in missing.items())
         asks = (OpenPoint(what=f"{table.title.lower()}, {what}", rows=rows) for what, rows in table.questions if rows)
         yield from asks
