@@ -78,7 +78,7 @@ class RetargetDocument(Frozen):
         lines: the routed lines before and after.
         net_class, rule, tuning: what the project, the design rules and the tuning profiles get.
         reroute: copper that is off its target in the new stackup.
-        without_class: targets of nets in no net class, for which there is no rule.
+        without_class: by target, how many of its nets are in no net class, for which there is no rule.
     """
 
     model_config = ConfigDict(title="Stackwright retarget, version 1")
@@ -265,8 +265,8 @@ def _sizes(page: Page, lines: RetargetedLines) -> None:
     problems = dict.fromkeys(f"{row.layer}: {row.problem}" for row in lines.rows if row.problem)
     for problem in problems:
         page.line(styled(problem, "yellow"), indent=2)
-    for target in lines.without_class:
-        page.line(styled(f"{target}: its nets are in no net class, so no rule is written", "yellow"), indent=2)
+    for nets in lines.without_class:
+        page.line(styled(f"{nets} are in no net class: no rule is written for them", "yellow"), indent=2)
 
 
 def _reroute(page: Page, lines: RetargetedLines) -> None:
