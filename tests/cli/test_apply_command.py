@@ -543,3 +543,21 @@ def test_a_rule_of_the_plan_is_held_against_what_the_nets_of_its_class_need(
 
     (line,) = planned_lines(found, found, [rule])
     assert (line.target.target.ohm if line.target else None) == ohm
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_files_below_the_folder_are_named_without_its_path(
+    plan: Callable[..., Path],
+    card: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    inside: bool,
+) -> None:
+    """As `init` names them; elsewhere the whole path tells which file it is."""
+    file = plan(THICKER)
+    (card.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(card.parent if inside else card.parent / "elsewhere")
+    capsys.readouterr()
+    assert run(["apply", str(file), str(card), "--write", "--change-stackup"]) == 0
+    name = card.name if inside else str(card)
+    assert f"\nwrote {name}; the former content is in {card.name}." in capsys.readouterr().out

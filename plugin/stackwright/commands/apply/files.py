@@ -24,4 +24,6 @@ def written_block(page: Page, written: Iterable[Written]) -> None:
     """Add a line per file that was written, with where its former content is."""
     for one in written:
         kept = f"; the former content is in {one.backup.name}" if one.backup else ""
-        page.verbatim([f"wrote {one.path}{kept}"], indent=0)
+        here = Path.cwd()
+        shown = one.path.relative_to(here) if one.path.is_relative_to(here) else one.path
+        page.verbatim([f"wrote {shown}{kept}"], indent=0)
