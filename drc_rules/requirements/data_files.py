@@ -112,7 +112,7 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel], keys_me
     if first["type"] == "tuple_type":
         return _no_list(first["input"], where, first["loc"])
     if first["type"] in ("dict_type", "model_type"):
-        return _no_table(first, where, key)
+        return _no_table(first, where, model)
     if first["type"] in ("literal_error", "enum"):
         return _no_choice(first, where, key)
     if first["type"] in OF_ANOTHER_KIND or first["type"] in LIMITS:
@@ -147,9 +147,13 @@ def _no_list(given: object, where: str, place: tuple[int | str, ...]) -> ConfigE
     return ConfigError(where, f'"{key}" is a list', f"write {place[-1]} = [{shown}]")
 
 
-def _no_table(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
-    """What is wrong with a value that stands where a table belongs."""
-    given, last = complaint["input"], complaint["loc"][-1]
+def _no_table(complaint: ErrorDetails, where: str, model: type[BaseModel]) -> ConfigError:
+    """What is wrong with a value that stands where a table belongs; in a list of tables none has a heading."""
+    given, place = complaint["input"], complaint["loc"]
+    key, last = _spell(place), place[-1]
+    if complaint["type"] == "model_type" and any(isinstance(part, int) for part in place):
+        keys = ", ".join(f"{one} = ..." for one in _keys_at(model, place)[:3])
+        return ConfigError(where, f'"{key}" is a table', f"write {last} = {{ {keys} }}")
     if complaint["type"] == "model_type":
         return ConfigError(where, f'"{key}" is a table', f"begin it with [{key}] and write its keys below")
     shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
