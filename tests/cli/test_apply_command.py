@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -561,3 +562,20 @@ def test_files_below_the_folder_are_named_without_its_path(
     assert run(["apply", str(file), str(card), "--write", "--change-stackup"]) == 0
     name = card.name if inside else str(card)
     assert f"\nwrote {name}; the former content is in {card.name}." in capsys.readouterr().out
+
+
+def test_a_backup_is_compared_with_the_project_of_its_board(
+    plan: Callable[..., Path], card: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its own would be `card.kicad_pcb.kicad_pro`: the missing project was a finding, and net classes were unknown."""
+    assert run(["apply", str(plan(THICKER)), str(card), "--write", "--change-stackup"]) == 0
+    (kept,) = card.parent.glob(f"{card.name}.*-bak")
+    before, after = read_board(kept), read_board(card)
+    assert before.project.path == after.project.path == card.with_suffix(".kicad_pro")
+    capsys.readouterr()
+    run(["diff", str(kept), str(card)])
+    out = capsys.readouterr().out
+    assert "STK004" not in out and "0.075 mm" in out
+
+    stray = shutil.copy(kept, card.with_name("other.kicad_pcb"))
+    assert read_board(Path(stray)).project.path is None
