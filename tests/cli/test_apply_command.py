@@ -561,7 +561,9 @@ def test_files_below_the_folder_are_named_without_its_path(
     capsys.readouterr()
     assert run(["apply", str(file), str(card), "--write", "--change-stackup"]) == 0
     name = card.name if inside else str(card)
-    assert f"\nwrote {name}; the former content is in {card.name}." in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"\nwrote {name}; the former content is in {card.name}." in out
+    assert out.endswith(f"\nnext: stackwright check {card}\n")
 
 
 def test_a_backup_is_compared_with_the_project_of_its_board(

@@ -262,6 +262,14 @@ def test_a_stackup_that_does_not_fit_is_refused(tmp_path: Path, arguments: list[
     assert path.read_bytes() == before
 
 
+def test_a_name_without_a_stackup_of_the_layer_count_is_told_so(tmp_path: Path) -> None:
+    """It read "no stackup of this name fits", and the command that it named listed none."""
+    path = mini_file(tmp_path, {"size_mm": (60, 40), "copper_layers": 2})
+    said = "NOREQ: no stackup of this name has 2 layers; list what fits: stackwright fabs --layers 2"
+    with pytest.raises(StackwrightError, match=said):
+        run(["retarget", str(path), "--to", "NOREQ"])
+
+
 def test_tuning_profiles_that_are_off_are_found_and_corrected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

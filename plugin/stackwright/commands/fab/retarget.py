@@ -162,6 +162,9 @@ def chosen_stackup(request: RetargetRequest, layers: int) -> NamedStackup:
     ]
     if len(found) == 1:
         return found[0]
+    if named and not any(one.copper_layers == layers for one in named):
+        what = f"no stackup of this name has {count(layers, 'layer')}"
+        raise ConfigError(f"--to {request.name}", what, f"list what fits: stackwright fabs --layers {layers}")
     how = f"`stackwright fabs show {request.name} --layers {layers}` lists them; add --thickness-mm and --copper"
     what = f"{len(found)} stackups of {layers} layers have this name" if found else "no stackup of this name fits"
     raise ConfigError(f"--to {request.name}", what, how)
@@ -221,7 +224,8 @@ def _page(work: _Work, typed: Path, request: RetargetRequest, written: Sequence[
         page.line(f"plan written to {request.plan}")
     if request.write:
         written_block(page, written)
-        page.line("tracks keep their widths until they are rerouted; then: stackwright check")
+        page.line("tracks keep their widths until they are rerouted")
+        page.verbatim([f"next: {command_line('check', str(typed))}"], indent=0)
         return page
     page.line("the board was not changed; next:")
     to = [command_line("retarget", str(typed), "--to", work.stackup.name), *_options(request)]

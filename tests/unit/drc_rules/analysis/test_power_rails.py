@@ -333,6 +333,16 @@ def test_the_largest_power_nets_leave_ground_out(tmp_path: Path) -> None:
     assert largest_power_nets(context_of(tmp_path, "", zones=zones).board) == ("+12V", "+3V3")
 
 
+def test_a_signal_with_a_small_fill_is_no_power_net(tmp_path: Path) -> None:
+    """A reset line with a fill of 4 mm2 was offered as a rail; a supply of that size, and an unnamed large one, are."""
+    zones = [
+        {"net": "/SWD.~{RESET}", "layer": "F.Cu", "rect_mm": [1, 1, 3, 3]},
+        {"net": "+1V8", "layer": "F.Cu", "rect_mm": [10, 1, 12, 3]},
+        {"net": "/LX", "layer": "F.Cu", "rect_mm": [20, 1, 24, 5]},
+    ]
+    assert largest_power_nets(context_of(tmp_path, "", zones=zones).board) == ("/LX", "+1V8")
+
+
 # --- a real board ----------------------------------------------------------------------------------------------------
 
 
