@@ -558,9 +558,12 @@ def test_rows_without_a_laminate_are_named_by_their_place(tmp_path: Path, capsys
     pack(board, tmp_path / "pack")
     page = capsys.readouterr().out
     assert "laminates, laminate: dielectric 1" in page
+    assert "stackup, Df: dielectric 1-5\n" in page
     assert ": NOT STATED" not in page
     pack(BOARDS / FIT, tmp_path / "named")
-    assert "laminates, laminate" not in capsys.readouterr().out
+    page = capsys.readouterr().out
+    assert "laminates, laminate" not in page
+    assert "stackup, material, Dk, Df: F.Mask, B.Mask\n" in page, "what the same rows lack is one line"
 
 
 def test_every_hole_of_a_pack_is_a_finished_one(tmp_path: Path) -> None:
