@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -24,6 +25,29 @@ MOST_WORD = 100
 """Characters of a word that may be meant for another one."""
 ALIKE = 0.75
 """From this likeness on a key is a misspelt one rather than another word for it."""
+
+ALONE = "write the number alone, with a decimal point and without a unit"
+OF_ANOTHER_KIND = {
+    "float_parsing": ("is no number", ALONE),
+    "float_type": ("is no number", ALONE),
+    "finite_number": ("is no number", ALONE),
+    "int_parsing": ("is no whole number", "write a whole number alone"),
+    "int_type": ("is no whole number", "write a whole number alone"),
+    "int_from_float": ("is no whole number", "write a whole number alone"),
+    "bool_parsing": ("is neither true nor false", "write true or false, without quotes"),
+    "bool_type": ("is neither true nor false", "write true or false, without quotes"),
+    "string_type": ("is no text", "put it in quotes"),
+}
+"""Complaint about the kind of a value -> what is wrong, and what to write."""
+LIMITS = {
+    "greater_than": ("more than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
+"""Complaint about a number -> how to say its limit, and where pydantic has it."""
+UNION_NAMES = ("constrained-float", "constrained-int", "float", "int")
+"""What pydantic adds to a place for the choice of a union that it tried."""
 
 KeysMeant = Callable[[str], Iterable[str]]
 """What people call a key, in lower case -> the keys that may be meant, of which the table's own is taken."""
@@ -59,11 +83,19 @@ def parse_model(text: str, model: type[Model], where: str, keys_meant: KeysMeant
     try:
         data = read_toml(text)
     except TomlError as error:
-        raise ConfigError(where, f"is not valid TOML: {error}", "correct that line") from error
+        raise ConfigError(where, f"is not valid TOML: {error}", _cure_of_line(text, str(error))) from error
     try:
         return model.model_validate(data)
     except ValidationError as error:
         raise _explain(error, where, model, keys_meant) from error
+
+
+def _cure_of_line(text: str, said: str) -> str:
+    """Return what to do about the line that the parser names: `8,5` is how half the world writes eight and a half."""
+    found, lines = re.search(r"at line (\d+)", said), text.splitlines()
+    line = lines[int(found[1]) - 1] if found and int(found[1]) <= len(lines) else ""
+    comma = re.search(r"=\s*([+-]?\d{1,9}),(\d{1,9})\s*(?:#|$)", line)
+    return f"write {comma[1]}.{comma[2]}, with a decimal point" if comma else "correct that line"
 
 
 def _explain(error: ValidationError, where: str, model: type[BaseModel], keys_meant: KeysMeant) -> ConfigError:
@@ -80,11 +112,13 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel], keys_me
     if first["type"] == "tuple_type":
         return _no_list(first["input"], where, first["loc"])
     if first["type"] in ("dict_type", "model_type"):
-        return _no_table(first, where, key)
+        return _no_table(first, where, model)
     if first["type"] in ("literal_error", "enum"):
         return _no_choice(first, where, key)
     if "fix" in first.get("ctx", {}):
         return ConfigError(where, first["ctx"]["what"], first["ctx"]["fix"])
+    if first["type"] in OF_ANOTHER_KIND or first["type"] in LIMITS:
+        return _no_value(first, where, key)
     said = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return ConfigError(where, f'"{key}": {said}' if key else said, "correct it")
@@ -115,9 +149,13 @@ def _no_list(given: object, where: str, place: tuple[int | str, ...]) -> ConfigE
     return ConfigError(where, f'"{key}" is a list', f"write {place[-1]} = [{shown}]")
 
 
-def _no_table(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
-    """What is wrong with a value that stands where a table belongs."""
-    given, last = complaint["input"], complaint["loc"][-1]
+def _no_table(complaint: ErrorDetails, where: str, model: type[BaseModel]) -> ConfigError:
+    """What is wrong with a value that stands where a table belongs; in a list of tables none has a heading."""
+    given, place = complaint["input"], complaint["loc"]
+    key, last = _spell(place), place[-1]
+    if complaint["type"] == "model_type" and any(isinstance(part, int) for part in place):
+        keys = ", ".join(f"{one} = ..." for one in _keys_at(model, place)[:3])
+        return ConfigError(where, f'"{key}" is a table', f"write {last} = {{ {keys} }}")
     if complaint["type"] == "model_type":
         return ConfigError(where, f'"{key}" is a table', f"begin it with [{key}] and write its keys below")
     shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
@@ -134,9 +172,20 @@ def _no_choice(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
     return ConfigError(where, what, did_you_mean(_given(given)[:MOST_WORD].strip("'"), choices))
 
 
+def _no_value(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
+    """What is wrong with a value of another kind than its key takes, or beyond what it may be."""
+    given = complaint["input"]
+    shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | bool) else _given(given)
+    if complaint["type"] in LIMITS and math.isfinite(given):
+        words, limit = LIMITS[complaint["type"]]
+        return ConfigError(where, f'"{key}" cannot be {shown}', f"give {words} {complaint['ctx'][limit]:g}")
+    what, fix = OF_ANOTHER_KIND.get(complaint["type"], OF_ANOTHER_KIND["finite_number"])
+    return ConfigError(where, f'"{key}": {shown} {what}', fix)
+
+
 def _spell(place: tuple[int | str, ...]) -> str:
-    """Write a place as people count: the second table of an array is number 2."""
-    return ".".join(f"{part + 1}" if isinstance(part, int) else part for part in place)
+    """Write a place as people count: the second table of an array is number 2; a union's own names are left out."""
+    return ".".join(f"{part + 1}" if isinstance(part, int) else part for part in place if part not in UNION_NAMES)
 
 
 def _keys_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:

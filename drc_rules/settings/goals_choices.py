@@ -61,10 +61,17 @@ def laminate_family(name: str) -> str:
     """Return the catalogue's family for a laminate as people write it.
 
     Raises:
-        ConfigError: the catalogue knows none of that name; says which is nearest.
+        ConfigError: the catalogue knows none of that name, or several; says which are meant.
     """
-    found = catalogue().find(name).laminate
-    if found is None or found.generic:
+    match = catalogue().find(name)
+    found, where = match.laminate, f'laminate "{name}"'
+    if match.status == "ambiguous":
+        raise ConfigError(where, "may mean several", f"name one: {', '.join(match.alternatives)}")
+    if found is not None and found.generic:
+        raise ConfigError(
+            where, "is a kind of laminate, not a product", "name a product, or none: any that suits is taken"
+        )
+    if found is None:
         known = [one.family for one in catalogue().laminates if not one.generic]
-        raise ConfigError(f'laminate "{name}"', "names no laminate that can be ordered", did_you_mean(name, known))
+        raise ConfigError(where, "names no laminate that can be ordered", did_you_mean(name, known))
     return found.family

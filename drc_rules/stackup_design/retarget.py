@@ -19,6 +19,7 @@ from stackup_lib.board.board import Board, LayerKind, TuningProfile
 from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedRule, PlannedTuning
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
+from stackup_lib.core.words import count
 from stackup_lib.materials import catalogue, ounce_class
 from stackup_lib.transmission_lines.width_request import Target
 
@@ -54,7 +55,7 @@ class RetargetedLines:
 
     Attributes:
         rows: every target on every signal layer.
-        without_class: targets of nets in no net class, for which KiCad has no rule.
+        without_class: by target, how many of its nets are in no net class, for which KiCad has no rule.
     """
 
     rows: tuple[ImpedanceRow, ...]
@@ -144,18 +145,24 @@ _Classes = dict[tuple[float, str], dict[str, str]]
 
 
 def _classes_of(ctx: Context) -> tuple[_Classes, tuple[str, ...]]:
-    """Net classes of the controlled nets, and the targets of nets that are in no class."""
+    """Net classes of the controlled nets, and by target how many nets are in no class."""
     project = ctx.board.project
     found: _Classes = {}
-    loose: dict[str, None] = {}
+    nets_of: dict[str, list[str]] = {}
+    loose: dict[str, list[str]] = {}
     for target, nets in ctx.get(nets_by_target).items():
         for net in nets:
+            nets_of.setdefault(_words(target), []).append(ctx.board.nets[net])
             names = [name for name in project.net_classes_of.get(ctx.board.nets[net], ()) if name in project.classes]
             if names:
                 found.setdefault((target.ohm, target.kind), {}).setdefault(names[0], target.title)
             else:
-                loose[_words(target)] = None
-    return found, tuple(loose)
+                loose.setdefault(_words(target), []).append(ctx.board.nets[net])
+    said = (
+        f"{len(nets)} of {count(len(nets_of[words]), 'net')} of {words} ({nets[0]} ...)"
+        for words, nets in loose.items()
+    )
+    return found, tuple(said)
 
 
 def _words(target: NetTarget) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -115,9 +116,9 @@ def test_a_boards_own_plan_changes_no_byte_of_it(path: Path) -> None:
         ('material = "370HR 1086"', 'material = "Megtron 6 1086"', 'but laminate is "370HR"'),
         ('name = "In1.Cu"', 'name = "In1.Cu", foil = "HVPL"', 'did you mean "HVLP"?'),
         ('name = "F.Mask"', 'name = "F.Mask", foil = "VLP"', "belong to a copper row"),
-        ("dk = 3.23", "dk = 0.5", "greater than 1"),
+        ("dk = 3.23", "dk = 0.5", "give more than 1"),
         ("diff_pair_width_mm = 0.094", "diff_pair_width_mm = inf", '"diff_pair_width_mm" is inf'),
-        ("dk = 3.23", "dk = nan", "got nan"),
+        ("dk = 3.23", "dk = nan", "nan is no number"),
         ("version = 1", "version = 2", "version"),
         ("rows = [", "rows = [ [", "not valid TOML"),
     ],
@@ -545,19 +546,38 @@ def test_a_rule_of_the_plan_is_held_against_what_the_nets_of_its_class_need(
     assert (line.target.target.ohm if line.target else None) == ohm
 
 
-def test_what_was_written_is_named_from_the_folder_of_the_run(
-    card: Path,
+@pytest.mark.parametrize("inside", [True, False])
+def test_files_below_the_folder_are_named_without_its_path(
     plan: Callable[..., Path],
+    card: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    inside: bool,
 ) -> None:
-    """As the guide shows it; a board elsewhere keeps its whole path."""
-    other = plan(('material = "R-5775(N) 2013 RC56%"', 'material = "Megtron 6 R-5775(N) 1080 RC70%"'))
-    for folder, shown in ((card.parent, card.name), (tmp_path / "x", str(card.resolve()))):
-        folder.mkdir(exist_ok=True)
-        monkeypatch.chdir(folder)
-        before = card.read_bytes()
-        assert apply_plan(other, card, WRITE) == 0
-        assert f"wrote {shown}" in capsys.readouterr().out
-        card.write_bytes(before)
+    """As `init` names them; elsewhere the whole path tells which file it is."""
+    file = plan(THICKER)
+    (card.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(card.parent if inside else card.parent / "elsewhere")
+    capsys.readouterr()
+    assert run(["apply", str(file), str(card), "--write", "--change-stackup"]) == 0
+    name = card.name if inside else str(card)
+    out = capsys.readouterr().out
+    assert f"\nwrote {name}; the former content is in {card.name}." in out
+    assert out.endswith(f"\nnext: stackwright check {card}\n")
+
+
+def test_a_backup_is_compared_with_the_project_of_its_board(
+    plan: Callable[..., Path], card: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its own would be `card.kicad_pcb.kicad_pro`: the missing project was a finding, and net classes were unknown."""
+    assert run(["apply", str(plan(THICKER)), str(card), "--write", "--change-stackup"]) == 0
+    (kept,) = card.parent.glob(f"{card.name}.*-bak")
+    before, after = read_board(kept), read_board(card)
+    assert before.project.path == after.project.path == card.with_suffix(".kicad_pro")
+    capsys.readouterr()
+    run(["diff", str(kept), str(card)])
+    out = capsys.readouterr().out
+    assert "STK004" not in out and "0.075 mm" in out
+
+    stray = shutil.copy(kept, card.with_name("other.kicad_pcb"))
+    assert read_board(Path(stray)).project.path is None

@@ -686,6 +686,25 @@ def test_a_clause_is_explained_with_its_source() -> None:
         assert piece in " ".join(ran.out.split())
 
 
+@pytest.mark.parametrize(
+    "word",
+    ["inference.tg.min", "edge.layers.min", "training.df.nvlink5", "board.laminate.known", "board.fab.ring_standard"],
+)
+def test_what_explain_shows_of_a_clause_makes_one_of_ones_own(word: str, tmp_path: Path) -> None:
+    """Kind and limit were nowhere to be read, although a profile of one's own has to state them alike."""
+    shown = dict(re.findall(r"^  (kind|limit|interface) +(.*)$", run("explain", word).out, re.MULTILINE))
+    interface = f'interface = "{shown["interface"]}"\n' if "interface" in shown else ""
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        f'title = "Mine"\n[[clause]]\nid = "m.x"\nkind = "{shown["kind"]}"\ntitle = "x"\nseverity = "warning"\n'
+        f'limit = {shown.get("limit", "{}")}\n{interface}source = {{ document = "ours", row = "1" }}\n',
+        encoding="utf-8",
+    )
+    listed = run("profiles", mine)
+    assert listed.code == 0
+    assert "explain m.x" not in listed.out, "explain knows the shipped requirements alone"
+
+
 def test_profiles_list_and_show_every_demand_with_its_source() -> None:
     """What will be required can be read before a board is drawn."""
     listed = run("profiles").out

@@ -412,8 +412,10 @@ def test_our_own_table_of_a_board_is_the_board(tmp_path: Path, capsys: pytest.Ca
     """As `stackup --format csv` writes it: every row, Dk and Df among them."""
     path = tmp_path / "full.csv"
     run(["stackup", str(CARD), "--format", "csv", "-o", str(path)])
+    assert run(["compare", str(CARD), str(path)]) == 0
+    assert "\nverdict  fit, as before\n" in capsys.readouterr().out
     assert run(["compare", str(CARD), str(path), "--json"]) == 0
-    layers = json.loads(capsys.readouterr().out.partition("\n{")[2].join(("{", "")))["layers"]
+    layers = json.loads(capsys.readouterr().out)["layers"]
     assert {figure["what"] for one in layers for figure in one["figures"]} >= {"Dk", "Df", "thickness", "material"}
 
 

@@ -538,6 +538,7 @@ def test_only_the_longest_columns_of_a_wide_table_are_cut() -> None:
     [
         ("2116 RC58%", NOT_STATED),
         ("1 x 7628 RC 45 %", NOT_STATED),
+        ("PR2116", NOT_STATED),
         ("FR4 2116 RC58%", None),
         ("NP-155F 2116", None),
         ("XY 2116 RC58%", "XY 2116 RC58%"),
@@ -549,6 +550,20 @@ def test_a_glass_style_is_no_laminate(material: str, laminate: str | None, tmp_p
     rows = pack(board, tmp_path / "pack")["laminates"]
     named = next(row["laminate"] for row in rows if row["rows"].startswith("dielectric 1"))
     assert named == laminate if laminate else named != NOT_STATED
+
+
+def test_rows_without_a_laminate_are_named_by_their_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The open points read "laminates, laminate: NOT STATED", which names nothing to ask about."""
+    board = mini_file(tmp_path, {"size_mm": (60, 40), "stackup": SIX_LAYERS.replace("R-5670(N)", "PR2116")})
+    pack(board, tmp_path / "pack")
+    page = capsys.readouterr().out
+    assert "laminates, laminate: dielectric 1" in page
+    assert "stackup, Df: dielectric 1-5\n" in page
+    assert ": NOT STATED" not in page
+    pack(BOARDS / FIT, tmp_path / "named")
+    page = capsys.readouterr().out
+    assert "laminates, laminate" not in page
+    assert "stackup, material, Dk, Df: F.Mask, B.Mask\n" in page, "what the same rows lack is one line"
 
 
 def test_every_hole_of_a_pack_is_a_finished_one(tmp_path: Path) -> None:

@@ -180,6 +180,34 @@ def test_routed_pairs_that_may_stay_widen_a_rule_on_their_side_alone(tmp_path: P
     assert rule.width_range_mm[1] == pytest.approx(rule.width_mm, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "nets"),
+    [("/PCIE_TX0_*", "2 of 4 nets of PCIe Gen3, 85 ohm differential (/PCIE_TX1_P ...)"), ("/PCIE_*", None)],
+)
+def test_nets_without_a_class_are_counted(
+    pattern: str, nets: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All nets of a target were said to be in no class where half of them were."""
+    lanes = (("/PCIE_TX0", 9), ("/PCIE_TX1", 14))
+    given = {
+        "size_mm": [60, 40],
+        "pairs": [
+            {"nets": [f"{name}_P", f"{name}_N"], "layer": "F.Cu", "path_mm": [[5, y], [50, y]], "width_mm": 0.17}
+            for name, y in lanes
+        ],
+        "net_classes": [{"name": "PCIE", "patterns": [pattern]}],
+        "stackup": FOUR_LAYERS,
+        "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+    }
+    path = mini_file(tmp_path, given)
+    path.with_name("stackwright.toml").write_text('[[interface]]\nis = "pcie3"\nnets = ["/PCIE_*"]\n')
+
+    assert run(["retarget", str(path), "--to", "JLC04161H-7628"]) == 0
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert (f"{nets} are in no net class" in said) if nets else ("in no net class" not in said)
+
+
 def test_the_plan_of_retarget_does_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`apply` with the plan leaves the files that `retarget --write` leaves; what must be rerouted is listed."""
     one, other = board(tmp_path / "one"), board(tmp_path / "other")
@@ -232,6 +260,14 @@ def test_a_stackup_that_does_not_fit_is_refused(tmp_path: Path, arguments: list[
     with pytest.raises(StackwrightError, match=words):
         run(["retarget", str(path), *arguments, "--write"])
     assert path.read_bytes() == before
+
+
+def test_a_name_without_a_stackup_of_the_layer_count_is_told_so(tmp_path: Path) -> None:
+    """It read "no stackup of this name fits", and the command that it named listed none."""
+    path = mini_file(tmp_path, {"size_mm": (60, 40), "copper_layers": 2})
+    said = "NOREQ: no stackup of this name has 2 layers; list what fits: stackwright fabs --layers 2"
+    with pytest.raises(StackwrightError, match=said):
+        run(["retarget", str(path), "--to", "NOREQ"])
 
 
 def test_tuning_profiles_that_are_off_are_found_and_corrected(

@@ -453,6 +453,24 @@ def test_a_program_in_the_current_folder_is_never_run(tmp_path: Path, monkeypatc
     assert programs.program("git", {"PATH": ".;"}, "win32") is None
 
 
+def test_a_folder_of_the_path_that_may_not_be_searched_holds_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A PATH inherited from another user named one first: every report ended in a permission error."""
+    closed, opened = tmp_path / "closed", tmp_path / "open"
+    opened.mkdir()
+    (opened / "git").touch(mode=0o755)
+
+    def refused(path: Path, **_options: bool) -> os.stat_result:
+        if path.parent == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path)
+
+    real = Path.stat
+    monkeypatch.setattr(Path, "stat", refused)
+    assert programs.program("git", {"PATH": f"{closed}{os.pathsep}{opened}"}, "linux") == str(opened / "git")
+
+
 def test_a_report_is_opened_by_the_systems_own_program() -> None:
     """By its whole path on Windows, for the same reason; the user's own command keeps its backslashes there."""
     windows, plain = programs.opening_command(None, {"SYSTEMROOT": r"D:\Win"}, "win32"), {"": ""}

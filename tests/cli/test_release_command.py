@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import sys
 import zipfile
 from dataclasses import replace
@@ -273,6 +274,22 @@ def test_the_printed_command_corrects_the_file_of_a_folder(
     (fab / "card.xml").unlink()
     run(["release", str(board), str(fab)])
     assert "corrected one" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("delivery", ["revision B", "several", "zip"])
+def test_the_printed_commands_export_what_can_be_corrected(
+    board: Path, fab: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], delivery: str
+) -> None:
+    """`--fix` was printed for files that it refuses: revision B, several of them, one in a zip."""
+    text = IPC.replace('DRILL" p', f'{drill_text(board)}" p')
+    (fab / "a.xml").write_text(text.replace('revision="C"', 'revision="B"') if delivery == "revision B" else text)
+    if delivery == "several":
+        (fab / "b.xml").write_text(text)
+    sent = shutil.make_archive(str(tmp_path / "sent"), "zip", fab) if delivery == "zip" else str(fab)
+    assert run(["release", str(board), sent]) == 1
+    export, fix = (shlex.split(line) for line in capsys.readouterr().out.splitlines()[-2:])
+    assert export[:6] == ["kicad-cli", "pcb", "export", "ipc2581", "--version", "C"]
+    assert fix == ["stackwright", "release", str(board), export[7], "--fix"]
 
 
 def test_of_several_files_in_a_folder_one_has_to_be_named(

@@ -177,7 +177,8 @@ def test_a_change_that_leaves_the_routing_short_is_not_called_good_for_all(
     assert run(["suggest", str(board), "--limit", "2"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "all meet the requirements on the stackup; with answer 1 the board still misses others" in out
-    assert "stackup then: 0 failed, 1 not met" in out
+    assert "stackup then: 1 failed, 19 of 20 met" in out
+    assert "2 fewer routed sizes out of tolerance, 1 fewer laminate" in out
 
 
 def test_one_answer_is_not_called_the_first_of_several(capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,9 +202,21 @@ def test_what_is_not_verifiable_is_not_called_met(tmp_path: Path, capsys: pytest
 
 
 def test_equally_thick_answers_are_not_called_thicker() -> None:
-    """Two that differ by less than is shown."""
+    """Two that differ by less than is shown; without high-speed lines they have no loss to be equal in."""
     one = suggest(Goals(layer_count=4, rank_by="cost", laminates=("370HR",)), limit=1).ranked[0]
-    assert list(_differences(one, one)) == ["equal cost, loss and thickness"]
+    assert list(_differences(one, one)) == ["equal cost and thickness"]
+
+
+@pytest.mark.parametrize(("wish", "has_loss"), [([], False), (["--interface", "pcie4"], True)])
+def test_loss_is_a_column_where_there_is_any(
+    wish: list[str], has_loss: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without high-speed lines it held nothing but dashes."""
+    assert run(["suggest", "--profile", "edge", "--layers", "4", *wish, "--limit", "2"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert ("answers loss at the highest Nyquist frequency" in out) is has_loss
+    assert ("laminates dB/inch" in out) is has_loss
+    assert ("equal cost and loss" not in out) or has_loss
 
 
 def test_a_rough_foil_is_fixed_by_a_foil(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -270,11 +270,13 @@ def test_a_limit_must_be_a_percentage(tmp_path: Path, limit: str) -> None:
         run(["validate", str(table(tmp_path / "mine.csv", COHN)), "--limit-pct", limit])
 
 
-@pytest.mark.parametrize("limit", ["nan", "inf", "1e999", "ten"])
+@pytest.mark.parametrize("limit", ["nan", "inf", "1e999", "ten", "0,1", "5%"])
 def test_a_limit_must_be_a_finite_number(tmp_path: Path, limit: str, capsys: pytest.CaptureFixture[str]) -> None:
     """So must every number that is typed."""
     assert run(["validate", str(table(tmp_path / "mine.csv", COHN)), "--limit-pct", limit]) == 2
-    assert f"'--limit-pct': '{limit}' is not a finite number" in capsys.readouterr().err
+    is_number = limit in ("nan", "inf", "1e999")
+    said = "is not a finite number" if is_number else "is no number; write it with a decimal point, without a unit"
+    assert f"'--limit-pct': '{limit}' {said}" in capsys.readouterr().err
 
 
 def test_a_byte_order_mark_and_spaces_in_the_header_do_not_matter(tmp_path: Path) -> None:

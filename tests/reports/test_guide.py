@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from docs.sessions import BOARDS, GUIDE, LEFT_OUT, ROOT, STEP, Run, runs
+from drc_rules.requirements.profiles.assembly import ProfileFile
 from drc_rules.settings.config import Config
 from tests.support.banned_words import WORDS
 from tests.support.in_process import run_as_read
@@ -77,11 +78,12 @@ def test_python_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_settings_are_read() -> None:
-    """Every example of `stackwright.toml` has tables, keys and values that a check takes."""
+    """Every example of `stackwright.toml`, or of a profile, has tables, keys and values that a check takes."""
     examples = [(path.stem, body) for path in PAGES for body in blocks(path, "toml")]
     assert len(examples) > 8
     for name, body in examples:
-        assert Config.model_validate(tomllib.loads(body)), name
+        read = tomllib.loads(body)
+        assert (ProfileFile if "clause" in read else Config).model_validate(read), name
 
 
 def test_pages_about_one_subject_are_short() -> None:

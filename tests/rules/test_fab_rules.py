@@ -73,7 +73,7 @@ def test_a_placeholder_of_the_own_fab_declares_nothing() -> None:
     [
         ("[fab]\nring = 0.1", 'did you mean "ring_mm"'),
         ("[fab.track_mm]\nthin = 0.1", "copper weights in oz"),
-        ("[fab]\nhole_mm = -1", "greater than 0"),
+        ("[fab]\nhole_mm = -1", "give more than 0"),
     ],
 )
 def test_a_slip_in_the_own_fab_says_what_is_meant(text: str, complaint: str) -> None:

@@ -19,7 +19,7 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
-from stackup_lib.nets.power_nets import fill_by_net_mm2
+from stackup_lib.nets.power_nets import RAIL_FILL_MM2, fill_by_net_mm2, reads_as_supply
 from stackup_lib.power.rail_drop.net_copper import RailNotJoinedError, RailNotSolvedError
 from stackup_lib.power.rail_drop.rail_models import Load, Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
@@ -231,11 +231,14 @@ def _unsound(row: RailDeclaration, error: RailNotSolvedError) -> MissingFact:
 
 
 def largest_power_nets(board: Board) -> tuple[str, ...]:
-    """Return the nets with most filled copper that are not ground by name, largest first."""
+    """Return the nets with most filled copper that are not ground by name, largest first.
+
+    A fill of a few square millimetres is a signal's, unless its name is a supply's.
+    """
     area = fill_by_net_mm2(board)
-    order = np.argsort(-area, kind="stable").tolist()
-    names = [board.nets[net] for net in order if area[net] > 0 and board.nets[net] and not is_ground(board.nets[net])]
-    return tuple(names[:MOST_NAMED])
+    filled = [(board.nets[net], area[net]) for net in np.argsort(-area, kind="stable").tolist() if area[net] > 0]
+    named = [(name, mm2) for name, mm2 in filled if name and not is_ground(name)]
+    return tuple([name for name, mm2 in named if mm2 >= RAIL_FILL_MM2 or reads_as_supply(name)][:MOST_NAMED])
 
 
 def core_rail_lines(board: Board, *, on_module: bool = False) -> str:

@@ -16,6 +16,7 @@ from drc_rules.report.model import BoardFacts
 from drc_rules.report.process_rows import ProcessView
 from stackup_lib.board.board import ViaKind
 from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.core.words import count
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
 _LETTER = {
@@ -39,7 +40,7 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
     size = board.outline.size_mm
     built = build_up(board)
     lines = (
-        f"{board.layer_count} copper layers, {_mm(thickness)} thick, {_size(size)}",
+        f"{count(board.layer_count, 'copper layer')}, {_mm(thickness)} thick, {_size(size)}",
         f"stackup: {_stackup(ctx)}",
         f"layers:  {order}  (S signal, G ground, P power, X both{empty}; from filled copper and tracks)",
         f"copper:  {copper}",

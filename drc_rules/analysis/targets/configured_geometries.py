@@ -15,6 +15,7 @@ from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record, workpiece
+from stackup_lib.kicad.companions import companion
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
 from stackup_lib.nets.design_widths import ConfiguredGeometry, asks_by_name, configured_geometry
 
@@ -78,7 +79,7 @@ def design_rules_of(ctx: Context) -> DesignRules | None:
     path = ctx.board.path
     named = [layer.user_name for layer in ctx.board.copper_layers if layer.user_name]
     try:
-        return read_design_rules(path.with_suffix(".kicad_dru"), named) if path is not None else None
+        return read_design_rules(companion(path, ".kicad_dru"), named) if path is not None else None
     except BoardFileError as error:
         raise MissingFact(f"the custom design rules ({error.what})", error.next_step) from error
 

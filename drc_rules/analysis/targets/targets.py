@@ -20,6 +20,7 @@ from stackup_lib.board.design_rules import DesignRule
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.core.record import record
+from stackup_lib.kicad.companions import companion
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
@@ -315,7 +316,7 @@ def _named_rules(board: Board) -> list[tuple[DesignRule, NamedImpedance]]:
     if board.path is None:
         return []
     try:
-        rules = read_design_rules(board.path.with_suffix(".kicad_dru"))
+        rules = read_design_rules(companion(board.path, ".kicad_dru"))
     except BoardFileError:
         return []
     usable = rules.rules if rules is not None and rules.fault is None else ()

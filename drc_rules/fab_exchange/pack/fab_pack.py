@@ -1,13 +1,14 @@
 """A fab pack: everything that the fab needs in writing, first what is not stated."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from drc_rules.fab_exchange.pack.backdrills import backdrills_table, proposed_drills
 from drc_rules.fab_exchange.pack.holes import holes_table, protection_table
 from drc_rules.fab_exchange.pack.laminates import laminates_table, substitutes_table, substitution
-from drc_rules.fab_exchange.pack.notes import fab_notes, notes_table
+from drc_rules.fab_exchange.pack.notes import fab_notes, in_ranges, notes_table
 from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable
 from drc_rules.fab_exchange.pack.tables import (
     drawn_stackup,
@@ -27,14 +28,16 @@ SAID_BY_NOTES = {("impedance", "coupon"), ("holes", "tolerance +- mm")}
 
 
 class OpenPoint(Frozen):
-    """What the fab has to ask: a column of a table, or a note, with the rows that lack it."""
+    """What the fab has to ask: columns of a table that the same rows lack, or a note."""
 
     what: str
     rows: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
-        """One line: "stackup, Df at GHz: dielectric 1, dielectric 2 and 4 more"."""
+        """One line: "stackup, Df at GHz: dielectric 1-5", "stackup, foil: F.Cu, In1.Cu, In2.Cu, In3.Cu and 2 more"."""
+        if self.rows and all(re.fullmatch(r"dielectric \d+", row) for row in self.rows):
+            return f"{self.what}: {in_ranges(self.rows)}"
         more = f" and {len(self.rows) - MOST_NAMES} more" if len(self.rows) > MOST_NAMES else ""
         return f"{self.what}: {', '.join(self.rows[:MOST_NAMES])}{more}" if self.rows else self.what
 
@@ -114,9 +117,14 @@ def _open_points(tables: tuple[FabTable, ...]) -> Iterator[OpenPoint]:
             continue
         missing: dict[str, list[str]] = {}
         for row in table.rows:
+            named = next((cell for cell in row if cell not in ("", NOT_STATED)), NOT_STATED)
             for head, cell in zip(table.head, row, strict=True):
                 if cell == NOT_STATED and (table.name, head) not in SAID_BY_NOTES:
-                    missing.setdefault(f"{table.title.lower()}, {head}", []).append(row[0])
-        yield from (OpenPoint(what=what, rows=tuple(dict.fromkeys(rows))) for what, rows in missing.items())
+                    missing.setdefault(head, []).append(named)
+        columns: dict[tuple[str, ...], list[str]] = {}
+        for head, rows in missing.items():
+            columns.setdefault(tuple(dict.fromkeys(rows)), []).append(head)
+        for names, heads in columns.items():
+            yield OpenPoint(what=f"{table.title.lower()}, {', '.join(heads)}", rows=names)
         asks = (OpenPoint(what=f"{table.title.lower()}, {what}", rows=rows) for what, rows in table.questions if rows)
         yield from asks

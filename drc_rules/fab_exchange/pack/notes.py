@@ -10,7 +10,6 @@ from drc_rules.analysis.fabrication import fab_size
 from drc_rules.analysis.via import build_up
 from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.press_fit import press_fit_parts
-from drc_rules.fab_exchange.answer.cells import GLASS
 from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
 from drc_rules.settings import FILE_NAME
@@ -38,7 +37,6 @@ class FabNote(NamedTuple):
 BOARD = "board file"
 _ORDER = "[order]"
 SUBSTITUTION = "substitution of laminates"
-_CONSTRUCTION = re.compile(rf"{GLASS.pattern}|\bR/?C\s*\d[\d.]*\s*%?|\b\d+(?:\.\d+)?\s*%|\b\d\s*x\b", re.IGNORECASE)
 
 
 def notes_table(ctx: Context, substitution: str = "") -> FabTable:
@@ -190,18 +188,14 @@ def laminate_rows(ctx: Context) -> dict[str, list[str]]:
     rows: dict[str, list[str]] = {}
     for ply in ctx.plies if ctx.board.stackup and not ctx.is_default_stackup else ():
         laminate = ply.laminate.value
-        if not ply.stated or _is_glass_alone(ply.stated) or (ply.is_declared and ctx.declarations.stale):
+        glass_alone = ply.match is not None and ply.match.status == "style only"
+        if not ply.stated or glass_alone or (ply.is_declared and ctx.declarations.stale):
             name = NOT_STATED
         else:
             name = laminate.family if laminate else ply.stated
         if ply.row not in rows.setdefault(name, []):
             rows[name].append(ply.row)
     return rows
-
-
-def _is_glass_alone(material: str) -> bool:
-    """Tell whether a material says a glass style and resin content, such as "2116 RC58%", and no laminate."""
-    return not re.search(r"[A-Za-z0-9]", _CONSTRUCTION.sub(" ", material))
 
 
 def in_ranges(names: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ class ClauseRow(Clause):
     @model_validator(mode="after")
     def _has_a_table_or_row(self) -> "ClauseRow":
         if self.basis in (Basis.REQUIREMENT, Basis.FAB) and not (self.source.table or self.source.row):
-            raise ValueError("a requirement names the table or the row where it stands")
+            raise ValueError("its source has neither table nor row, where a requirement stands")
         return self
 
     @model_validator(mode="after")

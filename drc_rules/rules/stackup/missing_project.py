@@ -33,6 +33,7 @@ from drc_rules.rules.advice import lacks_project
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
+from stackup_lib.kicad.companions import companion
 
 
 @rule("STK004", kinds=("project_present",), over=whole_board)
@@ -40,8 +41,8 @@ def missing_project(_ctx: Context, _clause: Clause, board: Board) -> Iterator[Dr
     """Yield one finding when the project file is missing."""
     if board.path is None or not lacks_project(board):
         return
-    wanted = board.path.with_suffix(".kicad_pro").name
-    dangling = board.path.with_suffix(".kicad_pro").is_symlink()
+    project = companion(board.path, ".kicad_pro")
+    wanted, dangling = project.name, project.is_symlink()
     what = f"{wanted} is a link that leads nowhere" if dangling else f"no {wanted} next to the board"
     yield DraftFinding(
         title=f"{what}: net classes unknown",

@@ -40,13 +40,14 @@ from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 from stackup_lib.board.default_stackup import is_grown_default
+from stackup_lib.core.words import count
 
 
 @rule("STK001", kinds=("stackup_declared",), over=whole_board, by_stackup="decided")
 def undeclared_stackup(ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for a missing or default stackup."""
     if board.stackup is None:
-        title = f"no stackup in the board file for its {board.layer_count} copper layers"
+        title = f"no stackup in the board file for its {count(board.layer_count, 'copper layer')}"
     elif ctx.is_default_stackup:
         title = f"the {board.layer_count}-layer stackup is KiCad's untouched default: FR4, Dk 4.5 throughout"
         if is_grown_default(board) and board.thickness_mm is not None:

@@ -32,7 +32,7 @@ class FiniteNumber(FloatParamType):
         try:
             number = float(str(value))
         except ValueError:
-            number = math.nan
+            self.fail(f"{value!r} is no number; write it with a decimal point, without a unit", param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         return number

@@ -163,11 +163,13 @@ def _notes(report: Report, width: int) -> list[Text]:
 def _findings(report: Report, width: int, most: int) -> Iterator[Text]:
     """One entry a finding: severity, code, what was measured against which limit, where; similar ones together."""
     yield Text("")
+    stale = len(report.stale_suppressions)
+    also = f", {count(stale, 'suppression that does', 'suppressions that do')} nothing" if stale else ""
     if not report.findings:
-        yield styled("No findings", "bold")
+        yield styled(f"No findings{also}", "bold")
         return
     together = groups(report.findings)
-    yield styled(severity_counts(report.findings), "bold")
+    yield styled(f"{severity_counts(report.findings)}{also}", "bold")
     for group in together[:most]:
         yield from _entry(group, width)
     hidden = sum(len(group.findings) for group in together[most:])

@@ -15,13 +15,14 @@ WINDOWS = "win32"
 def program(name: str, environment: Mapping[str, str] | None = None, platform: str = sys.platform) -> str | None:
     """Return where a program lies, by the whole paths of PATH; None where there is none.
 
-    Windows itself looks in the current folder first: a `git.exe` that came with a user's boards would be run.
+    Windows itself looks in the current folder first: a `git.exe` that came with a user's boards would be run. Folders
+    that may not be searched hold none, as for a shell.
     """
     known = os.environ if environment is None else environment
     separator, file = (";", f"{name}.exe") if platform == WINDOWS else (os.pathsep, name)
     for folder in known.get("PATH", "").split(separator):
         place = Path(folder.strip('"') if platform == WINDOWS else folder)
-        if place.is_absolute() and (place / file).is_file() and os.access(place / file, os.X_OK):
+        if place.is_absolute() and os.access(place / file, os.X_OK) and (place / file).is_file():
             return str(place / file)
     return None
 

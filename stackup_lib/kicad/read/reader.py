@@ -9,6 +9,7 @@ from stackup_lib.board.board import Board, Project, Vias
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.plain_file import cure_of, other_encoding, read_board_bytes
 from stackup_lib.core.stopwatch import timed
+from stackup_lib.kicad.companions import companion
 from stackup_lib.kicad.read import header, legacy
 from stackup_lib.kicad.read.items.copper_texts import read_copper_texts
 from stackup_lib.kicad.read.items.drawings import read_drawings
@@ -180,7 +181,7 @@ def _net_table(source: BoardText) -> Nets:
 
 def _project(source: BoardText, path: Path, given: Path | None, vias: Vias) -> Project:
     """The project, else the net classes of an old board; drills that such a board leaves to them are filled in."""
-    adjacent = path.with_suffix(".kicad_pro")
+    adjacent = companion(path, ".kicad_pro")
     chosen = given if given is not None else adjacent if _is_there(adjacent) else None
     own = legacy.board_classes(source)
     if chosen is None and own.parts.classes:

@@ -110,7 +110,7 @@ def apply_plan(plan_path: Path, typed: Path, parts: PlanParts) -> int:
     if parts.write and pending:
         refuse_silent(proposal, board_path, parts)
         written = write_files(pending, parts)
-        show(_written_page(proposal, written).text(terminal_console()))
+        show(_written_page(typed, proposal, written).text(terminal_console()))
         return 0
     show(_page(proposal, pending, plan_path, typed, parts).text(terminal_console()))
     return 0
@@ -353,7 +353,7 @@ def _left_out(page: Page, proposal: Proposal) -> None:
         page.line(f"left out: {what} writes them")
 
 
-def _written_page(proposal: Proposal, written: tuple[Written, ...]) -> Page:
+def _written_page(typed: Path, proposal: Proposal, written: tuple[Written, ...]) -> Page:
     page = Page()
     for change in proposal.changes:
         page.line(f"{change.row}: {change.what} {change.before} -> {change.after}".replace("  ", " "))
@@ -363,6 +363,8 @@ def _written_page(proposal: Proposal, written: tuple[Written, ...]) -> Page:
         page.line(
             "tracks keep their widths: net classes and rules hold for what is routed from now on, and for the DRC"
         )
+    if any(one.changed for one in written):
+        page.verbatim([f"next: {command_line('check', str(typed))}"], indent=0)
     return page
 
 

@@ -51,7 +51,8 @@ def _found(report: Report, wanted: str) -> Iterator[ExitReason]:
         yield ExitReason(ExitCause.KICAD_DRC, FOUND, text, "" if plain else others, is_plain=plain)
     if wanted in ("warning", "info") and report.stale_suppressions:
         text = f"{count(len(report.stale_suppressions), 'suppression does', 'suppressions do')} nothing"
-        yield ExitReason(ExitCause.SUPPRESSIONS, FOUND, text, f"remove it from {FILE_NAME}, or correct it")
+        which = "them" if report.stale_suppressions[1:] else "it"
+        yield ExitReason(ExitCause.SUPPRESSIONS, FOUND, text, f"remove {which} from {FILE_NAME}, or correct {which}")
 
 
 def _short(report: Report, options: CheckOptions) -> Iterator[ExitReason]:

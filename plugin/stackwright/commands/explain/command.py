@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import tomlkit
 from rich.text import Text
 
 from drc_rules.report.formula import Formula
-from drc_rules.requirements.clauses import Severity
+from drc_rules.requirements.clauses import Limit, Severity
 from drc_rules.requirements.documents import cite, documents
 from drc_rules.requirements.interfaces.inherit import is_inherited
 from drc_rules.requirements.profiles.shipped import Shipped, shipped_clauses
@@ -108,8 +109,11 @@ def _clause(page: Page, found: list[Shipped]) -> None:
         document = documents().get(clause.source.document)
         trust = f" ({document.trust.value} source)" if document else ""
         page.gap()
-        rows = [
+        rows: list[tuple[str, str | Text]] = [
             ("requires", styled(clause.title, "bold")),
+            ("kind", clause.kind),
+            ("limit", _limit(clause.limit)),
+            ("interface", clause.interface or ""),
             ("severity", _severity(clause.severity)),
             ("basis", clause.basis.value),
             ("source", f"{cite(clause.source)}{trust}"),
@@ -122,6 +126,14 @@ def _clause(page: Page, found: list[Shipped]) -> None:
     rule = next((r for r in all_rules() if found[0].clause.kind in r.kinds), None)
     page.gap()
     page.line(f"next: stackwright explain {rule.code}" if rule else "next: stackwright rules")
+
+
+def _limit(limit: Limit) -> str:
+    """A limit as a profile states it, to be copied into one's own."""
+    table = tomlkit.inline_table()
+    for key, value in limit.model_dump(mode="json", exclude_defaults=True).items():
+        table[key] = int(value) if isinstance(value, float) and value.is_integer() else value
+    return table.as_string() if table else ""
 
 
 def _severity(severity: Severity) -> Text:

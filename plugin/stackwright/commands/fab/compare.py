@@ -153,7 +153,9 @@ def _judgement(
         page.heading("verdict", f"not judged, {not_judged}")
         page.line("--reply prints the answer to the fab", indent=2)
         return
-    page.heading("verdict", f"{verdict.before.value} -> {verdict.after.value} with the fab's stackup")
+    before, after = verdict.before.value, verdict.after.value
+    moves = f"{before}, as before" if before == after else f"{before} -> {after} with the fab's stackup"
+    page.heading("verdict", moves)
     if not verdict.changes:
         page.line("no verdict of a requirement changes", indent=2)
     columns = [Column(), Column(wraps=True), Column(wraps=True)]

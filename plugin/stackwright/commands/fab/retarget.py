@@ -78,7 +78,7 @@ class RetargetDocument(Frozen):
         lines: the routed lines before and after.
         net_class, rule, tuning: what the project, the design rules and the tuning profiles get.
         reroute: copper that is off its target in the new stackup.
-        without_class: targets of nets in no net class, for which there is no rule.
+        without_class: by target, how many of its nets are in no net class, for which there is no rule.
     """
 
     model_config = ConfigDict(title="Stackwright retarget, version 1")
@@ -162,6 +162,9 @@ def chosen_stackup(request: RetargetRequest, layers: int) -> NamedStackup:
     ]
     if len(found) == 1:
         return found[0]
+    if named and not any(one.copper_layers == layers for one in named):
+        what = f"no stackup of this name has {count(layers, 'layer')}"
+        raise ConfigError(f"--to {request.name}", what, f"list what fits: stackwright fabs --layers {layers}")
     how = f"`stackwright fabs show {request.name} --layers {layers}` lists them; add --thickness-mm and --copper"
     what = f"{len(found)} stackups of {layers} layers have this name" if found else "no stackup of this name fits"
     raise ConfigError(f"--to {request.name}", what, how)
@@ -221,7 +224,8 @@ def _page(work: _Work, typed: Path, request: RetargetRequest, written: Sequence[
         page.line(f"plan written to {request.plan}")
     if request.write:
         written_block(page, written)
-        page.line("tracks keep their widths until they are rerouted; then: stackwright check")
+        page.line("tracks keep their widths until they are rerouted")
+        page.verbatim([f"next: {command_line('check', str(typed))}"], indent=0)
         return page
     page.line("the board was not changed; next:")
     to = [command_line("retarget", str(typed), "--to", work.stackup.name), *_options(request)]
@@ -265,8 +269,8 @@ def _sizes(page: Page, lines: RetargetedLines) -> None:
     problems = dict.fromkeys(f"{row.layer}: {row.problem}" for row in lines.rows if row.problem)
     for problem in problems:
         page.line(styled(problem, "yellow"), indent=2)
-    for target in lines.without_class:
-        page.line(styled(f"{target}: its nets are in no net class, so no rule is written", "yellow"), indent=2)
+    for nets in lines.without_class:
+        page.line(styled(f"{nets} are in no net class: no rule is written for them", "yellow"), indent=2)
 
 
 def _reroute(page: Page, lines: RetargetedLines) -> None:

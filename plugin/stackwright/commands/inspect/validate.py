@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.text import Text
 
 from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.words import count
 from stackup_lib.validation.case_files import CaseFileError, read_cases
 from stackup_lib.validation.compare import CaseOutcome, Summary, summarize, validate
 from stackwright.commands.request import JSON, OutputRequest
@@ -64,7 +65,9 @@ def _json(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary) -> str:
 
 def _page(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary) -> Page:
     page = Page()
-    page.line(styled("Validation", "bold"), f"  {path.name}: {summary.rows} values, limit {summary.limit_pct:g} %")
+    page.line(
+        styled("Validation", "bold"), f"  {path.name}: {count(summary.rows, 'value')}, limit {summary.limit_pct:g} %"
+    )
     page.gap()
     header = ("case", "quantity", "value", "reference", "diff %", "+- ref %", "own est. %", "ms", "verdict")
     columns = [Column(max_width=18), Column(max_width=14), *[Column(right=True)] * 6, Column()]
@@ -101,9 +104,9 @@ def _skipped(page: Page, outcomes: Sequence[CaseOutcome]) -> None:
     if not skipped:
         return
     page.heading(f"{sum(skipped.values())} skipped", "nothing is said about these")
-    for reason, count in skipped.items():
+    for reason, times in skipped.items():
         names = dict.fromkeys(o.id for o in outcomes if o.verdict == "skipped" and o.reason == reason)
-        page.line(styled(f"{count} x ", "yellow"), f"{reason}: {', '.join(names)}", indent=2)
+        page.line(styled(f"{times} x ", "yellow"), f"{reason}: {', '.join(names)}", indent=2)
 
 
 def _summary(page: Page, summary: Summary) -> None:

@@ -8,8 +8,9 @@ from drc_rules.requirements.documents import cite
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
-from drc_rules.requirements.profiles.shipped import clauses_beyond_any_board, clauses_of
+from drc_rules.requirements.profiles.shipped import clauses_beyond_any_board, clauses_of, shipped_clauses
 from stackwright.tables.counts import LABELS, SEVERITY_STYLE
+from stackwright.text.command_line import command_line
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count
@@ -63,7 +64,9 @@ def show_profile(name: str, *, verbose: bool = False) -> int:
         page.line(styled(f"{general} for any board, too: -v lists them, with ids and sources", "dim"), indent=2)
     page.gap()
     page.line("next:")
-    page.verbatim([f"stackwright check BOARD --profile {name}", f"stackwright explain {ordered[0].id}"])
+    shipped = {one.clause.id for one in shipped_clauses()}
+    explained = [f"stackwright explain {clause.id}" for clause in ordered if clause.id in shipped]
+    page.verbatim([command_line("check", "BOARD", "--profile", name), *explained[:1]])
     show(page.text(terminal_console()))
     return 0
 

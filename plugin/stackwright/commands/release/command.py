@@ -1,6 +1,7 @@
 """`stackwright release`: the files for the fab compared with the board that was checked."""
 
 import hashlib
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ AGREES, DIFFERS = 0, 1
 IPC2581 = "IPC-2581"
 CORRECTED = "-corrected"
 """What the name of a corrected file ends with, before its suffix."""
+REVISION_C = re.compile(rb"""<IPC-2581[^>]*\brevision\s*=\s*["']C""")
 EXPORT = "kicad-cli pcb export ipc2581 --version C"
 
 
@@ -117,10 +119,9 @@ def _end(page: Page, comparison: ReleaseComparison, typed: Path, files: Sequence
     """The whole command that findings speak of, and what it needs first."""
     if not any("release --fix" in finding.fix for finding in comparison.findings):
         return
-    named = [file.path for file in comparison.files if file.format == IPC2581]
     page.gap()
     page.line("next:")
-    if named:
+    if _can_be_corrected(files):
         page.verbatim([command_line("release", str(typed), *map(str, files), "--fix")])
         return
     folder = next((path for path in files if path.is_dir()), files[0].parent)
@@ -128,6 +129,15 @@ def _end(page: Page, comparison: ReleaseComparison, typed: Path, files: Sequence
     board = shlex.quote(str(find_board(typed)))
     page.verbatim([f"{EXPORT} --output {shlex.quote(str(made))} {board}"])
     page.verbatim([command_line("release", str(typed), str(made), "--fix")])
+
+
+def _can_be_corrected(files: Sequence[Path]) -> bool:
+    """Tell whether `--fix` takes these files as they are: of an older revision, several or packed ones it does not."""
+    try:
+        heads = [content[:HEAD] for _, content in _ipc2581_of(files)]
+    except StackwrightError:
+        return False
+    return bool(heads) and all(REVISION_C.search(head) for head in heads)
 
 
 def _ipc2581_of(files: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:

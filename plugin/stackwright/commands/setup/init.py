@@ -75,7 +75,8 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
         text = text.replace("\n", "\r\n")
     kept = write_over(target, text, former=former, keep=True) if text.encode() != former else None
     page = Page()
-    page.gap()
+    if profile is None:
+        page.gap()
     wrote = f"wrote {target}" if text.encode() != former else f"{target} has all that is needed already"
     page.verbatim([wrote + (f"; the former content is in {kept.name}" if kept else "")], indent=0)
     page.verbatim(actions, indent=0)

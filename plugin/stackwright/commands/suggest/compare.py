@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stackup_lib.core.words import count
+from stackup_lib.core.words import count, listed
 from stackup_lib.synthesis import Evaluated
 from stackup_lib.synthesis.cost import cost_word, more_pct
 
@@ -54,7 +54,7 @@ def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
     loss = one.worst_loss_db_per_inch - other.worst_loss_db_per_inch
     counts = (
         (len(one.missed_wishes) - len(other.missed_wishes), "missed preferred requirement"),
-        (one.rerouted - other.rerouted, "routed size out of tolerance"),
+        (one.rerouted - other.rerouted, "routed size"),
         (one.laminations - other.laminations, "lamination"),
         (len(one.candidate.laminates) - len(other.candidate.laminates), "laminate"),
         (len(one.backdrilled) - len(other.backdrilled), "backdrilled layer"),
@@ -68,10 +68,12 @@ def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
         yield f"{abs(loss):.2f} dB/inch {'less' if loss < 0 else 'more'}"
     for more, noun in counts:
         if more:
-            yield f"{count(abs(more), noun)} {'fewer' if more < 0 else 'more'}"
+            out = " out of tolerance" if noun == "routed size" else ""
+            yield count(abs(more), f"{'fewer' if more < 0 else 'more'} {noun}") + out
     if not cost and abs(loss) < LEAST_LOSS and not any(more for more, _ in counts):
+        same = ["cost", *(["loss"] if one.worst_loss_db_per_inch else [])]
         thinner = other.candidate.thickness_mm - one.candidate.thickness_mm
         if abs(thinner) < LEAST_MM:
-            yield "equal cost, loss and thickness"
+            yield f"equal {listed([*same, 'thickness'])}"
         else:
-            yield f"equal cost and loss, {abs(thinner):.2f} mm {'thinner' if thinner > 0 else 'thicker'}"
+            yield f"equal {listed(same)}, {abs(thinner):.2f} mm {'thinner' if thinner > 0 else 'thicker'}"

@@ -164,13 +164,16 @@ def _answers(page: Page, result: Suggested) -> None:
     laminations = sorted({one.laminations for one in result.entries})
     alike = f"; {count(laminations[0], 'lamination')}" if len(laminations) == 1 else ""
     margin_words = "" if all(margin is None for margin in margins) else "; margin at the highest loss"
-    about = f"loss at the highest Nyquist frequency, typical{margin_words}; cost against the cheapest{alike}"
-    page.heading("answers", about)
+    has_loss = any(one.worst_loss_db_per_inch for one in result.entries)
+    loss_words = "loss at the highest Nyquist frequency, typical" if has_loss else ""
+    page.heading("answers", f"{loss_words}{margin_words}; cost against the cheapest{alike}".removeprefix("; "))
     right, wraps = Column(right=True), Column(wraps=True)
     columns = {"": right, "laminates": wraps, "dB/inch": right, "margin dB": right, "cost": wraps, "mm": right}
     columns |= {"laminations": right, "aspect": right, "backdrill": Column()}
     if alike:
         del columns["laminations"]
+    if not has_loss:
+        del columns["dB/inch"]
     if all(margin is None for margin in margins):
         del columns["margin dB"]
     rows: list[list[str | Text]] = []

@@ -63,7 +63,7 @@ def solved(folder: Path, config: str, **keys: object) -> SolvedRail:
         ("max_drop_mv = 5\nmax_drop_pct = 1", "not both"),
         ("curent_a = 1", 'did you mean "current_a"'),
         ("voltage = 1", "unknown key"),
-        ("duty_pct = 120", "less than or equal to 100"),
+        ("duty_pct = 120", "give at most 100"),
     ],
 )
 def test_settings_that_contradict_themselves_are_refused(lines: str, says: str) -> None:
@@ -331,6 +331,16 @@ def test_the_largest_power_nets_leave_ground_out(tmp_path: Path) -> None:
         {"net": "+12V", "layer": "F.Cu", "rect_mm": [20, 20, 60, 29]},
     ]
     assert largest_power_nets(context_of(tmp_path, "", zones=zones).board) == ("+12V", "+3V3")
+
+
+def test_a_signal_with_a_small_fill_is_no_power_net(tmp_path: Path) -> None:
+    """A reset line with a fill of 4 mm2 was offered as a rail; a supply of that size, and an unnamed large one, are."""
+    zones = [
+        {"net": "/SWD.~{RESET}", "layer": "F.Cu", "rect_mm": [1, 1, 3, 3]},
+        {"net": "+1V8", "layer": "F.Cu", "rect_mm": [10, 1, 12, 3]},
+        {"net": "/LX", "layer": "F.Cu", "rect_mm": [20, 1, 24, 5]},
+    ]
+    assert largest_power_nets(context_of(tmp_path, "", zones=zones).board) == ("/LX", "+1V8")
 
 
 # --- a real board ----------------------------------------------------------------------------------------------------

@@ -239,7 +239,11 @@ def test_what_one_base_does_not_say_another_does(tmp_path: Path) -> None:
         (
             'title = "x"\n[[clause]]\nid = "a.b"\nkind = "tg"\ntitle = "t"\nseverity = "error"\n'
             'source = { document = "d" }',
-            "names the table or the row",
+            '"clause.1": its source has neither table nor row',
+        ),
+        (
+            'title = "x"\n[[clause]]\nid = "a.b"\nkind = "tg"\ntitle = "t"\nseverity = "error"\nsource = "our rules"',
+            r'"clause.1.source" is a table; write source = \{ document = ..., table = ..., row = ... \}',
         ),
         (
             'title = "x"\n[[clause]]\nid = "a.b"\nkind = "layer_cont"\ntitle = "t"\nseverity = "error"\n'

@@ -71,9 +71,9 @@ def context_of(config: str, folder: Path, stackup: str = STACKUP) -> Context:
         ("mask_over_copper_um = 60.5", "60.5 um of solder mask cannot be right, maximum 60 um"),
         ("mask_over_copper_um = 90", "90 um of solder mask cannot be right, maximum 60 um"),
         ("mask_dk = 12", '"process.mask_dk"'),
-        ("outer_copper_um = 0.035", "greater than or equal to 5 (got 0.035)"),
+        ("outer_copper_um = 0.035", "cannot be 0.035; give at least 5"),
         ("inner_etch_taper_um = 0.0152", "0.0152 um is no etch taper; give micrometres, or 0 for straight sides"),
-        ("inner_etch_taper_um = -1", "greater than or equal to 0"),
+        ("inner_etch_taper_um = -1", "give at least 0"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_key_and_the_fix(text: str, message: str) -> None:

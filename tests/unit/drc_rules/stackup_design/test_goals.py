@@ -164,8 +164,11 @@ def test_an_unknown_laminate_says_which_is_nearest() -> None:
     """A laminate that the catalogue does not know is refused with the nearest; generic FR4 cannot be ordered."""
     with pytest.raises(ConfigError, match="Tachyon 100G"):
         laminate_family("Tachyn 100G")
-    with pytest.raises(ConfigError, match="can be ordered"):
+    with pytest.raises(ConfigError, match="a kind of laminate, not a product"):
         laminate_family("FR4")
+    with pytest.raises(ConfigError, match=r"may mean several; name one: Megtron 4, .*Megtron 7\(N\)"):
+        laminate_family("megtron")
+    assert laminate_family("megtron 6") == "Megtron 6"
 
 
 def test_a_fixture_board_that_fits_is_judged_fit_as_a_candidate() -> None:
