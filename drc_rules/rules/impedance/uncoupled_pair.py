@@ -30,7 +30,6 @@ No document states a limit for all interfaces: this is information.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from drc_rules.analysis.impedance.route_impedance import link_impedances
@@ -89,7 +88,7 @@ d ≤ 0.1 · s_min
 u: longest uncoupled length of a link of this target [mm]
 b: allowed breakouts of that link [mm]
 d: largest change of the gap of a link [mm]
-s_min: its narrowest gap; infinite where none is judged [mm]
+s_min: its narrowest gap [mm]
 """
 
 
@@ -149,9 +148,10 @@ def _show(ctx: Context, pairs: PairLinks) -> None:
     lone = max(pairs.rows, key=lambda row: row.uncoupled_mm - row.breakouts_mm)
     words, apart = f"{pairs.target}: {lone.name} uncoupled", {"u": lone.uncoupled_mm, "b": lone.breakouts_mm}
     judged = [(row, row.gap_min_mm) for row in pairs.rows if row.gap_min_mm is not None]
+    if not judged and pairs.broadside:
+        return  # its gap lies across layers
     if not judged:
-        no_gap = "no gap is judged: its coupled sections are within breakouts, or broadside"
-        ctx.shows(f"{words}; {no_gap}", **apart, d=0.0, s_min=math.inf)
+        ctx.shows(f"{words}; no gap is judged, all coupled sections are within breakouts", **apart)
         return
     drift, least = max(judged, key=lambda one: one[0].gap_drift_mm - DRIFT * one[1])
     ctx.shows(f"{words}, {drift.name} in its gap", **apart, d=drift.gap_drift_mm, s_min=least)
