@@ -30,6 +30,7 @@ No document states a limit for all interfaces: this is information.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from drc_rules.analysis.impedance.route_impedance import link_impedances
@@ -88,7 +89,7 @@ d ≤ 0.1 · s_min
 u: longest uncoupled length of a link of this target [mm]
 b: allowed breakouts of that link [mm]
 d: largest change of the gap of a link [mm]
-s_min: its narrowest gap [mm]
+s_min: its narrowest gap; infinite where that lies across layers [mm]
 """
 
 
@@ -149,7 +150,8 @@ def _show(ctx: Context, pairs: PairLinks) -> None:
     words, apart = f"{pairs.target}: {lone.name} uncoupled", {"u": lone.uncoupled_mm, "b": lone.breakouts_mm}
     judged = [(row, row.gap_min_mm) for row in pairs.rows if row.gap_min_mm is not None]
     if not judged and pairs.broadside:
-        return  # its gap lies across layers
+        ctx.shows(f"{words}; its gap lies across layers", **apart, d=0.0, s_min=math.inf)
+        return
     if not judged:
         ctx.shows(f"{words}; no gap is judged, all coupled sections are within breakouts", **apart)
         return
