@@ -89,7 +89,7 @@ d ≤ 0.1 · s_min
 u: longest uncoupled length of a link of this target [mm]
 b: allowed breakouts of that link [mm]
 d: largest change of the gap of a link [mm]
-s_min: its narrowest gap; infinite where that lies across layers [mm]
+s_min: its narrowest gap; infinite where it has none on one layer [mm]
 """
 
 
@@ -149,8 +149,8 @@ def _show(ctx: Context, pairs: PairLinks) -> None:
     lone = max(pairs.rows, key=lambda row: row.uncoupled_mm - row.breakouts_mm)
     words, apart = f"{pairs.target}: {lone.name} uncoupled", {"u": lone.uncoupled_mm, "b": lone.breakouts_mm}
     judged = [(row, row.gap_min_mm) for row in pairs.rows if row.gap_min_mm is not None]
-    if not judged and pairs.broadside:
-        ctx.shows(f"{words}; its gap lies across layers", **apart, d=0.0, s_min=math.inf)
+    if not judged and (pairs.broadside or lone.uncoupled_mm > lone.breakouts_mm):
+        ctx.shows(f"{words}; it has no gap on one layer", **apart, d=0.0, s_min=math.inf)
         return
     if not judged:
         ctx.shows(f"{words}; no gap is judged, all coupled sections are within breakouts", **apart)
