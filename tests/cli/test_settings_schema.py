@@ -30,12 +30,12 @@ def validator() -> jsonschema.Draft202012Validator:
 
 
 def examples() -> Iterator[tuple[str, str]]:
-    """Settings of our own boards, and those that the pages show."""
+    """Settings of our own boards, and those that the pages show; a block of another file is marked with its name."""
     for path in sorted((ROOT / "fixtures").rglob("stackwright.toml")):
         yield path.parent.name, path.read_text(encoding="utf-8")
     for page in PAGES:
-        blocks = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-        yield from ((f"{page.stem} {n}", block) for n, block in enumerate(blocks))
+        blocks = re.findall(r"(<!-- file: .* -->\n)?```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        yield from ((f"{page.stem} {n}", block) for n, (of_other, block) in enumerate(blocks) if not of_other)
 
 
 def problems(text: str) -> list[str]:
