@@ -34,8 +34,11 @@ def examples() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "fixtures").rglob("stackwright.toml")):
         yield path.parent.name, path.read_text(encoding="utf-8")
     for page in PAGES:
-        blocks = re.findall(r"(<!-- file: .* -->\n)?```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-        yield from ((f"{page.stem} {n}", block) for n, (of_other, block) in enumerate(blocks) if not of_other)
+        blocks = re.findall(
+            r"(?:<!-- file: (\S+) -->\n)?```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
+        )
+        settings = (block for file, block in blocks if not file or file.startswith("stackwright.toml"))
+        yield from ((f"{page.stem} {n}", block) for n, block in enumerate(settings))
 
 
 def problems(text: str) -> list[str]:
