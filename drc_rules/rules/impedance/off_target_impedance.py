@@ -75,6 +75,7 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import (
     FORMULA,
+    Judged,
     answer_of_command,
     declared_target,
     judged,
@@ -153,11 +154,10 @@ def off_target_impedance(ctx: Context, _clause: Clause, found: ControlledLine | 
         raise found.lacks
     line, target = found.line, found.target
     names = [layer.name for layer in ctx.board.copper_layers]
-    planes = [names[plane] if plane is not None else "" for plane in line.references]
     where = f"{target.title_on(line.layer)} on {names[line.layer]}"
     solved, unknown = _impedance(ctx, found, where)
     ohm = solved.ohm
-    size, shown = _sizes(line)
+    _, shown = _sizes(line)
     held = judged(ctx, target, solved, unknown)
     if held.lacks is not None:
         raise held.lacks
@@ -185,14 +185,22 @@ def off_target_impedance(ctx: Context, _clause: Clause, found: ControlledLine | 
         ctx.rests_on(required.confidence)
     elif target.inferred:
         ctx.doubt(declared_target(ctx, target))
+    yield _draft(ctx, found, held, required)
+
+
+def _draft(ctx: Context, found: ControlledLine, held: Judged, required: NetTarget | None) -> DraftFinding:
+    """Return the finding of a line that misses its target, and maybe what its document requires."""
+    line, target, near, ohm = found.line, found.target, held.target, held.solved.ohm
+    names, (size, shown) = [layer.name for layer in ctx.board.copper_layers], _sizes(line)
+    planes = [names[plane] if plane is not None else "" for plane in line.references]
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
     is_others = of_another_maker(ctx, target, line.nets)
     command = width_command(ctx, near, line.layer, line.references, gap_mm=line.gap_mm, near_fill=line.near_fill)
-    yield DraftFinding(
+    return DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, {near.allowed_words}: "
-            f"{where}, {shown}{apart}"
+            f"{target.title_on(line.layer)} on {names[line.layer]}, {shown}{apart}"
         ),
         why=(
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
