@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
-from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
-from stackup_lib.board.board import Board, Floats, Ints, LayerKind, PadKind, Stackup
-from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.board.board import Board, Floats, Ints, LayerKind, Stackup
 from stackup_lib.copper.copper_map import FLOATING, NO_COPPER, CopperMap, unfilled_zones
 from stackup_lib.copper.fill_edges import Complexes, rows_inside
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.light import LIGHT_MM_PER_PS
-from stackup_lib.core.record import entity, record
-from stackup_lib.kicad.read.items.shapes import arc
-from stackup_lib.return_path.joints import joined_in_copper
+from stackup_lib.core.record import record
+from stackup_lib.return_path.gap_kinds import GapKind, GapKinds
 from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, PlaneSections, refuse_untrue_fills
-from stackup_lib.return_path.runs import Corners, Run, joined_runs
+from stackup_lib.return_path.runs import Run, joined_runs
+from stackup_lib.return_path.track_lines import TrackLines, track_lines
 
 PARALLELS = 8
 """Number of parallels that represent the band under a track, each for an equal part of its return current."""
@@ -35,28 +32,11 @@ MOST_MISSING = 0.5
 MIDDLE_MM = 0.0001
 """The middle is over void when it is so far to both sides: a track may run along the very edge of a plane."""
 
-RING_CLEARANCE_MM = 0.5
-"""Void no farther from the land of a hole is its antipad or thermal ring; no farther from a pad of the net it is a
-cut-out under that pad. KiCad's own default for the clearance of a zone."""
-
-MOST_POINTS, MOST_CELLS = 100_000, 2_000_000
-"""Points at which a gap of more than 10 m is looked at, and the largest table of points and holes: no file fills the
-memory."""
-
+MOST_POINTS = 100_000
+"""Places at which tracks of more than 50 m are looked at."""
 
 LEAST_MM = 1e-6
 """Shorter sections are none: ends of copper that meet to a nanometre."""
-
-
-class GapKind(StrEnum):
-    """What a gap is, by what lies around it: a ring lies all around one hole, merged antipads around several."""
-
-    RING = "ring around a hole"
-    MERGED = "antipads grown together"
-    PAD = "cut-out under a pad"
-    SLOT = "slot in the plane"
-    SPLIT = "split between two nets"
-    END = "end of the plane"
 
 
 @record
@@ -112,21 +92,6 @@ def plane_height_mm(stackup: Stackup, layer: int, plane: int) -> float | None:
     return None if not between or any(t is None for t in between) else sum(t for t in between if t is not None)
 
 
-@entity
-class _Pieces:
-    """Straight pieces of tracks, arcs in chords; rows without length are left out."""
-
-    track: Ints
-    net: Ints
-    lines: PlaneLines
-    width_mm: Floats
-
-    @cached_property
-    def corners(self) -> Corners:
-        """Where they meet."""
-        return Corners(self.lines, self.net)
-
-
 class ReturnPath:
     """The planes of one board; each is indexed, and its fills judged, on first use."""
 
@@ -134,9 +99,9 @@ class ReturnPath:
         self.stored, self.copper = copper, copper.planes
         self.board: Board = copper.board
         self._edges: dict[int, PlaneEdges] = {}
-        self._holes: dict[int, tuple[Complexes, Floats]] = {}
-        self._cut: dict[bytes, _Pieces] = {}
-        self._joined: dict[bytes, _Pieces] = {}
+        self._kinds = GapKinds(self.board)
+        self._cut: dict[bytes, TrackLines] = {}
+        self._joined: dict[bytes, TrackLines] = {}
 
     def gaps(self, rows: Ints, plane: int, height_mm: float, between: Iterable[int] = ()) -> tuple[Gap, ...]:
         """Return the gaps of a plane under some tracks of one layer, net by net, the longest first.
@@ -209,20 +174,18 @@ class ReturnPath:
             found[rows_inside(fill, at.real, at.imag, with_edge=True)] = FLOATING
         return found
 
-    def _pieces(self, rows: Ints) -> _Pieces:
+    def _pieces(self, rows: Ints) -> TrackLines:
         """Tracks in straight pieces; the same ones are looked up with each of their planes."""
         key = rows.tobytes()
         if key not in self._cut:
-            self._cut[key] = _pieces(self.board, rows)
+            self._cut[key] = track_lines(self.board, rows)
         return self._cut[key]
 
-    def _met(self, rows: Ints) -> _Pieces:
+    def _met(self, rows: Ints) -> TrackLines:
         """The same pieces, cut where another one ends in their copper."""
         key = rows.tobytes()
         if key not in self._joined:
-            pieces = self._pieces(rows)
-            part, lines = joined_in_copper(pieces.lines, pieces.net, pieces.width_mm)
-            self._joined[key] = _Pieces(pieces.track[part], pieces.net[part], lines, pieces.width_mm[part])
+            self._joined[key] = self._pieces(rows).joined()
         return self._joined[key]
 
     def _plane(self, layer: int) -> PlaneEdges:
@@ -238,14 +201,14 @@ class ReturnPath:
         for run in runs:
             yield set(islice(nets, len(run.beyond)))
 
-    def _gap(self, run: Run, pieces: _Pieces, layers: tuple[int, int], nets: set[int], length_mm: float) -> Gap:
+    def _gap(self, run: Run, pieces: TrackLines, layers: tuple[int, int], nets: set[int], length_mm: float) -> Gap:
         layer, plane = layers
         lines, lengths = pieces.lines, run.to_mm - run.from_mm
         longest = int(np.argmax(lengths))
         line = run.piece[longest]
         middle = lines.start[line] + lines.direction[line] * (run.from_mm + run.to_mm)[longest] / 2
         ends = run.ends or ((middle.real, middle.imag),)
-        kind, ring_mm = self._kind(run, pieces, layers, nets)
+        kind, ring_mm = self._kinds.of(run, lines, int(pieces.net[line]), layers, nets)
         return Gap(
             net=int(pieces.net[line]),
             layer=layer,
@@ -262,53 +225,8 @@ class ReturnPath:
             plane_nets=tuple(sorted(nets | ({NO_COPPER} if run.open_ends else set()))),
         )
 
-    def _kind(self, run: Run, pieces: _Pieces, layers: tuple[int, int], nets: set[int]) -> tuple[GapKind, float]:
-        """Return what a gap is, and of a ring how far it may reach."""
-        if len(nets - {NO_COPPER}) > 1:
-            return GapKind.SPLIT, 0.0
-        points = _points_on(run, pieces.lines)
-        ring_mm, is_merged = _in_rings(points, *self._rings(layers[1]))
-        if ring_mm:
-            return GapKind.RING, ring_mm
-        if self._under_pads(points, layers[0], int(pieces.net[run.piece[0]])):
-            return GapKind.PAD, 0.0
-        if is_merged:
-            return GapKind.MERGED, 0.0
-        return (GapKind.END if run.open_ends or NO_COPPER in nets or not nets else GapKind.SLOT), 0.0
 
-    def _under_pads(self, points: Complexes, layer: int, net: int) -> bool:
-        """Tell whether all points lie under pads of a net on a layer, or hardly beyond; boards cut planes out there."""
-        pads = self.board.pads
-        on_layer = holds_layer(pads.layers, layer)
-        rows = np.flatnonzero(on_layer & (pads.net == net))
-        return all(self._all_under(rows, some) for some in _some_at_a_time(points, len(rows)))
-
-    def _all_under(self, pads_at: Ints, points: Complexes) -> bool:
-        pads = self.board.pads
-        apart = points[:, None] - _at(pads.x_mm, pads.y_mm, pads_at)
-        # KiCad's angles turn counter-clockwise while y points down
-        turned = apart * np.exp(1j * np.radians(pads.rotation_deg[pads_at]))
-        turned = turned - _at(pads.shift_x_mm, pads.shift_y_mm, pads_at)
-        near_x = np.abs(turned.real) <= pads.size_x_mm[pads_at] / 2 + RING_CLEARANCE_MM
-        near_y = np.abs(turned.imag) <= pads.size_y_mm[pads_at] / 2 + RING_CLEARANCE_MM
-        return bool(np.all(np.any(near_x & near_y, axis=1)))
-
-    def _rings(self, plane: int) -> tuple[Complexes, Floats]:
-        """Return centre and reach of the ring around every hole that goes through a layer, from left to right."""
-        if plane not in self._holes:
-            vias, pads = self.board.vias, self.board.pads
-            spans = np.flatnonzero((vias.start_layer <= plane) & (vias.end_layer >= plane))
-            drilled = np.flatnonzero(np.isin(pads.kind, (PadKind.THROUGH, PadKind.NON_PLATED)) & (pads.drill_x_mm > 0))
-            centre = np.concatenate(
-                [vias.x_mm[spans] + 1j * vias.y_mm[spans], pads.x_mm[drilled] + 1j * pads.y_mm[drilled]]
-            )
-            land = np.concatenate([vias.size_mm[spans], np.fmax(pads.size_x_mm[drilled], pads.size_y_mm[drilled])])
-            order = np.argsort(centre.real)
-            self._holes[plane] = centre[order], land[order] / 2 + RING_CLEARANCE_MM
-        return self._holes[plane]
-
-
-def _open_runs(run: Run, pieces: _Pieces, covers: list[PlaneEdges], web_mm: float) -> Iterator[tuple[Run, float]]:
+def _open_runs(run: Run, pieces: TrackLines, covers: list[PlaneEdges], web_mm: float) -> Iterator[tuple[Run, float]]:
     """Yield a run with the length of what is not covered; of one whose middle is covered, each part that is not.
 
     Such a part lies between the plane and what covers the rest: it ends over void of the plane.
@@ -323,70 +241,6 @@ def _open_runs(run: Run, pieces: _Pieces, covers: list[PlaneEdges], web_mm: floa
         return
     for part in joined_runs(bare, pieces.lines, pieces.corners, web_mm):
         yield part, part.length_mm
-
-
-def _points_on(run: Run, lines: PlaneLines) -> Complexes:
-    """Return points on the centre line of a run, 0.1 mm apart or nearer, its ends among them; of metres, fewer."""
-    rows = zip(run.piece.tolist(), run.from_mm.tolist(), run.to_mm.tolist(), strict=True)
-    per_mm = min(10.0, MOST_POINTS / max(float((run.to_mm - run.from_mm).sum()), 1.0))
-    steps = (
-        lines.start[piece]
-        + lines.direction[piece] * np.linspace(first, last, max(3, math.ceil((last - first) * per_mm) + 1))
-        for piece, first, last in rows
-    )
-    return np.concatenate(list(steps))
-
-
-def _some_at_a_time(points: Complexes, others: int) -> Iterator[Complexes]:
-    """Yield the points in parts that make tables of a bounded size with `others` more."""
-    return iter(np.array_split(points, 1 + len(points) * others // MOST_CELLS))
-
-
-def _in_rings(points: Complexes, centre: Complexes, reach_mm: Floats) -> tuple[float, bool]:
-    """Return the reach of the widest hole around all points, 0 for none; and whether each point is within some's.
-
-    Holes come from left to right.
-    """
-    widest = reach_mm.max(initial=0.0)
-    near = np.arange(*np.searchsorted(centre.real, (points.real.min() - widest, points.real.max() + widest)))
-    near = near[np.abs(centre[near] - points[0]) <= reach_mm[near] + np.abs(points - points[0]).max()]
-    alone, is_merged = np.ones(len(near), dtype=np.bool_), True
-    for some in _some_at_a_time(points, len(near)):
-        is_near = np.abs(some[:, None] - centre[near]) <= reach_mm[near]
-        alone &= np.all(is_near, axis=0)
-        is_merged = is_merged and bool(np.all(np.any(is_near, axis=1)))
-        if not is_merged and not alone.any():
-            break
-    return float(reach_mm[near][alone].max(initial=0.0)), is_merged
-
-
-def _pieces(board: Board, rows: Ints) -> _Pieces:
-    """Return tracks as straight lines, arcs in chords."""
-    tracks = board.tracks
-    straight = rows[np.isnan(tracks.mid_x_mm[rows])]
-    owner, starts, ends = [straight], [_at(tracks.start_x_mm, tracks.start_y_mm, straight)], []
-    ends.append(_at(tracks.end_x_mm, tracks.end_y_mm, straight))
-    for k in np.setdiff1d(rows, straight).tolist():
-        points = ((float(x[k]), float(y[k])) for x, y in _corners(board))
-        x, y = arc(*points)
-        corners = np.array(x) + 1j * np.array(y)
-        owner.append(np.full(len(corners) - 1, k, dtype=np.int64))
-        starts.append(corners[:-1])
-        ends.append(corners[1:])
-    track, start, end = np.concatenate(owner), np.concatenate(starts), np.concatenate(ends)
-    length = np.abs(end - start)
-    kept = length > 1e-6
-    track, start, end, length = track[kept], start[kept], end[kept], length[kept]
-    return _Pieces(track, tracks.net[track], PlaneLines(start, (end - start) / length, length), tracks.width_mm[track])
-
-
-def _at(x_mm: Floats, y_mm: Floats, rows: Ints) -> Complexes:
-    return np.asarray(x_mm[rows] + 1j * y_mm[rows], dtype=np.complex128)
-
-
-def _corners(board: Board) -> Iterable[tuple[Floats, Floats]]:
-    t = board.tracks
-    return (t.start_x_mm, t.start_y_mm), (t.mid_x_mm, t.mid_y_mm), (t.end_x_mm, t.end_y_mm)
 
 
 def _parallels(width_mm: Floats, height_mm: float) -> Floats:

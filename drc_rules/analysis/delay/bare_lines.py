@@ -14,7 +14,7 @@ from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.nets.links import Link
-from stackup_lib.return_path.plane_gaps import RING_CLEARANCE_MM
+from stackup_lib.return_path.gap_kinds import RING_CLEARANCE_MM
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 
 BareKey = tuple[int, float, float | None]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from drc_rules.analysis.return_path.return_paths import REAL_SHARE, Referenced, ReturnPaths
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.return_path.plane_gaps import GapKind
+from stackup_lib.return_path.gap_kinds import GapKind
 
 if TYPE_CHECKING:
     from drc_rules.facts.context import Context

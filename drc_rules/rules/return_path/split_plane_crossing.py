@@ -52,7 +52,8 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import FLOATING, NO_COPPER
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.return_path.plane_gaps import Gap, GapKind
+from stackup_lib.return_path.gap_kinds import GapKind
+from stackup_lib.return_path.plane_gaps import Gap
 from stackup_lib.return_path.slot_length import detour_mm
 
 Crossing = tuple[int, GapKind, tuple[int, ...]]

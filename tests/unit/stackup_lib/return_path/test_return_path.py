@@ -20,11 +20,11 @@ from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.nets.routes import route_of
+from stackup_lib.return_path.gap_kinds import GapKind
 from stackup_lib.return_path.layer_changes import LayerChange, layer_changes
 from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines
 from stackup_lib.return_path.plane_gaps import (
     Gap,
-    GapKind,
     ReturnPath,
     plane_height_mm,
     plane_share,
