@@ -111,7 +111,8 @@ def solve_returns(
 
     The ratio is left at 1, and the rails left out at none: the caller knows of them.
     """
-    from stackup_lib.power.ground_return.ground_return import ReturnFlow, solve_return  # noqa: PLC0415 - heavy
+    from stackup_lib.power.ground_return.ground_return import solve_return  # noqa: PLC0415 - heavy
+    from stackup_lib.power.ground_return.solved_return import ReturnFlow  # noqa: PLC0415
 
     terminals, of = _terminals(requests)
     flows, pairs, owner = [], [], []

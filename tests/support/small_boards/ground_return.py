@@ -10,7 +10,9 @@ import numpy as np
 from fixtures.miniboard import build
 from stackup_lib.board.board import Board
 from stackup_lib.kicad.read.reader import read_board
-from stackup_lib.power.ground_return.ground_return import GridSize, ReturnDrops, ReturnFlow, solve_return
+from stackup_lib.power.ground_return.ground_return import ReturnDrops, solve_return
+from stackup_lib.power.ground_return.return_grid import GridSize
+from stackup_lib.power.ground_return.solved_return import ReturnFlow
 from stackup_lib.power.rail_drop.rail import Load, Terminal, copper_of, solve_rail
 from stackup_lib.power.rail_drop.sheets import Precision
 

@@ -16,7 +16,9 @@ from stackup_lib.power.copper import (
     barrel_resistance_ohm,
     sheet_resistance_ohm,
 )
-from stackup_lib.power.ground_return.ground_return import GridSize, ReturnFlow, solve_return
+from stackup_lib.power.ground_return.ground_return import solve_return
+from stackup_lib.power.ground_return.return_grid import GridSize
+from stackup_lib.power.ground_return.solved_return import ReturnFlow
 from stackup_lib.power.rail_drop.joined import joined_pads
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
 from stackup_lib.power.rail_drop.rail import Load, Terminal, copper_of, solve_rail

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stackup_lib.power.ground_return.ground_return import GridSize
 from stackup_lib.power.ground_return.leaf_parts import leaf_nodes
 from stackup_lib.power.ground_return.leaves import Leaves
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel
+from stackup_lib.power.ground_return.return_grid import GridSize
 from tests.support.small_boards.ground_return import board_of, elements_v, fill, pin, solved
 
 Rect = Sequence[float]
