@@ -28,7 +28,7 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.kicad.read.patterns import matcher
 from stackup_lib.nets.design_widths import Statement
 from stackup_lib.nets.links import Link, LinkPad, Links
-from stackup_lib.nets.routes import Route
+from stackup_lib.nets.routing.routes import Route
 
 
 class Reading(Frozen):

@@ -1,1 +1,1 @@
-"""What nets are joined to what: routes, links through series parts, pairs, power nets."""
+"""What nets are and what they are joined to: links through series parts, pairs, power nets, KiCad's rules for them."""

@@ -25,9 +25,9 @@ from stackup_lib.nets.chokes import with_chokes
 from stackup_lib.nets.diff_pairs import UNCONNECTED, Pairs, find_pairs
 from stackup_lib.nets.pad_roles import PadRole, pad_roles
 from stackup_lib.nets.power_nets import Rails, find_rails
-from stackup_lib.nets.route_contacts import graphs_of
-from stackup_lib.nets.route_graph import Graph
-from stackup_lib.nets.routes import Route, route_of
+from stackup_lib.nets.routing.route_contacts import graphs_of
+from stackup_lib.nets.routing.route_graph import Graph
+from stackup_lib.nets.routing.routes import Route, route_of
 from stackup_lib.nets.series import Chain, SeriesJoins, branch_nets, chains, find_series_joins, joined_by, why_not
 from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, find_two_pads, reference_key
 

@@ -11,7 +11,7 @@ from stackup_lib.board.board import Floats, Ints, PadKind, Vias
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.copper.floating_fills import TOUCH_MM, plated_reach_mm
 from stackup_lib.core.record import record
-from stackup_lib.nets.routes import Crossing
+from stackup_lib.nets.routing.routes import Crossing
 from stackup_lib.return_path.plane_copper import refuse_untrue_fills
 
 AROUND_MM = (0.4, 0.8, 1.6)

@@ -16,8 +16,8 @@ from drc_rules.report.delay_rows import DelayGroup, LinkDelay
 from drc_rules.requirements.interfaces.names import ASIDE
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
-from stackup_lib.nets.kicad_length import KicadLength, kicad_lengths
 from stackup_lib.nets.links import Link
+from stackup_lib.nets.routing.kicad_length import KicadLength, kicad_lengths
 
 _LANE = re.compile(r"(.*[^._\-/])[._\-][A-Za-z]{1,4}\d*")
 """The name of a pair without its lane: `/CSI6` of `/CSI6_D0`."""

@@ -26,7 +26,7 @@ from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
-from stackup_lib.nets.routes import Route
+from stackup_lib.nets.routing.routes import Route
 
 DELAY_SPREAD = 0.05
 """What tolerance of Dk and neighbouring copper leave open of a delay per length: a tenth of the permittivity."""

@@ -16,7 +16,7 @@ from drc_rules.requirements.fabs.holes import drilled_one_mm
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
-from stackup_lib.nets.routes import Crossing, Route, pin_layers
+from stackup_lib.nets.routing.routes import Crossing, Route, pin_layers
 from stackup_lib.vias.plated_holes import Backdrill, backdrills_of, drill_from
 from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps, log_of_radial_line
 from stackup_lib.vias.via_field import ViaBody

@@ -6,7 +6,7 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.coupling import TrackPieces
-from stackup_lib.nets.track_points import TOUCH_MM, Bools
+from stackup_lib.nets.routing.track_points import TOUCH_MM, Bools
 
 
 def longest_runs_mm(board: Board, pieces: TrackPieces, kind: Ints, count: int) -> Floats:

@@ -9,7 +9,7 @@ from drc_rules.analysis.lines.board_lines import lines_of, lines_with_fills
 from drc_rules.analysis.lines.broadside_pairs import is_broadside
 from drc_rules.analysis.lines.routed import References, RoutedLine
 from drc_rules.facts.context import Context
-from stackup_lib.nets.routes import RouteSegment
+from stackup_lib.nets.routing.routes import RouteSegment
 
 RARE = 0.05
 """Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""

@@ -17,7 +17,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record, workpiece
-from stackup_lib.nets.routes import Route
+from stackup_lib.nets.routing.routes import Route
 from stackup_lib.vias.plated_holes import PlatedHole
 from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, stub_loss_interval_db, via_ohm
 

@@ -32,7 +32,7 @@ from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link, Links
-from stackup_lib.nets.routes import Route
+from stackup_lib.nets.routing.routes import Route
 
 
 @record

@@ -12,7 +12,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.chokes import unread_filters
 from stackup_lib.nets.links import Link, Links, PadRole, Refused, find_links
 from stackup_lib.nets.power_nets import begins_with_voltage
-from stackup_lib.nets.routes import Route
+from stackup_lib.nets.routing.routes import Route
 from stackup_lib.nets.two_pin_parts import NO_VALUE, NOT_FITTED, NOT_ZERO_OHM, PartKind
 
 

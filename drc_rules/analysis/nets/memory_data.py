@@ -12,7 +12,7 @@ from drc_rules.requirements.interfaces import Interface, interface
 from drc_rules.requirements.interfaces.names import normalise
 from stackup_lib.core.facts import Confidence, least
 from stackup_lib.core.record import record
-from stackup_lib.nets.routes import Route
+from stackup_lib.nets.routing.routes import Route
 
 LIMITS = ("data_length_mm", "data_vias", "byte_layers")
 """Fields of an interface that state how the data nets of a memory are routed."""

@@ -12,7 +12,7 @@ from drc_rules.analysis.via.high_speed_vias import fast_holes
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.nets.routes import Crossing
+from stackup_lib.nets.routing.routes import Crossing
 from stackup_lib.return_path.layer_changes import LayerChange, layer_changes
 from stackup_lib.vias.plated_holes import PlatedHole, plated_holes
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.fill_edges import Complexes
-from stackup_lib.nets.track_points import along_tracks
+from stackup_lib.nets.routing.track_points import along_tracks
 from stackup_lib.power.rail_drop.net_copper import pad_centres_mm
 
 Link = tuple[int, float, float]

@@ -16,7 +16,7 @@ from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.capacitor_text import read_capacitor
 from stackup_lib.nets.links import Link, SeriesPart
-from stackup_lib.nets.routes import Crossing, Route, pin_layers
+from stackup_lib.nets.routing.routes import Crossing, Route, pin_layers
 from stackup_lib.vias.plated_holes import PlatedHole
 
 

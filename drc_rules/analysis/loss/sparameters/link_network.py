@@ -26,7 +26,7 @@ from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces.model import LossMask, ReturnMask
 from stackup_lib.channels.ways import SignalWay, WayStep
 from stackup_lib.core.record import entity
-from stackup_lib.nets.routes import Route
+from stackup_lib.nets.routing.routes import Route
 from stackup_lib.transmission_lines.four_port import (
     chain_of_legs,
     chain_of_modes,

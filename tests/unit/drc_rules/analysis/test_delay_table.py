@@ -16,7 +16,7 @@ from drc_rules.report.delay_rows import DelayGroup, LinkDelay
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
-from stackup_lib.nets.routes import Crossing
+from stackup_lib.nets.routing.routes import Crossing
 from tests.support.mini import mini_context
 
 OPENEMS = """

@@ -13,8 +13,8 @@ import pytest
 
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
-from stackup_lib.nets.kicad_length import HEIGHT_SWITCH, KicadLength, kicad_lengths
 from stackup_lib.nets.links import find_links
+from stackup_lib.nets.routing.kicad_length import HEIGHT_SWITCH, KicadLength, kicad_lengths
 from stackup_lib.vias.plated_holes import copper_heights_mm
 from tests.conftest import KicadCli
 from tests.support.mini import mini_board, mini_file

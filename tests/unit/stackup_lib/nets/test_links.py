@@ -14,7 +14,7 @@ from stackup_lib.kicad import read_board
 from stackup_lib.nets.chokes import unread_filters
 from stackup_lib.nets.links import Link, Links, PadRole, find_links, route_of
 from stackup_lib.nets.power_nets import reads_as_supply
-from stackup_lib.nets.routes import BranchKind, Route
+from stackup_lib.nets.routing.routes import BranchKind, Route
 from stackup_lib.nets.two_pin_parts import PartKind, kind_of, refusal, resistance_ohm
 from tests.conftest import KicadCli
 from tests.support.small_boards.linked import PCIE5, chip, mini, names, track, two_pads, via

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stackup_lib.nets.track_crossings import crossings
+from stackup_lib.nets.routing.track_crossings import crossings
 
 
 def test_a_bent_line_is_crossed_by_its_second_chord() -> None:

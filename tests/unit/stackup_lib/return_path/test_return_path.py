@@ -19,7 +19,7 @@ from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
-from stackup_lib.nets.routes import route_of
+from stackup_lib.nets.routing.routes import route_of
 from stackup_lib.return_path.gap_kinds import GapKind
 from stackup_lib.return_path.layer_changes import LayerChange, layer_changes
 from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines

@@ -6,7 +6,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.core.record import entity
-from stackup_lib.nets.track_points import TOUCH_MM, Points
+from stackup_lib.nets.routing.track_points import TOUCH_MM, Points
 
 
 @entity

@@ -10,10 +10,10 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.flat_pairs import Runs, pairs
-from stackup_lib.nets.net_items import ARC_CHORDS, NetItems
-from stackup_lib.nets.route_graph import Edge, Graph, Node, NodeKind
-from stackup_lib.nets.track_crossings import crossings
-from stackup_lib.nets.track_points import TOUCH_MM, Bools, Points, in_boxes, in_range
+from stackup_lib.nets.routing.net_items import ARC_CHORDS, NetItems
+from stackup_lib.nets.routing.route_graph import Edge, Graph, Node, NodeKind
+from stackup_lib.nets.routing.track_crossings import crossings
+from stackup_lib.nets.routing.track_points import TOUCH_MM, Bools, Points, in_boxes, in_range
 
 HALVINGS = 16
 """The edge of a pad is found on a track to a 65536th of the track's length."""

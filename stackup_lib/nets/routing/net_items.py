@@ -9,7 +9,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.flat_pairs import Runs, pairs, runs
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.nets.track_points import TOUCH_MM, Bools, Points, along_tracks, nearest_places
+from stackup_lib.nets.routing.track_points import TOUCH_MM, Bools, Points, along_tracks, nearest_places
 
 ARC_CHORDS = 16
 """An arc is tried for contact as this many chords; its radius must be off by less than the width."""

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from stackup_lib.board.board import Board, PadKind
 from stackup_lib.core.record import record
-from stackup_lib.nets.route_contacts import graph_of
-from stackup_lib.nets.route_graph import Edge, Graph, NodeKind
+from stackup_lib.nets.routing.route_contacts import graph_of
+from stackup_lib.nets.routing.route_graph import Edge, Graph, NodeKind
 from stackup_lib.nets.two_pin_parts import reference_key
 
 SHORTEST_BRANCH_MM = 0.01
