@@ -134,7 +134,7 @@ class NetItems:
         return np.asarray(both[self.hub] + 2 * TOUCH_MM)
 
     def corners(self, track: Ints, chords: int) -> Points:
-        """Return the corners of tracks as so many chords, shape (tracks, chords + 1)."""
+        """Return the corners of tracks as chords, shape (tracks, chords + 1)."""
         shares = np.linspace(0, 1, chords + 1)
         return along_tracks(self.start[track], self.middle[track], self.end[track], shares)
 
