@@ -62,6 +62,7 @@ class Face:
         depth_mm: metal behind the face, infinite for a thick one: of a plane its thickness, of every face of a trace
             `trace_depth_mm`.
         of_plane: a face of a wide sheet (coth law), else of a trace (whose current also crowds toward its edges).
+        is_boundless: of a plane far wider than the line: a current at rest spreads in it and meets no resistance.
         roughness: law of roughness of the face.
         finish: nickel and gold on copper that no mask covers, None elsewhere.
     """
@@ -69,6 +70,7 @@ class Face:
     crowding_per_mm: float
     depth_mm: float = math.inf
     of_plane: bool = False
+    is_boundless: bool = False
     roughness: Roughness = field(default_factory=Smooth)
     finish: NickelGold | None = None
 
@@ -171,7 +173,8 @@ def loss_per_length(line: Line, frequency_ghz: ArrayLike, metal: Metal = COPPER)
     smooth, rough = _series(line.faces, np.maximum(f, _AT_REST_GHZ), metal)
     resistance, plain = rough.real, smooth.real
     if (at_rest := f == 0).any():
-        still = _series(line.faces, np.zeros_like(f), metal)[0].real
+        bounded = tuple(face for face in line.faces if not face.is_boundless)
+        still = _series(bounded, np.zeros_like(f), metal)[0].real
         resistance, plain = np.where(at_rest, still, resistance), np.where(at_rest, still, plain)
     inductance = line.inductance_h_per_m + rough.imag / (2e9 * math.pi * np.maximum(f, _AT_REST_GHZ))
     capacitance = _capacitance(line, f)

@@ -217,9 +217,9 @@ def _faces(line: SolvedLine, changes: Perturbation, materials: LineMaterials) ->
     return (
         Face(bonded, depth, roughness=rough.bonded),
         Face(other + crowding.strip_walls_per_mm, depth, roughness=rough.other, finish=bare),
-        Face(crowding.plane_below_per_mm, below, of_plane=True, roughness=rough.plane_below),
-        Face(crowding.plane_above_per_mm, above, of_plane=True, roughness=rough.plane_above),
-        Face(crowding.coplanar_per_mm, below, of_plane=True, roughness=rough.other, finish=bare),
+        Face(crowding.plane_below_per_mm, below, of_plane=True, is_boundless=True, roughness=rough.plane_below),
+        Face(crowding.plane_above_per_mm, above, of_plane=True, is_boundless=True, roughness=rough.plane_above),
+        Face(crowding.coplanar_per_mm, below, of_plane=True, is_boundless=True, roughness=rough.other, finish=bare),
     )
 
 

@@ -140,6 +140,19 @@ def test_dc_resistance_is_the_copper_area() -> None:
     assert np.isfinite(got.total_db_per_mm).all()
 
 
+def test_a_boundless_plane_counts_but_at_rest() -> None:
+    """At 0 Hz the return current spreads over the plane; above, it is taken to stay under the trace."""
+    crowding, thick = 4.5816697, 0.0152
+    trace = Face(crowding, trace_depth_mm(crowding, 0.15 * 0.015))
+    plane = Face(0.7497, thick, of_plane=True, is_boundless=True)
+    got, alone = (
+        loss_per_length(line_from_impedance(50.0, 4.2, (), faces), [0.0, 0.003]).resistance_ohm_per_m
+        for faces in ((trace, plane), (trace,))
+    )
+    assert got[0] == pytest.approx(alone[0], rel=1e-12)
+    assert got[1] - alone[1] == pytest.approx(0.7497e3 / (COPPER_S_PER_M * thick * 1e-3), rel=0.02)
+
+
 @pytest.mark.parametrize("case", LOSS_CASES, ids=lambda c: f"{c['id']} {c['mode']}")
 def test_skin_limit_of_board_lines(case: dict[str, Any]) -> None:
     """Lines of converged boundary-element crowding lose R Rs/2Z at 10 GHz; internal inductance takes up to 1 % off."""
