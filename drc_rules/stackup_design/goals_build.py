@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
 from drc_rules.analysis.via.build_up import ROUNDING_MM, usual_build_ups
+from drc_rules.analysis.via.hole_groups import hole_groups, smallest_through_drill_mm
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import max_aspect_ratio
@@ -124,7 +122,7 @@ def drill_goals(work: GoalWork, least_mm: float) -> dict[str, float]:
         work.say("drill", f"{usual:g} mm", From.ASSUMPTION, why)
         smallest = None
     elif smallest is not None:
-        work.say("drill", f"{smallest:g} mm", From.BOARD, "smallest through via")
+        work.say("drill", f"{smallest:g} mm", From.BOARD, "smallest through via, wider than finished for the plating")
     else:
         work.say("drill", f"{usual:g} mm", From.ASSUMPTION, "usual for such boards")
     return {**found, "drill_mm": said or smallest or usual}
@@ -160,12 +158,10 @@ def _build_ups(work: GoalWork) -> int:
 
 
 def _smallest_through_mm(project: BoardProject | None) -> float | None:
+    """Return the drill of the smallest through via, as the check's aspect ratio takes it; KiCad stores what is left."""
     if project is None:
         return None
-    vias = project.board.vias
-    through = (vias.start_layer == 0) & (vias.end_layer == project.board.layer_count - 1)
-    drills = vias.drill_mm[through & (vias.drill_mm >= NO_DIAMETER_MM)]
-    return round(float(np.min(drills)), 4) if len(drills) else None
+    return smallest_through_drill_mm(hole_groups(project.board))
 
 
 def pair_pitch_mm(work: GoalWork) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
 from drc_rules.analysis.via.build_up import build_up, describe
-from drc_rules.analysis.via.hole_groups import groups_of
+from drc_rules.analysis.via.hole_groups import groups_of, smallest_through_drill_mm
 from drc_rules.facts.context import Context
 from drc_rules.report.model import BoardFacts
 from drc_rules.report.process_rows import ProcessView
@@ -111,8 +111,7 @@ def _vias(ctx: Context, through_mm: float | None) -> str:
     sizes = Counter(zip(vias.size_mm.tolist(), vias.drill_mm.tolist(), strict=True)).most_common(3)
     shown = ", ".join(f"{count} of {size:g}/{_drill(drill)} mm" for (size, drill), count in sizes)
     drilled = int(np.sum(vias.drilling.backdrill_start >= 0))
-    through = [of for of in ctx.get(groups_of) if of.kind == "through" and not of.are_pads]
-    drill_mm = min((of.drilled_mm for of in through if of.drill_mm >= NO_DIAMETER_MM), default=None)
+    drill_mm = smallest_through_drill_mm(ctx.get(groups_of))
     ratio = ""
     if through_mm and drill_mm:
         ratio = f"; {through_mm / drill_mm:.1f}:1 at the smallest drill, {drill_mm:g} mm"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_holes import hole_sets
+from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, hole_sets
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Location, ObjectRows
 from drc_rules.report.places import place_in
@@ -83,6 +85,12 @@ def hole_groups(board: Board) -> tuple[HoleGroup, ...]:
         for _, drill, room, at in _alike(none, holes.drill_mm[many:], drilled[many:]):
             of_pads.append(HoleGroup("through", 0, last, drill, holes.pads[at], are_pads=True, room_mm=room))
     return (*of_vias, *of_pads)
+
+
+def smallest_through_drill_mm(groups: Sequence[HoleGroup]) -> float | None:
+    """Return what is drilled for the smallest through via; None where there is none, or none with a diameter."""
+    through = [group for group in groups if group.kind == "through" and not group.are_pads]
+    return min((group.drilled_mm for group in through if group.drill_mm >= NO_DIAMETER_MM), default=None)
 
 
 def groups_of(ctx: Context) -> tuple[HoleGroup, ...]:
