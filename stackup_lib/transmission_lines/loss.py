@@ -8,6 +8,7 @@ Internal work is in SI per metre; answers are per millimetre where the name says
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 import numpy as np
@@ -194,6 +195,26 @@ def loss_per_length(line: Line, frequency_ghz: ArrayLike, metal: Metal = COPPER)
         dielectric_db_per_mm=np.asarray(scale * conductance * impedance / 2),
         copper_db_per_mm=np.asarray(scale * plain / (2 * impedance)),
         roughness_db_per_mm=np.asarray(scale * (resistance - plain) / (2 * impedance)),
+    )
+
+
+def mean_loss(ends: Sequence[LineLoss]) -> LineLoss:
+    """Return the line in the middle of some, all over the same frequencies: the mean of each R, L, G, C and loss."""
+    if len(ends) == 1:
+        return ends[0]
+
+    def mean(values: Iterable[Real]) -> Real:
+        return np.asarray(np.mean(np.stack(list(values)), axis=0))
+
+    return LineLoss(
+        frequency_ghz=ends[0].frequency_ghz,
+        resistance_ohm_per_m=mean(end.resistance_ohm_per_m for end in ends),
+        inductance_h_per_m=mean(end.inductance_h_per_m for end in ends),
+        conductance_s_per_m=mean(end.conductance_s_per_m for end in ends),
+        capacitance_f_per_m=mean(end.capacitance_f_per_m for end in ends),
+        dielectric_db_per_mm=mean(end.dielectric_db_per_mm for end in ends),
+        copper_db_per_mm=mean(end.copper_db_per_mm for end in ends),
+        roughness_db_per_mm=mean(end.roughness_db_per_mm for end in ends),
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.solved_lines import LineKey, Lines
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
@@ -65,7 +65,7 @@ def test_a_check_of_the_built_board_finds_the_same_numbers(
         goal = next(g for g in LINES if g.name == line.goal)
         there = lines.solved(index, line.width_mm, line.gap_mm, adjacent)
         assert there.impedance_ohm == pytest.approx(line.impedance_ohm.nominal, rel=3e-3)
-        loss = lines.loss(index, line.width_mm, line.gap_mm, goal.nyquist_ghz or 0.0, adjacent).total_db_per_mm
+        loss = lines.loss(LineKey(index, line.width_mm, line.gap_mm, adjacent), goal.nyquist_ghz or 0.0).total_db_per_mm
         assert line.loss_db_per_inch is not None
         for here, checked in zip(
             (line.loss_db_per_inch.low, line.loss_db_per_inch.nominal, line.loss_db_per_inch.high),

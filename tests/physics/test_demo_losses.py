@@ -112,7 +112,7 @@ def test_the_loss_of_a_pair_on_an_inner_layer_by_hand(demo_boards: Path) -> None
     """
     ctx = context(demo_boards, THOR)
     link = link_of(ctx, "pcie4", "/M.2/PCIe_{C1x1}.RX0-")
-    inner = next(s.loss for s in link.sections if ctx.board.copper_layers[s.key[0]].name == "In7.Cu")
+    inner = next(s.loss for s in link.sections if ctx.board.copper_layers[s.key.layer].name == "In7.Cu")
 
     inch, low, high = 25.4, 2.3156 * 8 * math.sqrt(4.3) * 0.025, 2.3156 * 8 * math.sqrt(3.96) * 0.02942
     assert low < inch * inner.dielectric_db_per_mm < high

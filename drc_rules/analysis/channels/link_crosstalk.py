@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.analysis.channels.neighbours import Places, neighbours_of
-from drc_rules.analysis.lines.link_geometry import LineKey
-from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.solved_lines import LineKey, Lines
 from drc_rules.analysis.loss.link_loss import LinkLoss
 from drc_rules.analysis.loss.sparameters.link_network import LinkWay, link_way
 from drc_rules.analysis.return_path.return_paths import ReturnPaths
@@ -122,12 +121,12 @@ def _in_a_row(alike: Floats, at_mm: Floats, other_at_mm: Floats, mm: Floats) -> 
 def _with_gap(of: LinkWay, step: int) -> LineKey | None:
     """Return the cross-section of a step; of traces that run apart there, what the pair mostly is on the layer."""
     key = of.keys[step]
-    if key is None or key[2] is not None:
+    if key is None or key.gap_mm is not None:
         return key
     usual = [
         (one.mm, other)
         for one, other in zip(of.way.steps, of.keys, strict=True)
-        if other is not None and other[0] == key[0] and other[2] is not None
+        if other is not None and other.layer == key.layer and other.gap_mm is not None
     ]
     return max(usual, key=lambda row: row[0])[1] if usual else None
 
@@ -157,10 +156,10 @@ def couplings(ctx: Context, mine: LineKey, theirs: LineKey, gap_mm: Floats) -> t
         MissingFact: a layer's surroundings are not known.
         GeometryError: the pairs cannot exist.
     """
-    layer, _, _, references = mine
-    where = Lines(ctx).site(layer, references)
-    width = round((mine[1] + theirs[1]) / 2, 3)
-    own = round(mine[2] or 0.0, 3), round(theirs[2] or 0.0, 3)
+    layer = mine.layer
+    where = Lines(ctx).site(layer, mine.references)
+    width = round((mine.width_mm + theirs.width_mm) / 2, 3)
+    own = round(mine.gap_mm or 0.0, 3), round(theirs.gap_mm or 0.0, 3)
     heights = [ReturnPaths(ctx).height_mm(layer, plane) for plane in (where.above, where.below) if plane is not None]
     steps = np.log2(np.maximum(gap_mm, LEAST_GAP_MM) / LEAST_GAP_MM)
     anchors = np.arange(math.floor(steps.min()), math.floor(steps.max()) + 2)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from drc_rules.analysis.delay.trace_delay import delay_ps_per_mm
 from drc_rules.analysis.lines.broadside_pairs import BROADSIDE, broadside_mm
-from drc_rules.analysis.lines.link_geometry import LineKey
+from drc_rules.analysis.lines.solved_lines import LineKey
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 

@@ -136,7 +136,7 @@ def _skew(delays: Sequence[TraceDelay]) -> float | None:
 def _layers(ctx: Context, trace: TraceRoute) -> tuple[tuple[str, float], ...]:
     sums: dict[int, float] = {}
     for key, length in trace.lines_mm.items():
-        sums[key[0]] = sums.get(key[0], 0.0) + length
+        sums[key.layer] = sums.get(key.layer, 0.0) + length
     order = sorted(sums, key=lambda layer: (-sums[layer], layer))
     return tuple((ctx.board.copper_layers[layer].name, sums[layer]) for layer in order)
 

@@ -69,7 +69,7 @@ def _differences(positive: TraceRoute, negative: TraceRoute) -> dict[int, float]
     found: dict[int, float] = {}
     for trace, sign in ((positive, 1), (negative, -1)):
         for key, length in trace.lines_mm.items():
-            found[key[0]] = found.get(key[0], 0.0) + sign * length
+            found[key.layer] = found.get(key.layer, 0.0) + sign * length
     return found
 
 

@@ -19,8 +19,8 @@ from drc_rules.analysis.delay.trace_delay import (
     prepare_traces,
     usual_ps_per_mm,
 )
-from drc_rules.analysis.lines.link_geometry import LineKey
 from drc_rules.analysis.lines.routed import References
+from drc_rules.analysis.lines.solved_lines import LineKey
 from drc_rules.analysis.nets.board_links import board_links, chokes_on, is_declared_as
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, interface_groups
 from drc_rules.facts.context import Context
@@ -222,7 +222,7 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
     }
     by_layer: dict[int, float] = {}
     for key, length_mm in apart_mm.items():
-        by_layer[key[0]] = by_layer.get(key[0], 0.0) + length_mm
+        by_layer[key.layer] = by_layer.get(key.layer, 0.0) + length_mm
     nominal, spread, unsure = _lines_ps(ctx, apart_mm, untrue)
     over = 0.0 if untrue else broadside_ps(ctx, positive.nets, negative.nets, apart_mm)
     unsure = unsure or (not_modelled(pair_name(ctx, positive)) if over else None)
@@ -291,7 +291,7 @@ def _lines_ps(
         delay, fact = (any_delay(), untrue) if untrue else delay_ps_per_mm(ctx, key)
         nominal += length_mm * delay.nominal
         if fact is None:
-            between.setdefault((key[0], key[3]), []).append(length_mm * delay.nominal)
+            between.setdefault((key.layer, key.references), []).append(length_mm * delay.nominal)
         else:
             unsure = unsure or fact
             spread += abs(length_mm) * (delay.high - delay.low) / 2

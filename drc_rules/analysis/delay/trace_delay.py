@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 
 from drc_rules.analysis.delay.bare_lines import BareKey, bare_mm, bare_ps_per_mm, without_plane
 from drc_rules.analysis.delay.via_delay import Climb, climb_at_pin, climb_of, via_delay_ps
 from drc_rules.analysis.lines.board_lines import lines_of
-from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
-from drc_rules.analysis.lines.routed import References
-from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.link_geometry import LinkGeometry
+from drc_rules.analysis.lines.solved_lines import LineKey, Lines
 from drc_rules.analysis.nets.board_links import board_links, complete_routes
 from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
@@ -179,14 +179,12 @@ def _end_pads(routes: Sequence[Route]) -> tuple[int, ...]:
 
 def delay_ps_per_mm(ctx: Context, key: LineKey) -> tuple[Interval, MissingFact | None]:
     """Return the delay of a cross section; that of any board where it cannot be solved, with the reason."""
-    return ctx.get(_ps_per_mm, *key)
+    return ctx.get(_ps_per_mm, key)
 
 
-def _ps_per_mm(
-    ctx: Context, layer: int, width_mm: float, gap_mm: float | None, references: References | None
-) -> tuple[Interval, MissingFact | None]:
+def _ps_per_mm(ctx: Context, key: LineKey) -> tuple[Interval, MissingFact | None]:
     try:
-        value = Lines(ctx).solved(layer, width_mm, gap_mm, references).delay_ps_per_mm
+        value = fmean(line.delay_ps_per_mm for line in Lines(ctx).lines(key))
     except MissingFact as fact:
         return any_delay(), fact
     except StackwrightError as error:

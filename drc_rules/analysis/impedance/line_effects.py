@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from drc_rules.analysis.impedance.board_targets import board_targets, class_target
 from drc_rules.analysis.impedance.impedance_table import LineTarget
-from drc_rules.analysis.lines.solved_lines import LINE_TOLERANCE, Lines, production_process
+from drc_rules.analysis.lines.solved_lines import LINE_TOLERANCE, LineKey, Lines, production_process
 from drc_rules.facts.context import Context
 from stackup_lib.board.planned import PlannedRule
 from stackup_lib.core.errors import StackwrightError
@@ -114,7 +114,7 @@ def line_state(
     loss, problem = None, why_no_yield
     if target.nyquist_ghz is not None:
         try:
-            loss = lines.loss(index, width_mm, gap_mm, target.nyquist_ghz, planes).total_db_per_mm.nominal
+            loss = lines.loss(LineKey(index, width_mm, gap_mm, planes), target.nyquist_ghz).total_db_per_mm.nominal
         except MissingFact as missing:
             problem = f"no loss: {missing.what}"
         except DielectricDataError as error:

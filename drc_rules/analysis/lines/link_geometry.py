@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
-from drc_rules.analysis.lines.board_lines import lines_of, lines_with_fills
+from drc_rules.analysis.lines.board_lines import lines_with_fills
 from drc_rules.analysis.lines.broadside_pairs import is_broadside
-from drc_rules.analysis.lines.routed import References, RoutedLine
+from drc_rules.analysis.lines.routed import NearFill, RoutedLine, joined
+from drc_rules.analysis.lines.solved_lines import LineKey
 from drc_rules.facts.context import Context
 from stackup_lib.nets.routing.routes import RouteSegment
 
 RARE = 0.05
 """Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""
 
-LineKey = tuple[int, float, float | None, References | None]
-"""Layer, width, gap and planes of a section, as `Lines.loss` takes them."""
-
 
 def not_modelled(ctx: Context, nets: tuple[int, ...]) -> Iterator[str]:
-    """Yield what is next to a link's traces and not in the lines of `LinkGeometry`."""
+    """Yield what is next to a link's traces and not as it is in the lines of `LinkGeometry`."""
     lines = lines_with_fills(ctx, nets)
     total_mm = sum(line.length_mm for line in lines)
-    layers: dict[int, float] = {}
+    fills: dict[int, list[NearFill]] = {}
     for line in lines:
-        if line.near_fill is not None and line.length_mm >= RARE * total_mm:
-            layers[line.layer] = min(line.near_fill.near_mm, layers.get(line.layer, math.inf))
-    for layer, near_mm in sorted(layers.items()):
-        yield f"copper {near_mm:g} mm next to it on {ctx.board.copper_layers[layer].name} is not in the model"
+        if line.near_fill is not None and not line.near_fill.is_even and line.length_mm >= RARE * total_mm:
+            fills.setdefault(line.layer, []).append(line.near_fill)
+    for layer, some in sorted(fills.items()):
+        yield f"{joined(some)} on {ctx.board.copper_layers[layer].name}: the middle of nearest and farthest is taken"
     if any(is_broadside(ctx, line, net) for line in lines for net in line.nets):
         yield "its traces run broadside on two layers: their coupling is not in the model"
 
@@ -37,7 +34,7 @@ class LinkGeometry:
 
     def __init__(self, ctx: Context, nets: tuple[int, ...]) -> None:
         self.names = [layer.name for layer in ctx.board.copper_layers]
-        self.lines = lines_of(ctx, nets)
+        self.lines = lines_with_fills(ctx, nets)
         self.total_mm = sum(line.length_mm for line in self.lines)
         self.notes: list[str] = []
         self._known: dict[tuple[int, float], list[tuple[LineKey, float]]] = {}
@@ -61,11 +58,16 @@ class LinkGeometry:
             usual = self._usual(layer)
             if usual is not None:
                 near = abs(usual.width_mm - width) < 1e-6 or line is None or line.length_mm < RARE * self.total_mm
-                return layer, usual.width_mm if near else width, usual.gap_mm, usual.references
+                return _key_of(usual, usual.width_mm if near else width)
             self.notes.append(f"no copper above or below it on {self.names[layer]}: counted as over the nearest plane")
-            return layer, width, line.gap_mm if line else None, None
-        return layer, width, line.gap_mm, line.references
+            return LineKey(layer, width, line.gap_mm if line else None)
+        return _key_of(line, width)
 
     def _usual(self, layer: int) -> RoutedLine | None:
         """Return in what most of the link runs on a layer, over copper."""
         return next((line for line in self.lines if line.layer == layer and line.references != (None, None)), None)
+
+
+def _key_of(line: RoutedLine, width_mm: float) -> LineKey:
+    """Return the cross section of a line, of this width."""
+    return LineKey(line.layer, width_mm, line.gap_mm, line.references, line.near_fill)

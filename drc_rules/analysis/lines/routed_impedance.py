@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from drc_rules.analysis.lines.routed import RoutedLine
-from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.solved_lines import LineKey, Lines
 from drc_rules.analysis.lines.uncertainty import Cause, Contribution, LineUncertainty
 from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.lossy import SolvedLine
@@ -55,9 +55,7 @@ def routed_impedance(lines: Lines, line: RoutedLine) -> RoutedImpedance:
 def is_solved(lines: Lines, line: RoutedLine) -> bool:
     """Tell whether a routed geometry has been solved already; one of two widths has not."""
     gap = None if line.gap_mm is None else round(line.gap_mm, 4)
-    key = line.layer, round(line.width_mm, 4), gap, line.references
-    near_fill = line.near_fill
-    return all(lines.is_solved(key, each) for each in ((near_fill.near_mm, near_fill.far_mm) if near_fill else (None,)))
+    return lines.is_solved(LineKey(line.layer, round(line.width_mm, 4), gap, line.references, line.near_fill))
 
 
 def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:

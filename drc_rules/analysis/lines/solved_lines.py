@@ -1,7 +1,10 @@
 """The lines of a board, solved: impedance and loss of any width and gap on any layer, each computed once."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from statistics import fmean
 
+from drc_rules.analysis.lines.routed import NearFill, References
 from drc_rules.analysis.lines.sites import BoardSite, board_site
 from drc_rules.analysis.lines.uncertainty import LineUncertainty, Uncertainties
 from drc_rules.facts.context import Context
@@ -27,7 +30,30 @@ WIDEST_MM = 20.0
 
 DRAW_IT = "give the track, its class or its rule a width and a gap of a line in KiCad"
 
-Key = tuple[int, float, float | None, tuple[int | None, int | None] | None]
+
+@record
+class LineKey:
+    """A cross section of a board.
+
+    Attributes:
+        layer: copper layer.
+        width_mm, gap_mm: of the trace, and of a pair between its traces.
+        references: planes above and below; None for the nearest ones.
+        near_fill: filled copper next to it on its own layer, outside of a pair; None without it.
+    """
+
+    layer: int
+    width_mm: float
+    gap_mm: float | None = None
+    references: References | None = None
+    near_fill: NearFill | None = None
+
+    @property
+    def grounds_mm(self) -> tuple[float | None, ...]:
+        """Distances to ground on both sides between which the line is: one, or of uneven copper two; None without."""
+        if self.near_fill is None:
+            return (None,)
+        return (self.near_fill.near_mm,) if self.near_fill.is_even else (self.near_fill.near_mm, self.near_fill.far_mm)
 
 
 class LossAt(Frozen):
@@ -66,22 +92,35 @@ class Lines:
 
     ctx: Context
 
-    def site(self, index: int, references: tuple[int | None, int | None] | None = None) -> BoardSite:
+    def site(self, index: int, references: References | None = None) -> BoardSite:
         """Return the site of a copper layer, between its nearest planes or those that are named."""
         return self.ctx.get(board_site, index, references)
 
-    def is_solved(self, key: Key, coplanar_mm: float | None = None) -> bool:
-        """Tell whether a line, by layer, width, gap and planes, has been solved already."""
-        if coplanar_mm is not None:
-            return self.ctx.knows(_coplanar, key[0], (key[1], key[2], coplanar_mm), key[3])
-        return self.ctx.knows(_solved, *key)
+    def is_solved(self, key: LineKey) -> bool:
+        """Tell whether a cross section has been solved already."""
+        return all(
+            self.ctx.knows(_solved, key.layer, key.width_mm, key.gap_mm, key.references)
+            if ground_mm is None
+            else self.ctx.knows(_coplanar, key.layer, (key.width_mm, key.gap_mm, ground_mm), key.references)
+            for ground_mm in key.grounds_mm
+        )
+
+    def lines(self, key: LineKey) -> tuple[SolvedLine, ...]:
+        """Return a cross section solved; where copper next to it is uneven with the nearest and with the farthest.
+
+        The line is in the middle of the two, as its impedance is in the check. Raises what `solved` raises.
+        """
+        return tuple(
+            self.solved(key.layer, key.width_mm, key.gap_mm, key.references, coplanar_mm=ground_mm)
+            for ground_mm in key.grounds_mm
+        )
 
     def solved(
         self,
         index: int,
         width_mm: float,
         gap_mm: float | None = None,
-        references: tuple[int | None, int | None] | None = None,
+        references: References | None = None,
         other_mm: float | None = None,
         *,
         coplanar_mm: float | None = None,
@@ -108,7 +147,7 @@ class Lines:
         index: int,
         width_mm: float,
         gap_mm: float | None = None,
-        references: tuple[int | None, int | None] | None = None,
+        references: References | None = None,
         coplanar_gap_mm: float | None = None,
     ) -> LineUncertainty:
         """Return what is not known of the impedance of a line, cause by cause; raises what solving raises."""
@@ -119,17 +158,13 @@ class Lines:
             error = self.solved(index, width_mm, gap_mm, references).solution.error_estimate
         return self.ctx.get(_uncertainties).of_line(self.ctx.process, where, shape, 100 * error)
 
-    def loss(
-        self,
-        index: int,
-        width_mm: float,
-        gap_mm: float | None,
-        frequency_ghz: float,
-        references: tuple[int | None, int | None] | None = None,
-    ) -> LossAt:
-        """Return the loss of a line at a frequency; raises `MissingFact` where a Df is not known there."""
-        line = self.solved(index, width_mm, gap_mm, references)
-        return self.loss_of(line, self.site(index, references), frequency_ghz)
+    def loss(self, key: LineKey, frequency_ghz: float, foil: str | None = None) -> LossAt:
+        """Return the loss of a line at a frequency; raises `MissingFact` where a Df is not known there.
+
+        `foil` takes the place of those that are declared.
+        """
+        where = self.site(key.layer, key.references)
+        return _middle([self.loss_of(line, where, frequency_ghz, foil) for line in self.lines(key)])
 
     def loss_of(self, line: SolvedLine, where: BoardSite, frequency_ghz: float, foil: str | None = None) -> LossAt:
         """Return the loss of a solved line of this board, by default with the foils that are declared.
@@ -159,28 +194,26 @@ class Lines:
             assumptions=self._assumptions(where),
         )
 
-    def nominal_materials(self, key: Key, frequency_ghz: float) -> LineMaterials:
+    def nominal_materials(self, key: LineKey, frequency_ghz: float) -> LineMaterials:
         """Return the nominal materials of a line: causal models over frequency, anchored at this one.
 
         Raises:
             MissingFact: a Dk or Df is not known there.
         """
-        index, _, _, references = key
-        return self._materials(self.site(index, references), frequency_ghz)[1]
+        return self._materials(self.site(key.layer, key.references), frequency_ghz)[1]
 
     def changed_loss_db_per_mm(
-        self, key: Key, frequency_ghz: float, *, foil: str | None = None, df_factor: float = 1.0
+        self, key: LineKey, frequency_ghz: float, *, foil: str | None = None, df_factor: float = 1.0
     ) -> float:
         """Return the nominal loss of a line whose copper had another foil, or whose laminates had another Df.
 
         Args:
-            key: layer, width, gap and planes.
+            key: its cross section.
             frequency_ghz: of loss and Df.
             foil: of all copper; by default what is declared.
             df_factor: by which the Df of every laminate next to it is multiplied; the mask keeps its own.
         """
-        index, width, gap, references = key
-        line, where = self.solved(index, width, gap, references), self.site(index, references)
+        where = self.site(key.layer, key.references)
         materials = self._materials(where, frequency_ghz, foil)[1]
         if df_factor != 1.0:
             dfs = (df_factor * self.ctx.need(ply.df.at(frequency_ghz)) for ply in where.plies)
@@ -189,7 +222,7 @@ class Lines:
                 for sheet, df in zip(where.site.sheets, dfs, strict=True)
             )
             materials = replace(materials, sheets=tuple(sheets))
-        return float(loss_of(line, materials, frequency_ghz).total_db_per_mm)
+        return fmean(float(loss_of(line, materials, frequency_ghz).total_db_per_mm) for line in self.lines(key))
 
     def _materials(
         self, where: BoardSite, frequency_ghz: float, foil: str | None = None
@@ -231,8 +264,33 @@ class Lines:
         return (*where.assumptions, *foil, *mask)
 
 
+def _middle(ends: Sequence[LossAt]) -> LossAt:
+    """Return the middle of the losses of a line between whose ends it is, with the range of both."""
+    if len(ends) == 1:
+        return ends[0]
+    limit = min(ends, key=lambda one: one.limit_ghz)
+    totals = [one.total_db_per_mm for one in ends]
+    return LossAt(
+        frequency_ghz=limit.frequency_ghz,
+        total_db_per_mm=Interval(
+            low=min(one.low for one in totals),
+            nominal=fmean(one.nominal for one in totals),
+            high=max(one.high for one in totals),
+        ),
+        dielectric_db_per_mm=fmean(one.dielectric_db_per_mm for one in ends),
+        copper_db_per_mm=fmean(one.copper_db_per_mm for one in ends),
+        roughness_db_per_mm=fmean(one.roughness_db_per_mm for one in ends),
+        delay_ps_per_mm=fmean(one.delay_ps_per_mm for one in ends),
+        df_rise_db_per_mm=fmean(one.df_rise_db_per_mm for one in ends),
+        foil_rise_db_per_mm=fmean(one.foil_rise_db_per_mm for one in ends),
+        limit_ghz=limit.limit_ghz,
+        limit_reason=limit.limit_reason,
+        assumptions=limit.assumptions,
+    )
+
+
 def _solved(
-    ctx: Context, index: int, width_mm: float, gap_mm: float | None, references: tuple[int | None, int | None] | None
+    ctx: Context, index: int, width_mm: float, gap_mm: float | None, references: References | None
 ) -> SolvedLine:
     site = Lines(ctx).site(index, references).site
     return ctx.get(_image, site.canonical(), width_mm, gap_mm).on(site, site.section(width_mm, gap_mm))
@@ -242,7 +300,7 @@ def _coplanar(
     ctx: Context,
     index: int,
     shape: tuple[float, float | None, float],
-    references: tuple[int | None, int | None] | None,
+    references: References | None,
 ) -> SolvedLine:
     """Solve a line with ground on both sides on its own layer: width, gap of a pair, distance to the ground."""
     site = Lines(ctx).site(index, references).site
@@ -253,7 +311,7 @@ def _unequal(
     ctx: Context,
     index: int,
     pair: tuple[float, float, float],
-    references: tuple[int | None, int | None] | None,
+    references: References | None,
     coplanar_mm: float | None = None,
 ) -> SolvedLine:
     """Solve a pair whose traces have two widths: these, then the gap."""

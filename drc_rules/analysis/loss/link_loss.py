@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from drc_rules.analysis.lines.board_lines import lines_of
-from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry, not_modelled
+from drc_rules.analysis.lines.link_geometry import LinkGeometry, not_modelled
 from drc_rules.analysis.lines.routed import References
-from drc_rules.analysis.lines.solved_lines import Lines, LossAt
+from drc_rules.analysis.lines.solved_lines import LineKey, Lines, LossAt
 from drc_rules.analysis.loss.choke_loss import NO_CHOKES, ChokesOnLink, choke_losses
 from drc_rules.analysis.loss.hole_loss import NO_HOLES, HoleLosses, HolesOnLink
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
@@ -85,7 +85,7 @@ class LinkLoss:
         """Copper layer -> length on it."""
         sums: dict[int, float] = {}
         for s in self.sections:
-            sums[s.key[0]] = sums.get(s.key[0], 0.0) + s.length_mm
+            sums[s.key.layer] = sums.get(s.key.layer, 0.0) + s.length_mm
         return sums
 
     @cached_property
@@ -272,21 +272,20 @@ class LinkLosses:
                     yield f"{name} leads to {where} too: counted as if the parts on that way were not fitted"
 
     def _section(self, one: Interface, key: LineKey, length_mm: float) -> LossSection:
-        layer, width, gap, references = key
-        Lines(self.ctx).solved(layer, width, gap, references)
+        Lines(self.ctx).lines(key)
         with self.ctx.aside():  # only Df is needed in here, and how sure that is counts apart
             return LossSection(key, length_mm, self.ctx.get(_loss_at, key, one.nyquist_ghz or 0.0))
 
     def df_confidence(self, link: LinkLoss) -> Confidence:
         """Return how sure the least sure Df next to a link is."""
         nyquist = link.interface.nyquist_ghz or 0.0
-        where = {(s.key[0], s.key[3]) for s in link.sections}
+        where = {(s.key.layer, s.key.references) for s in link.sections}
         return least(Confidence.HIGH, *(self.ctx.get(_df_sure, index, planes, nyquist) for index, planes in where))
 
     def adjacent_df(self, link: LinkLoss, at_ghz: float) -> float | None:
         """Return the highest Df next to the layer on which most of a link runs; None where one is not known."""
-        index, _, _, references = link.sections[0].key
-        return self.ctx.get(_adjacent_df, index, references, at_ghz)
+        key = link.sections[0].key
+        return self.ctx.get(_adjacent_df, key.layer, key.references, at_ghz)
 
     def _notes(self, sections: Sequence[LossSection]) -> Iterator[str]:
         for s in sections:
@@ -297,7 +296,7 @@ class LinkLosses:
         """Yield on which layers the model of a line ends below Nyquist."""
         for s in sections:
             if not s.loss.is_quasi_static:
-                name = self.ctx.board.copper_layers[s.key[0]].name
+                name = self.ctx.board.copper_layers[s.key.layer].name
                 limit = f"{s.loss.limit_ghz:.0f} GHz ({s.loss.limit_reason})"
                 yield f"on {name} more is lost than is computed beyond {limit}"
 
@@ -311,8 +310,7 @@ def _losses_of(ctx: Context, interface_id: str, *, declared: bool) -> InterfaceL
 
 
 def _loss_at(ctx: Context, key: LineKey, frequency_ghz: float) -> LossAt:
-    layer, width, gap, references = key
-    return Lines(ctx).loss(layer, width, gap, frequency_ghz, references)
+    return Lines(ctx).loss(key, frequency_ghz)
 
 
 def _adjacent_df(ctx: Context, index: int, references: References | None, at_ghz: float) -> float | None:

@@ -47,7 +47,7 @@ def longest_by_layer(link: LinkLoss, budget_db: float) -> Mapping[int, float]:
     """
     usual: dict[int, LossSection] = {}
     for section in link.sections:
-        usual.setdefault(section.key[0], section)
+        usual.setdefault(section.key.layer, section)
     holes = link.holes_db.nominal
     return {layer: longest_length_mm(budget_db, holes, s.loss.total_db_per_mm.nominal) for layer, s in usual.items()}
 
@@ -91,8 +91,7 @@ def roughest_foil(ctx: Context, link: LinkLoss, budget_db: float) -> FoilGrade |
     nyquist, is_df_open, lines = link.interface.nyquist_ghz or 0.0, df_is_open(ctx, link), Lines(ctx)
 
     def most_db(section: LossSection, grade: FoilGrade) -> float:
-        line, where = lines.solved(*section.key), lines.site(section.key[0], section.key[3])
-        loss = lines.loss_of(line, where, nyquist, grade.value)
+        loss = lines.loss(section.key, nyquist, grade.value)
         rise = loss.foil_rise_db_per_mm + (loss.df_rise_db_per_mm if is_df_open else 0.0)
         return section.length_mm * (loss.total_db_per_mm.nominal + rise)
 
@@ -183,7 +182,7 @@ def physics_except_df(ctx: Context, interface_id: str, at_ghz: float, layers: Co
     try:
         share = share_of(ctx, one, losses.rows.get(nets[0])) if nets and one.nyquist_ghz else None
         known = losses.of(interface_id, declared=True).known if share else ()
-        worst = next((link for link in known if link.sections[0].key[0] in layers), None)
+        worst = next((link for link in known if link.sections[0].key.layer in layers), None)
         if share is None or worst is None:
             return ""
         text = df_that_closes(ctx, worst, share.db - share.allowance_db.nominal, at_ghz)
@@ -191,5 +190,5 @@ def physics_except_df(ctx: Context, interface_id: str, at_ghz: float, layers: Co
         return ""
     if text is None:
         return ""
-    layer = ctx.board.copper_layers[worst.sections[0].key[0]].name
+    layer = ctx.board.copper_layers[worst.sections[0].key.layer].name
     return f". The worst link on {layer} ({worst.name}, {worst.length_mm:.0f} mm) meets its budget with {text}"

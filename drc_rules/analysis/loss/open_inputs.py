@@ -71,9 +71,8 @@ def _df(ctx: Context, link: LinkLoss) -> OpenInput | None:
 
 
 def _open_plies(ctx: Context, link: LinkLoss, section: LossSection) -> Iterator[DielectricPly]:
-    layer, _, _, references = section.key
     ghz = link.interface.nyquist_ghz or 0.0
-    for ply in Lines(ctx).site(layer, references).plies:
+    for ply in Lines(ctx).site(section.key.layer, section.key.references).plies:
         if not ply.df.is_declared_at(ghz):
             yield ply
 
@@ -83,8 +82,8 @@ def _foil(ctx: Context, link: LinkLoss) -> OpenInput | None:
     sections: list[LossSection] = []
     lines: dict[str, None] = {}
     for section in link.sections:
-        layer, _, _, references = section.key
-        site = Lines(ctx).site(layer, references)
+        layer = section.key.layer
+        site = Lines(ctx).site(layer, section.key.references)
         planes = [one for k in (site.above, site.below) if k is not None and (one := _foil_line(ctx, k))]
         own = _foil_line(ctx, layer)
         if own or planes:

@@ -395,5 +395,5 @@ def _ends(charged: Interval) -> tuple[float, float]:
 
 
 def _place(ctx: Context, link: LinkLoss) -> Location:
-    layer = ctx.board.copper_layers[link.sections[0].key[0]].name
+    layer = ctx.board.copper_layers[link.sections[0].key.layer].name
     return Location(layer=layer, net=link.name)

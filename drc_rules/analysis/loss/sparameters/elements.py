@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
-from drc_rules.analysis.lines.link_geometry import LineKey
-from drc_rules.analysis.lines.solved_lines import Lines, limit_of
+from drc_rules.analysis.lines.solved_lines import LineKey, Lines, limit_of
 from drc_rules.analysis.loss.hole_reflection import drilled_stub_chain
 from drc_rules.analysis.loss.sparameters.joints import LinkParts
 from drc_rules.analysis.loss.sparameters.legs import BarrelElement, Element, JointElement, LineElement, StubElement
@@ -17,7 +16,7 @@ from drc_rules.analysis.via.high_speed_vias import stub_values
 from drc_rules.analysis.via.via_bodies import modes_of_pair, via_of
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
-from stackup_lib.transmission_lines.loss import LineLoss, loss_per_length
+from stackup_lib.transmission_lines.loss import LineLoss, loss_per_length, mean_loss
 from stackup_lib.transmission_lines.lossy import even_line_of, line_of
 from stackup_lib.transmission_lines.two_port import barrel_chain, line_chain, open_stub_chain, reversed_chain
 from stackup_lib.transmission_lines.via_chain import LaminateLoss, open_end_chain, passage_chain
@@ -71,14 +70,12 @@ class ElementChains:
         """Return the line that an element is in the odd mode, or of one trace alone; None where it is no line."""
         if not isinstance(element, LineElement):
             return None
-        layer, width, gap, references = element.key
-        return self._line((layer, width, None if alone else gap, references))[0]
+        return self._line(replace(element.key, gap_mm=None) if alone else element.key)[0]
 
     def alone(self, element: Element, mm: float | None = None) -> Complex:
         """Return an element of one trace that the other has not next to it."""
         if isinstance(element, LineElement):
-            layer, width, _, references = element.key
-            return self.of(LineElement((layer, width, None, references), element.mm), mm)[0]
+            return self.of(LineElement(replace(element.key, gap_mm=None), element.mm), mm)[0]
         if isinstance(element, JointElement):
             return self.of(element)[0]
         if element.same not in self._alone:
@@ -89,9 +86,9 @@ class ElementChains:
         """Return what an element is, of a line without its length."""
         names = [layer.name for layer in self.ctx.board.copper_layers]
         if isinstance(element, LineElement):
-            layer, width, gap, _ = element.key
-            size = f"{width:.4g} mm" if gap is None else f"{width:.4g}/{gap:.4g} mm"
-            return f"{size} on {names[layer]}"
+            key = element.key
+            size = f"{key.width_mm:.4g} mm" if key.gap_mm is None else f"{key.width_mm:.4g}/{key.gap_mm:.4g} mm"
+            return f"{size} on {names[key.layer]}" + (f", {key.near_fill}" if key.near_fill is not None else "")
         if isinstance(element, JointElement):
             return self.parts.words(element.parts)
         if isinstance(element, BarrelElement):
@@ -105,18 +102,18 @@ class ElementChains:
         """Return what a length of a line alone delays, at the middle of the frequencies; 0 of anything else."""
         if not isinstance(element, LineElement):
             return 0.0
-        layer, width, _, references = element.key
-        odd, _ = self._line((layer, width, None, references))
+        odd, _ = self._line(replace(element.key, gap_mm=None))
         middle = len(self.ghz) // 2
         return float(np.sqrt(odd.inductance_h_per_m[middle] * odd.capacitance_f_per_m[middle])) * mm * 1e9
 
     def _line(self, key: LineKey) -> tuple[LineLoss, LineLoss]:
         if key not in self._lines:
-            lines = Lines(self.ctx)
-            solved, materials = lines.solved(*key), lines.nominal_materials(key, self.anchor_ghz)
-            self.limit_ghz = min(self.limit_ghz, limit_of(solved).frequency_ghz)
-            odd = loss_per_length(line_of(solved, materials), self.ghz)
-            even = loss_per_length(even_line_of(solved, materials), self.ghz) if solved.solution.is_pair else odd
+            materials, ends = Lines(self.ctx).nominal_materials(key, self.anchor_ghz), Lines(self.ctx).lines(key)
+            self.limit_ghz = min(self.limit_ghz, *(limit_of(end).frequency_ghz for end in ends))
+            odd = mean_loss([loss_per_length(line_of(end, materials), self.ghz) for end in ends])
+            even = odd
+            if ends[0].solution.is_pair:
+                even = mean_loss([loss_per_length(even_line_of(end, materials), self.ghz) for end in ends])
             self._lines[key] = odd, even
         return self._lines[key]
 

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
+from drc_rules.analysis.lines.link_geometry import LinkGeometry
+from drc_rules.analysis.lines.solved_lines import LineKey
 from drc_rules.analysis.loss.hole_loss import SAME_MM, place_key
 from drc_rules.analysis.nets.board_links import complete_routes
 from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs

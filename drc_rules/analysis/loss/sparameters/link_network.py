@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
+from drc_rules.analysis.lines.link_geometry import LinkGeometry
+from drc_rules.analysis.lines.solved_lines import LineKey
 from drc_rules.analysis.loss.link_loss import LinkLoss
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.loss.sparameters.elements import ElementChains, Modes

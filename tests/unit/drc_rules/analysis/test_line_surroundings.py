@@ -11,7 +11,7 @@ import pytest
 
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.routed_impedance import routed_impedance_ohm
-from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.solved_lines import LineKey, Lines
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import copper_as_declared
 from drc_rules.analysis.return_path.return_paths import USUAL_DK, ReturnPaths
@@ -39,7 +39,7 @@ def test_the_foil_of_the_plane_beside_a_microstrip_counts(layer: str, index: int
         folder.mkdir()
         foils = ((layer, "HVLP"), (plane, adjacent), (other, beyond))
         config = DF + "".join(FOIL.format(layer=name, foil=foil) for name, foil in foils)
-        return Lines(mini(folder, config=config)).loss(index, 0.18, None, 16.0).total_db_per_mm.nominal
+        return Lines(mini(folder, config=config)).loss(LineKey(index, 0.18, None), 16.0).total_db_per_mm.nominal
 
     smooth = loss(1, "HVLP", "HVLP")
     assert loss(2, "STD", "HVLP") > 1.005 * smooth
@@ -51,8 +51,8 @@ def test_an_undeclared_foil_is_told_and_a_declared_one_is_not(tmp_path: Path) ->
     (tmp_path / "stated").mkdir()
     foil = FOIL.format(layer="In2.Cu", foil="HVLP")
 
-    unknown = Lines(mini(tmp_path, config=DF)).loss(2, 0.1, None, 16.0).assumptions
-    stated = Lines(mini(tmp_path / "stated", config=DF + foil)).loss(2, 0.1, None, 16.0).assumptions
+    unknown = Lines(mini(tmp_path, config=DF)).loss(LineKey(2, 0.1, None), 16.0).assumptions
+    stated = Lines(mini(tmp_path / "stated", config=DF + foil)).loss(LineKey(2, 0.1, None), 16.0).assumptions
 
     assert unknown == ("foil not declared: from HVLP to standard",)
     assert stated == ()
@@ -84,7 +84,7 @@ def test_a_trace_of_a_pair_that_runs_alone_has_twice_its_z0(tmp_path: Path) -> N
 
 def test_a_pair_between_planes_holds_up_to_half_the_cut_off_of_its_whole_width(tmp_path: Path) -> None:
     """Traces of 0.1 mm with 0.12 mm between them are a strip of 0.32 mm: half of c / sqrt(Dk) / (2 w + pi b / 2)."""
-    found = Lines(mini(tmp_path, config=DF)).loss(2, 0.1, 0.12, 16.0)
+    found = Lines(mini(tmp_path, config=DF)).loss(LineKey(2, 0.1, 0.12), 16.0)
 
     half_cutoff_ghz = 0.5 * 299.792458 / math.sqrt(4.4) / (2 * 0.32 + math.pi / 2 * 0.415)
     assert found.limit_ghz == pytest.approx(half_cutoff_ghz, rel=0.02)

@@ -94,7 +94,7 @@ def test_a_straight_run_has_the_crosstalk_of_its_coupling(tmp_path: Path) -> Non
     ctx, links = links_of(tmp_path, crowded())
     found = {one.link.name: one for one in neighbour_crosstalk(ctx, links["/SFP_TX0"], GHZ)}["/SFP_TX1_P"]
     key = links["/SFP_TX0"].sections[0].key
-    coupling = pair_coupling(Lines(ctx).site(key[0], key[3]).site, 0.15, (0.15, 0.15), 0.30)
+    coupling = pair_coupling(Lines(ctx).site(key.layer, key.references).site, 0.15, (0.15, 0.15), 0.30)
     at = int(np.argmin(np.abs(GHZ - 5.0)))
     lost = np.abs(found.own_s[at, 1, 0])
     assert np.abs(found.s[at, FAR, NEAR]) == pytest.approx(coupling.far_end(60.0, 5.0) * lost, rel=0.05)
@@ -108,7 +108,7 @@ def test_couplings_between_solved_gaps_are_those_of_the_solver(tmp_path: Path) -
     key = links["/SFP_TX0"].sections[0].key
     inductive, capacitive = couplings(ctx, key, key, np.array([0.14, 0.3]))
     for k, gap in enumerate((0.14, 0.3)):
-        solved = pair_coupling(Lines(ctx).site(key[0], key[3]).site, 0.15, (0.15, 0.15), gap)
+        solved = pair_coupling(Lines(ctx).site(key.layer, key.references).site, 0.15, (0.15, 0.15), gap)
         assert inductive[k] == pytest.approx(solved.inductive, rel=0.01)
         assert capacitive[k] == pytest.approx(solved.capacitive, rel=0.03)
 

@@ -9,6 +9,7 @@ from typing import get_args
 
 import pytest
 
+from drc_rules.analysis.lines.routed import NearFill
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.hole_loss import barrel_loss_db
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
@@ -77,8 +78,8 @@ def test_dielectric_loss_is_that_of_the_closed_form(tmp_path: Path) -> None:
     ctx = context(tmp_path, stackup=FOUR_LAYERS.replace("F.Cu 0.035", "F.Cu 0.005"))
     link = only_link(ctx)
 
-    layer, width_mm, gap_mm, references = link.sections[0].key
-    eps_eff = Lines(ctx).solved(layer, width_mm, gap_mm, references).eps_eff
+    (line,) = Lines(ctx).lines(link.sections[0].key)
+    eps_eff = line.eps_eff
     df = ctx.plies[0].df.at(16).need()
     share = (1 - 1 / eps_eff) / (1 - 1 / 3.4)
     by_hand = 20 / math.log(10) * math.pi * 16 * math.sqrt(eps_eff) / 299.792458 * share * df
@@ -261,7 +262,7 @@ def test_confidence_does_not_depend_on_who_asked_first(tmp_path: Path) -> None:
     """A line that was solved for its impedance before rests on the same facts when its loss is required."""
     first, second = context(tmp_path / "a"), context(tmp_path / "b")
     link = only_link(second)
-    Lines(first).solved(*link.sections[0].key[:3], link.sections[0].key[3])
+    Lines(first).lines(link.sections[0].key)
 
     assert only_link(first).total_db == link.total_db
     confidences = [LinkLosses(ctx).of("pcie5", declared=True).confidence for ctx in (first, second)]
@@ -338,3 +339,35 @@ def test_of_two_ways_from_one_pin_each_is_of_the_interface_beyond_the_fork(tmp_p
     assert ethernet.length_mm == pytest.approx(47 + 44)
     assert "/SERDES_P leads to J2.1 too: counted as if the parts on that way were not fitted" in pcie.notes
     assert LinkLosses(ctx).of("pcie5", declared=True).confidence is Confidence.LOW
+
+
+def poured(bottom_mm: float) -> dict[str, object]:
+    """Ground 0.1 mm from the trace of `context`, from the upper edge of the board down to here."""
+    return {"zones": [{"net": "GND", "layer": "F.Cu", "rect_mm": [1, 1, 129, bottom_mm], "clearance_mm": 0.1}]}
+
+
+def test_ground_next_to_a_trace_is_in_its_loss(tmp_path: Path) -> None:
+    """The line that is solved is the one whose impedance is checked; more copper carries more current at its edges."""
+    alone = only_link(context(tmp_path / "alone"))
+    ctx = context(tmp_path / "both", **poured(39))
+    link = only_link(ctx)
+
+    (section,) = link.sections
+    assert section.key.near_fill == NearFill(near_mm=0.1, far_mm=0.1)
+    solved = Lines(ctx).solved(0, 0.2, references=section.key.references, coplanar_mm=0.1)
+    assert Lines(ctx).lines(section.key) == (solved,)
+    assert link.copper_db > 1.03 * alone.copper_db
+    assert not any("next to it" in note for note in link.notes)
+
+
+def test_ground_on_one_side_of_a_trace_counts_half(tmp_path: Path) -> None:
+    """The loss is in the middle of those with ground on both sides and on none, and its range holds both."""
+    alone, one, both = (
+        only_link(context(tmp_path / name, **keys))
+        for name, keys in (("alone", {}), ("one", poured(10)), ("both", poured(39)))
+    )
+
+    assert one.line_db.nominal == pytest.approx((alone.line_db.nominal + both.line_db.nominal) / 2, rel=1e-9)
+    assert one.line_db.low == pytest.approx(min(alone.line_db.low, both.line_db.low))
+    assert one.line_db.high == pytest.approx(max(alone.line_db.high, both.line_db.high))
+    assert "copper 0.1 mm and more next to it on F.Cu: the middle of nearest and farthest is taken" in one.notes

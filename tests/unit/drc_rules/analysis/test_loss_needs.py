@@ -52,8 +52,7 @@ def most_db(ctx: Context, link: LinkLoss, foil: str) -> float:
     """Lines with the highest Df and the roughest foil of a grade, and holes."""
     lines, total = Lines(ctx), link.holes_db.nominal
     for s in link.sections:
-        where = lines.site(s.key[0], s.key[3])
-        loss = lines.loss_of(lines.solved(*s.key), where, GHZ, foil)
+        loss = lines.loss(s.key, GHZ, foil)
         total += s.length_mm * (loss.total_db_per_mm.nominal + loss.df_rise_db_per_mm + loss.foil_rise_db_per_mm)
     return total
 
@@ -123,7 +122,7 @@ def test_a_link_may_be_as_long_on_each_layer_as_its_line_there_allows(tmp_path: 
     """Budget less the hole's loss, over the loss of the line on that layer; nothing where the hole takes it all."""
     ctx = through_a_via(tmp_path)
     link = only_link(ctx)
-    per_mm = {s.key[0]: s.loss.total_db_per_mm.nominal for s in link.sections}
+    per_mm = {s.key.layer: s.loss.total_db_per_mm.nominal for s in link.sections}
 
     found = longest_by_layer(link, 6.5)
 
@@ -145,7 +144,7 @@ def test_beside_a_df_stands_what_the_worst_link_needs_by_its_loss(tmp_path: Path
     assert now is not None
     needed = exact_df_needed(ctx, link, 6.5, now)
 
-    layer = link.sections[0].key[0]
+    layer = link.sections[0].key.layer
 
     said = physics_except_df(ctx, "pcie5", 10.0, {layer})
 

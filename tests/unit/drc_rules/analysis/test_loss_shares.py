@@ -278,7 +278,7 @@ def test_a_piece_of_another_width_inside_a_pad_is_counted_as_the_line_behind_it(
     link = only_link(context(tmp_path, tracks=tracks, parts=[pad(4.95, "U1"), pad(105, "J1")]))
 
     assert link.length_mm == pytest.approx(100.05)
-    assert {s.key[1] for s in link.sections} == {0.2}
+    assert {s.key.width_mm for s in link.sections} == {0.2}
 
 
 @pytest.mark.parametrize(
