@@ -13,7 +13,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from drc_rules.engine.suppressions import with_accepted
-from drc_rules.report.model import Accepted, Finding, Remembered, Report
+from drc_rules.report.findings import Finding
+from drc_rules.report.known_findings import Accepted, Remembered
+from drc_rules.report.model import Report
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.files.file_names import composed, place_of
 from stackup_lib.core.files.plain_file import read_plain_text

@@ -9,9 +9,12 @@ from drc_rules.analysis.impedance.line_effects import LineEffect, changed, line_
 from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.check import CheckUp
+from drc_rules.report.findings import Finding
+from drc_rules.report.known_findings import KnownFinding, Remembered
 from drc_rules.report.link_rows import LinkImpedance
-from drc_rules.report.model import Finding, KnownFinding, Remembered, Report, Verdict
+from drc_rules.report.model import Report
 from drc_rules.report.stackup_rows import StackupRow, StackupView
+from drc_rules.report.verdicts import Verdict
 from stackup_lib.core.frozen import Frozen
 
 LEAST_OHM = 0.05

@@ -10,7 +10,7 @@ from drc_rules.engine.one_clause import LeftOut, Outcome, decided
 from drc_rules.engine.one_finding import left_over, once_per_defect, yielded
 from drc_rules.facts.context import Context
 from drc_rules.facts.results import Kept, Key
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import Rule
 from stackup_lib.core.background_process import BackgroundTask, WorkQueue, may_copy

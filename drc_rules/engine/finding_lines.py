@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from drc_rules.report.model import Finding, Location
+from drc_rules.report.findings import Finding, Location
 from stackup_lib.board.board import Board
 from stackup_lib.core.record import record
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from drc_rules.report.model import ClauseVerdict, Coverage, Headline, Verdict
+from drc_rules.report.model import Headline
+from drc_rules.report.verdicts import ClauseVerdict, Coverage, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.board.board import Board
 from stackup_lib.core.words import count

@@ -9,7 +9,7 @@ from drc_rules.engine.headline import NOTHING_PLACED, NOTHING_ROUTED, not_laid_o
 from drc_rules.engine.one_clause import Outcome
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import open_generations
-from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config

@@ -9,7 +9,9 @@ from dataclasses import field
 from drc_rules.engine.one_finding import Left, Tiered, tiered
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import guesses
-from drc_rules.report.model import ClauseVerdict, Finding, FindingLimit, Missing, RuleCrash, Verdict, left_out
+from drc_rules.report.findings import Finding, FindingLimit
+from drc_rules.report.model import RuleCrash
+from drc_rules.report.verdicts import ClauseVerdict, Missing, Verdict, left_out
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, Rule

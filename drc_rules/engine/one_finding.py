@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from drc_rules.report.model import ClauseVerdict, Finding, Verdict
+from drc_rules.report.findings import Finding
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import STRICTEST_FIRST, Tier
 from drc_rules.rules.rule import DraftFinding, Rule

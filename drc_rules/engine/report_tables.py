@@ -14,7 +14,7 @@ from drc_rules.analysis.power.rail_table import rail_rows
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.analysis.via.backdrill_table import BackdrillTable, backdrill_table
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Missing
+from drc_rules.report.verdicts import Missing
 from drc_rules.requirements.clauses import Clause
 from stackup_lib.core.facts import MissingFact
 

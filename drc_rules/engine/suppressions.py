@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from drc_rules.report.model import Accepted, Finding, Report, StaleSuppression
+from drc_rules.report.findings import Finding
+from drc_rules.report.known_findings import Accepted, StaleSuppression
+from drc_rules.report.model import Report
 from drc_rules.rules.rule import find_rule
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.net_selection import matches

@@ -15,8 +15,9 @@ from drc_rules.engine.check import prepare
 from drc_rules.engine.one_clause import finish
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
+from drc_rules.report.findings import Finding
 from drc_rules.report.formula import Formula, Value
-from drc_rules.report.model import Finding, Missing, Verdict, verdict_words
+from drc_rules.report.verdicts import Missing, Verdict, verdict_words
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.profiles.profile import Profile
 from drc_rules.rules.rule import Rule, all_rules

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Missing
+from drc_rules.report.verdicts import Missing
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.settings.net_selection import nets_line

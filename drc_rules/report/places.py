@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from stackup_lib.board.board import Board, Pads, Vias
 
 

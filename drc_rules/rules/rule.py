@@ -13,8 +13,8 @@ from functools import cache, cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from drc_rules.report.findings import Location, Measured, ObjectRows
 from drc_rules.report.formula import Formula, read_formula
-from drc_rules.report.model import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.record import entity, record

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from drc_rules.settings.net_selection import matches
 from stackup_lib.core.frozen import Frozen
 

@@ -12,7 +12,8 @@ from drc_rules.engine.decide import run
 from drc_rules.engine.one_clause import FILLS_UP_TO_DATE, Outcome
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.context import Context
-from drc_rules.report.model import ClauseVerdict, Finding, Verdict
+from drc_rules.report.findings import Finding
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import all_rules, kinds_by_stackup
 from drc_rules.stackup_design.goals_judge import is_of_rows

@@ -13,18 +13,9 @@ from drc_rules.engine.one_clause import Outcome
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.engine.shared_results import Case, Cases
 from drc_rules.facts.declared import Overrides, gather, looked_up, purpose_of
-from drc_rules.report.model import (
-    BoardFacts,
-    ClauseVerdict,
-    Coverage,
-    Finding,
-    FindingLimit,
-    Headline,
-    Measured,
-    RuleCrash,
-    TakenAs,
-    Verdict,
-)
+from drc_rules.report.findings import Finding, FindingLimit, Measured
+from drc_rules.report.model import BoardFacts, Headline, RuleCrash, TakenAs
+from drc_rules.report.verdicts import ClauseVerdict, Coverage, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.profiles.profile import assemble, load_form, load_profile, profile_names
 from drc_rules.settings.config import Config

@@ -16,7 +16,7 @@ from drc_rules.engine.decide import run
 from drc_rules.engine.one_clause import Outcome
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.forms import Form
 from drc_rules.requirements.profiles.profile import Profile

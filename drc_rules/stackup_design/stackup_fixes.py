@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs.builds import build_rules
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE

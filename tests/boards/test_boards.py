@@ -9,7 +9,8 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from tests.support.boards import board_file
 from tests.support.remembered import fixture_report, forget, report_of

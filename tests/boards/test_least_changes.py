@@ -12,7 +12,7 @@ import pytest
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.engine.decide import run
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import all_rules
 from drc_rules.stackup_design.goals import BoardProject, project_of

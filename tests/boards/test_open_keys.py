@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.settings.config import parse_config
 
 BOARD = Path(__file__).parents[2] / "fixtures/boards/inference_pcie_gen5_fit/inference_pcie_gen5_fit.kicad_pcb"

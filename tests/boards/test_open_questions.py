@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.one_clause import Outcome
-from drc_rules.report.model import ClauseVerdict, Missing, Verdict
+from drc_rules.report.verdicts import ClauseVerdict, Missing, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.stackup_design.fitness import open_questions
 from drc_rules.stackup_design.goals_judge import CandidateJudge, trial_board, why_not

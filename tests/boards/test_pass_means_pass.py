@@ -13,8 +13,10 @@ from drc_rules.engine.check import check_board, find_config
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.explain.explain_trace import ClauseTrace, Decided, trace_clauses
 from drc_rules.facts.declared import Overrides
+from drc_rules.report.findings import Finding
 from drc_rules.report.formula import Formula, Value, nominal
-from drc_rules.report.model import Finding, Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Clause, Limit, Severity
 from drc_rules.requirements.profiles.profile import profile_names
 from drc_rules.rules.rule import Rule, all_rules, find_rule

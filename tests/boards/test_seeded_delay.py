@@ -11,7 +11,7 @@ import pytest
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from drc_rules.rules.rule import Rule, all_rules, find_rule
 from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Board

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import profile_names
 from fixtures.systems import load_system, make_fit, make_twin, system_names

@@ -13,7 +13,8 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from tests.support.boards import BOARDS
 from tests.support.in_process import run_here as run

@@ -19,7 +19,8 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Coverage, RuleCrash
+from drc_rules.report.model import RuleCrash
+from drc_rules.report.verdicts import Coverage
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import CheckOptions, load_config, parse_config
 from stackup_lib.core.errors import StackwrightError

@@ -17,8 +17,9 @@ import pytest
 from drc_rules.engine.check import check_board, find_config
 from drc_rules.explain.explain_trace import Decided, trace_clauses
 from drc_rules.facts.declared import Overrides
+from drc_rules.report.findings import Finding
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, read_formula, substituted
-from drc_rules.report.model import Finding, Missing, Verdict
+from drc_rules.report.verdicts import Missing, Verdict
 from drc_rules.requirements.clauses import Clause, Limit
 from drc_rules.rules.rule import Rule, all_rules
 from fixtures.miniboard import MiniBoard, write

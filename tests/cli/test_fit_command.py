@@ -20,7 +20,8 @@ from drc_rules.engine.missing_inputs import unproven
 from drc_rules.engine.shared_results import Cases
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides, gather, purpose_of
-from drc_rules.report.model import Headline, Verdict
+from drc_rules.report.model import Headline
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
 from drc_rules.rules.rule import all_rules

@@ -10,7 +10,7 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from drc_rules.settings.config import load_config, parse_config
 from stackwright.commands.setup import settings_file
 from stackwright.commands.setup.init import init_board

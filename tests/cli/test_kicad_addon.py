@@ -22,7 +22,7 @@ import pytest
 from PIL import Image
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Finding, Location
+from drc_rules.report.findings import Finding, Location
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
 from stackwright.kicad import button, live

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Location, ObjectRows
+from drc_rules.report.findings import Location, ObjectRows
 from stackup_lib.core.errors import StackwrightError
 from stackwright.kicad import jobs, open_board, session, single
 from stackwright.kicad import server as live

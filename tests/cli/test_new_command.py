@@ -14,7 +14,8 @@ from drc_rules.analysis.impedance.line_report import line_report
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Headline, Verdict
+from drc_rules.report.model import Headline
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
 from drc_rules.settings.config import load_config

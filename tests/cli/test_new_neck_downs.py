@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.stackup_design.new_plan import neck_mm, plan_of_answer
 from drc_rules.stackup_design.plan_file import parse_plan, write_plan
 from stackup_lib.board.planned import PlannedRule

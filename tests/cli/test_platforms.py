@@ -23,7 +23,8 @@ import pytest
 from drc_rules.engine.baseline import Baseline, board_name, load_baseline
 from drc_rules.engine.check import check_board
 from drc_rules.engine.suppressions import accept
-from drc_rules.report.model import Remembered, Report
+from drc_rules.report.known_findings import Remembered
+from drc_rules.report.model import Report
 from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.files import whole_file

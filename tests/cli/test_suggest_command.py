@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.stackup_design.goals_judge import is_of_rows
 from drc_rules.stackup_design.plan_file import read_plan
 from stackup_lib.core.errors import NotWrittenError, StackwrightError

@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from stackup_lib.core.errors import StackwrightError
 from tests.corpus.manifest import write_rows
 from tests.corpus.nets import entry_of

@@ -36,7 +36,8 @@ from drc_rules.engine.decide import run
 from drc_rules.engine.one_clause import FILLS_UP_TO_DATE
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import ClauseVerdict, Finding
+from drc_rules.report.findings import Finding
+from drc_rules.report.verdicts import ClauseVerdict
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import Config, parse_config
 from stackup_lib.core.errors import StackwrightError

@@ -7,7 +7,8 @@ import tomllib
 from types import SimpleNamespace
 from typing import Any, cast
 
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.rules.rule import all_rules
 from tests.corpus import history
 

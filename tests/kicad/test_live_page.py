@@ -73,7 +73,7 @@ def findings(folder: Path) -> list[dict[str, Any]]:
 
 def first_with_items(tab: Tab, folder: Path) -> tuple[str, set[str]]:
     """Id in the page of the first finding that has items, and those of its members that are listed."""
-    from drc_rules.report.model import Finding
+    from drc_rules.report.findings import Finding
     from stackwright.kicad.worker import shown
 
     entries: dict[str, Any] = shown([Finding.model_validate(row) for row in findings(folder)])

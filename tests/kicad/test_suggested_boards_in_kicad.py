@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
 from drc_rules.stackup_design.new_plan import plan_of_answer
 from drc_rules.stackup_design.plan_file import Plan, parse_plan, write_plan

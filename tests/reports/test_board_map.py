@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from drc_rules.engine.check import CheckUp, check_up
-from drc_rules.report.model import Location, ObjectRows
+from drc_rules.report.findings import Location, ObjectRows
 from stackwright.drawing import board_map as drawing
 from stackwright.drawing import map_payload, map_pins
 from stackwright.drawing.board_map import BoardMap, board_map

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.kicad.read.title_block import TitleBlock
 from stackwright.drawing.words import millimetres

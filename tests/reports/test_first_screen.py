@@ -8,17 +8,10 @@ import pytest
 
 from drc_rules.engine.headline import NOTHING_PLACED, headline_of
 from drc_rules.engine.missing_inputs import LAY_OUT
-from drc_rules.report.model import (
-    ClauseVerdict,
-    Finding,
-    Headline,
-    Missing,
-    Report,
-    StaleSuppression,
-    TakenAs,
-    Verdict,
-    left_out,
-)
+from drc_rules.report.findings import Finding
+from drc_rules.report.known_findings import StaleSuppression
+from drc_rules.report.model import Headline, Report, TakenAs
+from drc_rules.report.verdicts import ClauseVerdict, Missing, Verdict, left_out
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.facts import Confidence
 from stackwright.reporters import text

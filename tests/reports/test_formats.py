@@ -12,7 +12,8 @@ import jsonschema
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import RuleCrash, Verdict
+from drc_rules.report.model import RuleCrash
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError, StackwrightError
 from stackwright.commands.check.request import OptionsError, ReportRequest, requested_reports

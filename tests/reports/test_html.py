@@ -11,7 +11,8 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Accepted, Report, RuleCrash, StaleSuppression
+from drc_rules.report.known_findings import Accepted, StaleSuppression
+from drc_rules.report.model import Report, RuleCrash
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
 from stackwright.cli.app import run

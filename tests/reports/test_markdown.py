@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from drc_rules.report.model import Headline, KnownFinding
+from drc_rules.report.known_findings import KnownFinding
+from drc_rules.report.model import Headline
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
 from stackwright.reporters import markdown

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
+from drc_rules.report.findings import Finding, Location, Measured
 from drc_rules.report.link_rows import (
     Allowance,
     BackdrillRow,
@@ -23,16 +24,8 @@ from drc_rules.report.link_rows import (
     LinkLossRow,
     RouteSection,
 )
-from drc_rules.report.model import (
-    Coverage,
-    Finding,
-    Location,
-    Measured,
-    Missing,
-    Report,
-    RuleCrash,
-    Verdict,
-)
+from drc_rules.report.model import Report, RuleCrash
+from drc_rules.report.verdicts import Coverage, Missing, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.interval import Interval

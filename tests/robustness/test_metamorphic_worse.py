@@ -15,7 +15,7 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.fabs import Tier
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.stackup import LayerKind

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Finding, Report, Verdict
+from drc_rules.report.findings import Finding
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.interfaces import families
 from drc_rules.requirements.interfaces.model import ENGINEERING

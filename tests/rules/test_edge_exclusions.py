@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from stackup_lib.kicad import read_board
 from tests.support.mini import mini_file
 

@@ -12,7 +12,7 @@ import shapely
 
 from drc_rules.analysis.fabrication.hole_gaps import hole_gaps
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import LimitName, limit_of, max_board_mm
 from drc_rules.settings.config import parse_config

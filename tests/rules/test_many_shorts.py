@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.fabrication.shorts.joined import MOST_FINDINGS
 from tests.support.mini import mini_file

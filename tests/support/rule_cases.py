@@ -25,7 +25,9 @@ from drc_rules.engine.decide import run
 from drc_rules.engine.one_clause import Outcome
 from drc_rules.explain.explain_trace import ClauseTrace, trace_clauses
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Finding, Location, Report, Verdict
+from drc_rules.report.findings import Finding, Location
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.rules.rule import Rule, all_rules, find_rule
 from stackup_lib.kicad import read_board
 from tests.support.mini import mini_file

@@ -15,7 +15,8 @@ from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
 from drc_rules.engine.one_clause import FILLS_UP_TO_DATE, Outcome
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import ClauseVerdict, Finding
+from drc_rules.report.findings import Finding
+from drc_rules.report.verdicts import ClauseVerdict
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import Rule, all_rules
 from drc_rules.settings.config import parse_config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import CopperMap

@@ -6,7 +6,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.clearance_places import uuid_in
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.cuts.cut_gaps import cut_gaps, made_area

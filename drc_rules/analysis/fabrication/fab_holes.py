@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, ObjectRows
+from drc_rules.report.findings import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, Pads, ViaKind

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import forms, load_form
 from stackup_lib.board.board import Board

@@ -7,7 +7,7 @@ import numpy as np
 from drc_rules.analysis.targets.controlled import controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
-from drc_rules.report.model import Missing
+from drc_rules.report.verdicts import Missing
 from drc_rules.requirements.interfaces import family
 from drc_rules.settings.net_selection import nets_line
 from stackup_lib.board.board import Board, Flags

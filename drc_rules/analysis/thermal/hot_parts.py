@@ -10,7 +10,7 @@ import numpy as np
 from drc_rules.analysis.thermal.pad_holes import PadHole, declared_state, holes_in_pad
 from drc_rules.analysis.thermal.pad_shapes import inside_pad, pad_areas_mm2, pad_polygon, pad_shape, without_inner
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_thermal import HotPart

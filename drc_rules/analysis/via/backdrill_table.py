@@ -14,7 +14,7 @@ from drc_rules.analysis.via.stub_nulls import resonance_values
 from drc_rules.analysis.via.stub_removal import Removal, removal_of
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import BackdrillRow
-from drc_rules.report.model import Missing
+from drc_rules.report.verdicts import Missing
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record

@@ -8,7 +8,7 @@ import numpy as np
 
 from drc_rules.analysis.targets.configured_geometries import design_rules_of, leading_somewhere, readable_rules
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.report.places import place_in
 from stackup_lib.board.board import Ints, ViaKind
 from stackup_lib.board.design_rules import DesignRules

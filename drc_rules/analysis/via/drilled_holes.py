@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from stackup_lib.board.board import NO_LAYER, Ints
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import MissingFact

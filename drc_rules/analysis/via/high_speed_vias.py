@@ -12,7 +12,7 @@ from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.via.antipads import Openings, opening_mm, openings
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.facts.net_interfaces import NetRole
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.requirements.fabs.holes import drilled_one_mm
 from drc_rules.requirements.interfaces import Interface, families, family, interface
 from drc_rules.requirements.interfaces.names import complements, normalise

@@ -8,7 +8,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, hole_sets
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Location, ObjectRows
+from drc_rules.report.findings import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import HoleKind, drilled_one_mm
 from stackup_lib.board.board import Board, Floats, Ints, ViaKind

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.report.places import place_in
 from stackup_lib.core.words import count
 from stackup_lib.vias.via_spans import Span, lasered

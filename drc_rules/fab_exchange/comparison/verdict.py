@@ -11,7 +11,8 @@ from pathlib import Path
 from drc_rules.engine.check import check_board
 from drc_rules.fab_exchange.comparison.compare import CompareOutcome, Matched
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import ClauseVerdict, Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings.config import Config
 from stackup_lib.core.frozen import Frozen

@@ -37,7 +37,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.fab_limits import Bar, bar_of, is_replaced, precision_mm, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.facts.copper_weight import weight_of
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.places import track_place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier, track_space, track_spaces

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, severed
 from drc_rules.analysis.fabrication.fab_size import need_closed_outline
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.cuts.severed_tracks import SeveredTrack

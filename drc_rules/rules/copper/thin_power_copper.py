@@ -42,7 +42,7 @@ import numpy as np
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.facts.context import Context
 from drc_rules.facts.copper_weight import weight_of
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.copper._parallel_planes import together_oz
 from drc_rules.rules.rule import DraftFinding, rule

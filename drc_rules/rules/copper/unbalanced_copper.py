@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.fabrication.fab_size import sides_mm
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import LayerUse

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.delay.group_skew import SkewGroup, net_groups, nets_to_move, worst_group_skew
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.delay._skew_parts import doubt, spent_on

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.delay.lane_skew import OF_CARD, OF_SYSTEM, LanePort, lane_ports, worst_lane_skew
 from drc_rules.analysis.delay.pair_skew import PairSkew
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.delay._skew_parts import SLOWER, doubt, doubt_of_chokes, spent_on

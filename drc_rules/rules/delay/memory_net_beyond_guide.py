@@ -34,7 +34,7 @@ from collections.abc import Iterator, Mapping
 
 from drc_rules.analysis.nets.memory_data import MemoryBus, bytes_of, data_route, main_layer, memory_buses
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, rule

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.delay.pair_layers import PairLayers, layers_of
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 

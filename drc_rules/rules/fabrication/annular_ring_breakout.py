@@ -39,7 +39,7 @@ from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, holes_
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, your_fab
 from drc_rules.analysis.fabrication.joined_rings import joined_rings
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs.holes import drilled_one_mm

@@ -39,7 +39,7 @@ from drc_rules.analysis.fabrication.clearance_places import between, more_pairs,
 from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
 from drc_rules.analysis.targets.configured_geometries import design_rules_of
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import NO_LAYER, Board

@@ -56,7 +56,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, no
 from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE, need_closed_outline
 from drc_rules.analysis.fabrication.spacing_fixes import edge_fix
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

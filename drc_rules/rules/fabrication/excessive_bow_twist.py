@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.fabrication.fab_limits import your_fab
 from drc_rules.analysis.fabrication.fab_size import sides_mm
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board

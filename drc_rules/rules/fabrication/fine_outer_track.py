@@ -35,7 +35,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_limits import Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, ObjectRows
+from drc_rules.report.findings import Measured, ObjectRows
 from drc_rules.report.places import track_place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

@@ -40,7 +40,7 @@ from drc_rules.analysis.fabrication.fab_clearances import holes_to_copper, space
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.analysis.fabrication.hole_gaps import HoleGaps
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule

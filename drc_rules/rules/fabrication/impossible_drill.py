@@ -31,7 +31,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, PLACES_SHOWN
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured, ObjectRows
+from drc_rules.report.findings import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Ints, Pads, Vias

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.fabrication.fab_limits import OWN, bar, is_replaced, your_fab
 from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier

@@ -42,7 +42,7 @@ from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, holes_
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.analysis.fabrication.joined_rings import joined_rings
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule

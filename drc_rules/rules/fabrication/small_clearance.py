@@ -53,7 +53,7 @@ from drc_rules.analysis.fabrication.fab_clearances import (
 from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, not_covered, precision_mm
 from drc_rules.analysis.fabrication.spacing_fixes import space_fix
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import UNIT_MM, clearance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, holes_of
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import drilled_one_mm, finished_from_mm

@@ -40,7 +40,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind

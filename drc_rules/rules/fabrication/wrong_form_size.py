@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.fabrication.fab_size import describe, sides_mm
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import load_form
 from drc_rules.rules.rule import DraftFinding, rule

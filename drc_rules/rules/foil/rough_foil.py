@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.nets.high_speed_layers import HighSpeedLayer
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import fast_layers

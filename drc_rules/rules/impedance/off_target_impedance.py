@@ -70,7 +70,7 @@ from drc_rules.analysis.targets.controlled import (
     unjudged,
 )
 from drc_rules.facts.context import NO_PLANE, Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import (

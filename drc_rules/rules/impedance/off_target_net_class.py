@@ -43,7 +43,7 @@ from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
 from drc_rules.analysis.targets.configured_geometries import Intent, configured_geometries
 from drc_rules.facts.context import NO_PLANE, Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import FORMULA, answer_of_command, judged, line_numbers, target_ids

@@ -37,8 +37,8 @@ from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, broadside_mm
 from drc_rules.analysis.targets.controlled import Unjudged, unjudged
 from drc_rules.facts.context import Context
+from drc_rules.report.findings import Location, Measured
 from drc_rules.report.link_rows import LinkImpedance
-from drc_rules.report.model import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact

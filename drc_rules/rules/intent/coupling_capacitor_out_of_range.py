@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.delay.pair_skew import pair_name, routed_pairs
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, interface_groups
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import Interface

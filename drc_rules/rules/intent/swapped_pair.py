@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.nets.pair_polarity import SwappedPair, pair_polarity
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import family

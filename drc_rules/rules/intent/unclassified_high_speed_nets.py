@@ -34,7 +34,7 @@ import numpy as np
 from drc_rules.analysis.targets.configured_geometries import design_rules_of, leading_somewhere
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import Family, families
 from drc_rules.rules.advice import lacks_project

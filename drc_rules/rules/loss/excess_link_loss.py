@@ -84,7 +84,7 @@ from drc_rules.analysis.targets.configured_geometries import leading_somewhere
 from drc_rules.analysis.via.stub_removal import Removal
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, rule

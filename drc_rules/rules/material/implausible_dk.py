@@ -35,7 +35,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.dielectric.against_sheet import dk_allowance_pct, is_dk_of, sheet_dk
 from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import dk_is_possible
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply

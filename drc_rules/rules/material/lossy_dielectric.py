@@ -45,7 +45,7 @@ from drc_rules.analysis.loss.df_limit import ALLOWANCE_PCT, is_above, meets
 from drc_rules.analysis.loss.loss_needs import physics_except_df
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectric.ply import DielectricPly
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import (
     bare_df_above,

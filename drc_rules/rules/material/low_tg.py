@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.dielectric.ply_tg import tg_contradiction
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply

@@ -38,7 +38,7 @@ from dataclasses import replace
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectric.ply import DielectricPly
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import CLEARLY_ABOVE, bare_df_above, is_named, note_of_untouched, severity_of_bare
 from drc_rules.rules.rule import DraftFinding, rule

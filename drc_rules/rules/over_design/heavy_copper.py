@@ -38,7 +38,7 @@ from drc_rules.analysis.power.rail_copper import CopperLoss
 from drc_rules.analysis.power.rail_doubt import LEAST_SHARE
 from drc_rules.facts.context import Context
 from drc_rules.facts.copper_weight import weight_of
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import demands
 from drc_rules.rules.rule import DraftFinding, rule

@@ -38,7 +38,7 @@ from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import LinkRoom, class_for, demands, df_that_would_do, rooms
 from drc_rules.rules.rule import DraftFinding, rule

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import LinkRoom, material_demands, rooms, with_foil_db
 from drc_rules.rules.rule import DraftFinding, rule

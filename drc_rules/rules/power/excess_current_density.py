@@ -38,7 +38,7 @@ from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
 from drc_rules.analysis.power.rail_doubt import copper_line_of, need_all_loads, unsure
 from drc_rules.analysis.power.rail_inputs import loads_of, pads_of_all
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, WholeDrop
 from drc_rules.analysis.power.rail_doubt import need_all_loads, sharper, unsure
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import declared_rails

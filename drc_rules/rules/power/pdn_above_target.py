@@ -45,7 +45,7 @@ from math import inf
 from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.analysis.power.rail_doubt import sharper, unsure
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import command

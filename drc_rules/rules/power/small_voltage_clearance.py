@@ -57,7 +57,7 @@ from drc_rules.analysis.power.voltage_spacing import (
     widest_volts,
 )
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import clearance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

@@ -46,7 +46,7 @@ from drc_rules.analysis.return_path.plane_changes import (
 )
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, HighSpeedGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured, ObjectRows
+from drc_rules.report.findings import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.words import count

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import documents
 from drc_rules.rules.return_path._pair_neighbours import (

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced, ReturnPaths
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground

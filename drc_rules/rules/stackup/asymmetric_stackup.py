@@ -39,7 +39,7 @@ from itertools import islice
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.facts.row_faults import dk_is_possible
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import StackupLayer

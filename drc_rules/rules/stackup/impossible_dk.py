@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.row_faults import correct, dk_is_possible, limit_of
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind

@@ -36,7 +36,7 @@ import numpy as np
 
 from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, HighSpeedLayer, fast_layers
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Floats, Ints

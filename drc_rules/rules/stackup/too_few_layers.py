@@ -32,7 +32,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.thermal.exposed_pads import ExposedPad, exposed_pads
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, give, hot_parts
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, give, hot_parts_of_power
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact

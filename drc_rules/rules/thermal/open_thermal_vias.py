@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.thermal.hot_parts import PLACES_SHOWN, HotPartOnBoard, required_hot_parts
 from drc_rules.analysis.thermal.pad_holes import PadHole
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 

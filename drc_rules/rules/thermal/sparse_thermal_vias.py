@@ -39,7 +39,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.thermal.hot_parts import NEAR_MM, HotPartOnBoard, NetPads, holes_near, hot_parts
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.thermal._heat_spread import adjacent_vias, joined_fills

@@ -32,7 +32,7 @@ from typing import get_args
 
 from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, give, hot_parts_of_power
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_thermal import Cooling

@@ -38,7 +38,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.via.drilled_holes import BACKDRILL, DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
 from drc_rules.analysis.via.machined_holes import NO_NET, machined_by_width
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.via.build_up import ROUNDING_MM, class_name, usual_build_ups
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.vias.build_ups import Bga, any_inside, bgas, build_ups, microvias

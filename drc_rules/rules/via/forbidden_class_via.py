@@ -43,7 +43,7 @@ from drc_rules.analysis.via.configured_vias import (
     routed_like,
 )
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, ObjectRows
+from drc_rules.report.findings import Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints

@@ -42,7 +42,7 @@ from drc_rules.analysis.fabrication.fab_holes import ENTER_DIAMETER, NO_DIAMETER
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, your_fab
 from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, groups_of, is_wide_for_any_board
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier

@@ -44,7 +44,7 @@ from drc_rules.analysis.via.high_speed_vias import (
 )
 from drc_rules.analysis.via.stub_removal import ways_out
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

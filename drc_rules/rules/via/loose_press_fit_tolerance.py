@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.via.press_fit import press_fit_parts
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.via.stub_removal import ways_out
 from drc_rules.facts.context import FILL_ZONES, Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

@@ -40,7 +40,7 @@ from drc_rules.analysis.via.high_speed_vias import describe_nets, grouped_stubs,
 from drc_rules.analysis.via.stub_nulls import resonance_values
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of, rest_on_assignment
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import family
 from drc_rules.rules.rule import DraftFinding, rule

@@ -57,7 +57,7 @@ from drc_rules.analysis.via.stub_nulls import load_of, resonance_values
 from drc_rules.analysis.via.stub_removal import ways_out
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import told_apart
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

@@ -46,7 +46,7 @@ from drc_rules.analysis.via.configured_vias import (
 )
 from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, is_wide_for_any_board
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier

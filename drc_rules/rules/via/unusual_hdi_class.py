@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.findings import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.record import record

@@ -8,7 +8,7 @@ from dataclasses import field
 import numpy as np
 
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from drc_rules.requirements.interfaces import families, interface
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.arrays import distinct

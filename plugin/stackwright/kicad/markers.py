@@ -14,7 +14,7 @@ from stackwright.text.output import OutputError, write_file
 from stackwright.text.words import clean, count
 
 if TYPE_CHECKING:
-    from drc_rules.report.model import Finding
+    from drc_rules.report.findings import Finding
 
 MOST = 200
 """Markers set at most: a DRC window with more is unreadable, and each is one step of undo."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes, read_plain_text
 from stackup_lib.core.orphans import end_with_pipe

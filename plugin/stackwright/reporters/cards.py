@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from drc_rules.report.model import Finding, Location
+from drc_rules.report.findings import Finding, Location
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import all_rules
 from stackup_lib.core.record import record

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from drc_rules.engine.missing_inputs import unproven
-from drc_rules.report.model import ClauseVerdict, Finding, Missing, Report
+from drc_rules.report.findings import Finding
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import ClauseVerdict, Missing
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings import FILE_NAME
 from stackup_lib.core.record import record

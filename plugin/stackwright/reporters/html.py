@@ -17,9 +17,11 @@ from pathlib import PurePath
 from jinja2 import Environment
 from markupsafe import Markup
 
+from drc_rules.report.findings import Finding
 from drc_rules.report.link_rows import LinkLossRow
-from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
 from drc_rules.report.stackup_rows import StackupRow
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import Document, documents
 from stackup_lib.core.record import record

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from drc_rules.report.findings import Finding
 from drc_rules.report.kicad_drc import KicadDrc
-from drc_rules.report.model import ClauseVerdict, Finding
+from drc_rules.report.verdicts import ClauseVerdict
 from stackwright import __version__
 from stackwright.results.checked import Checked, Unchecked
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from drc_rules.engine.one_finding import of_clause
-from drc_rules.report.model import ClauseVerdict, Finding, Report, Verdict
+from drc_rules.report.findings import Finding
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackwright import __version__
 from stackwright.reporters.entries import what_it_needs

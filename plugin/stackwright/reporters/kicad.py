@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from drc_rules.report.model import Finding, Location
+from drc_rules.report.findings import Finding, Location
 from stackup_lib.core.errors import StackwrightError
 from stackwright.reporters.entries import Entry, Level, entries
 from stackwright.results.checked import Checked, Unchecked

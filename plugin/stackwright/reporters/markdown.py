@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report
+from drc_rules.report.findings import Finding
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import ClauseVerdict
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import kicad_drc, pairs
 from stackwright.tables.counts import (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from drc_rules.engine.missing_inputs import FILL_IN, LAY_OUT
-from drc_rules.report.model import Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import load_profile
 from stackwright.text.command_line import command_line

@@ -12,8 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from drc_rules.report.findings import Finding
 from drc_rules.report.kicad_drc import KicadDrc
-from drc_rules.report.model import Accepted, ClauseVerdict, Finding, Report, StaleSuppression
+from drc_rules.report.known_findings import Accepted, StaleSuppression
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import ClauseVerdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
 from drc_rules.settings import FILE_NAME

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.text import Text
 
-from drc_rules.report.model import ClauseVerdict, Finding, Location, Report, TakenAs, Verdict
+from drc_rules.report.findings import Finding, Location
+from drc_rules.report.model import Report, TakenAs
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import document
 from stackup_lib.core.facts import Confidence, Origin

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
 
-from drc_rules.report.model import Finding
+from drc_rules.report.findings import Finding
 from stackup_lib.board.project import Project
 from stackup_lib.core.record import record
 from stackup_lib.kicad.read.title_block import TitleBlock, read_title_block

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from drc_rules.report.model import MET_ON_A_GUESS, NOT_LOOKED_AT, ClauseVerdict, Coverage, Finding, Report, Verdict
+from drc_rules.report.findings import Finding
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import MET_ON_A_GUESS, NOT_LOOKED_AT, ClauseVerdict, Coverage, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 from drc_rules.engine.missing_inputs import unproven
-from drc_rules.report.model import ClauseVerdict, Finding
+from drc_rules.report.findings import Finding
+from drc_rules.report.verdicts import ClauseVerdict
 from stackup_lib.core.record import record
 
 

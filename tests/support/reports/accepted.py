@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drc_rules.report.model import Accepted, StaleSuppression
+from drc_rules.report.known_findings import Accepted, StaleSuppression
 from tests.support.reports.made_reports import finding
 
 HOSTILE = "<script>alert(1)</script> \"q\" 's' [x](http://example.org)\n{0} | `c` \u202egnp @all \\"

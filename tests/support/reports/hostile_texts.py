@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from drc_rules.report.model import Location, Report, RuleCrash, TakenAs
+from drc_rules.report.findings import Location
+from drc_rules.report.model import Report, RuleCrash, TakenAs
 from drc_rules.report.stackup_rows import Carried, StackupRow, StackupView, Stated, ViaSpan
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.layer_roles import LayerRole

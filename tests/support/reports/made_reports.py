@@ -5,20 +5,9 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
-from drc_rules.report.model import (
-    BoardFacts,
-    ClauseVerdict,
-    Coverage,
-    Finding,
-    FindingLimit,
-    Headline,
-    Location,
-    Measured,
-    Missing,
-    Report,
-    TakenAs,
-    Verdict,
-)
+from drc_rules.report.findings import Finding, FindingLimit, Location, Measured
+from drc_rules.report.model import BoardFacts, Headline, Report, TakenAs
+from drc_rules.report.verdicts import ClauseVerdict, Coverage, Missing, Verdict
 from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
 from stackup_lib.core.facts import Confidence
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Set
 
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.rules.fabrication.shorts.joined import Joining, Nets, findings
 from drc_rules.rules.fabrication.shorts.own_copper import as_what, is_jumper, may_be_drawn
 from drc_rules.rules.rule import DraftFinding

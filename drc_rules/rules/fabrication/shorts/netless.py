@@ -8,7 +8,7 @@ from drc_rules.analysis.fabrication.clearance_places import uuid_in
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.analysis.fabrication.netless_shorts import NetContact, NetlessShort, netless_shorts
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location
+from drc_rules.report.findings import Location
 from drc_rules.rules.fabrication.shorts.joined import Joining, Nets, findings
 from drc_rules.rules.fabrication.shorts.own_copper import (
     TWO_LONE_PINS,

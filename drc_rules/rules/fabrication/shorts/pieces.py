@@ -10,7 +10,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.clearance_places import uuid_of
 from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Location, Measured
+from drc_rules.report.findings import Location, Measured
 from drc_rules.rules.fabrication.shorts.joined import PLACES_SHOWN, Joining, Nets, findings, shows_overlap
 from drc_rules.rules.fabrication.shorts.own_copper import (
     GENERATED,

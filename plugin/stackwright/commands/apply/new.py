@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from drc_rules.engine.check import check_board
 from drc_rules.engine.headline import NOTHING_PLACED
-from drc_rules.report.model import Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, answers_for, goals_for, selection_for

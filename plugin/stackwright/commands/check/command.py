@@ -19,7 +19,8 @@ import numpy as np  # noqa: F401 - for its time, see above
 
 from drc_rules.engine.check import CheckUp, check_board, check_up, find_config
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Remembered, Report
+from drc_rules.report.known_findings import Remembered
+from drc_rules.report.model import Report
 from drc_rules.settings.config import CheckOptions, Config
 from stackup_lib.core.background_process import sharing_cores
 from stackup_lib.core.errors import StackwrightError

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from drc_rules.engine.check import CheckUp
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings.config import Config
 from drc_rules.stackup_design.fitness import Fitness, FitnessReport, fitness_of

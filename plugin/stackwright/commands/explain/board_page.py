@@ -9,7 +9,7 @@ from rich.text import Text
 
 from drc_rules.explain.explain_trace import BoardTrace, CalculationStep, ClauseTrace, Decided, FactUsed, worst_of
 from drc_rules.report.formula import Formula, Value, nominal, number
-from drc_rules.report.model import Verdict, verdict_words
+from drc_rules.report.verdicts import Verdict, verdict_words
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.profiles.shipped import shipped_clauses
 from stackup_lib.core.interval import Interval

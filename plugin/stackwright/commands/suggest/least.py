@@ -13,7 +13,7 @@ from drc_rules.engine.missing_inputs import FOIL_OF_ALL
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import kinds_by_stackup
 from drc_rules.stackup_design.change_effects import (

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from drc_rules.report.model import Finding, Location
+from drc_rules.report.findings import Finding, Location
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from stackup_lib.core.frozen import Frozen
 from stackwright.text.words import count, sentence
 

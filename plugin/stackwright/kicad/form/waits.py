@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from drc_rules.engine.missing_inputs import unproven
-from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.settings.toml_blocks import CHOOSERS, blocks_of
 from stackup_lib.core.record import record
 

@@ -12,7 +12,8 @@ from drc_rules.engine.check import check_board, find_config
 from drc_rules.explain.explain_trace import trace_clauses
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import nominal
-from drc_rules.report.model import ClauseVerdict, Headline, Report, Verdict
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from tests.support.boards import BOARDS, board_file

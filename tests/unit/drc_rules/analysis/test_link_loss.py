@@ -19,7 +19,7 @@ from drc_rules.analysis.loss.share_rows import FILE, assumed_allowances
 from drc_rules.engine.decide import run
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.interfaces import families, interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.rules.rule import all_rules
@@ -341,15 +341,15 @@ def test_of_two_ways_from_one_pin_each_is_of_the_interface_beyond_the_fork(tmp_p
     assert LinkLosses(ctx).of("pcie5", declared=True).confidence is Confidence.LOW
 
 
-def poured(bottom_mm: float) -> dict[str, object]:
+def poured(bottom_mm: float) -> list[dict[str, object]]:
     """Ground 0.1 mm from the trace of `context`, from the upper edge of the board down to here."""
-    return {"zones": [{"net": "GND", "layer": "F.Cu", "rect_mm": [1, 1, 129, bottom_mm], "clearance_mm": 0.1}]}
+    return [{"net": "GND", "layer": "F.Cu", "rect_mm": [1, 1, 129, bottom_mm], "clearance_mm": 0.1}]
 
 
 def test_ground_next_to_a_trace_is_in_its_loss(tmp_path: Path) -> None:
     """The line that is solved is the one whose impedance is checked; more copper carries more current at its edges."""
     alone = only_link(context(tmp_path / "alone"))
-    ctx = context(tmp_path / "both", **poured(39))
+    ctx = context(tmp_path / "both", zones=poured(39))
     link = only_link(ctx)
 
     (section,) = link.sections
@@ -363,8 +363,8 @@ def test_ground_next_to_a_trace_is_in_its_loss(tmp_path: Path) -> None:
 def test_ground_on_one_side_of_a_trace_counts_half(tmp_path: Path) -> None:
     """The loss is in the middle of those with ground on both sides and on none, and its range holds both."""
     alone, one, both = (
-        only_link(context(tmp_path / name, **keys))
-        for name, keys in (("alone", {}), ("one", poured(10)), ("both", poured(39)))
+        only_link(context(tmp_path / name, zones=zones))
+        for name, zones in (("alone", []), ("one", poured(10)), ("both", poured(39)))
     )
 
     assert one.line_db.nominal == pytest.approx((alone.line_db.nominal + both.line_db.nominal) / 2, rel=1e-9)

@@ -10,7 +10,8 @@ import pytest
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.link_rows import LinkLossRow
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Clause
 from tests.support.mini import mini_file
 from tests.support.stackups import FOUR_LAYERS

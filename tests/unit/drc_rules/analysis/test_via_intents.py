@@ -13,7 +13,7 @@ from drc_rules.engine.decide import run
 from drc_rules.explain.net_explained import ExplainedVia, explain_net
 from drc_rules.explain.nets_view import find_net
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from drc_rules.rules.intent._design_rule_reach import Names, idle_parts, never_applies
 from drc_rules.rules.rule import all_rules
 from stackup_lib.board.design_rules import Constraint, DesignRule

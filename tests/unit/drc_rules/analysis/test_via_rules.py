@@ -18,7 +18,7 @@ from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from drc_rules.rules.via._drilled_pads import to_copper_mm
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board

@@ -16,18 +16,10 @@ import pytest
 from drc_rules.engine.baseline import Baseline, board_name, gate, load_baseline, rewrite
 from drc_rules.engine.check import check_board
 from drc_rules.engine.one_clause import finish
-from drc_rules.report.model import (
-    Accepted,
-    Finding,
-    FindingLimit,
-    Location,
-    Measured,
-    ObjectRows,
-    Remembered,
-    Report,
-    StaleSuppression,
-    Verdict,
-)
+from drc_rules.report.findings import Finding, FindingLimit, Location, Measured, ObjectRows
+from drc_rules.report.known_findings import Accepted, Remembered, StaleSuppression
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import DraftFinding, all_rules
 from drc_rules.settings.config import CheckOptions

@@ -13,8 +13,10 @@ from drc_rules.engine.headline import coverage_of, headline_of
 from drc_rules.engine.missing_inputs import in_general, paste_lines, proofs
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import ClauseVerdict, Headline, Measured, Verdict
+from drc_rules.report.findings import Measured
+from drc_rules.report.model import Headline
 from drc_rules.report.numbers import at_precision
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, Rule
 from drc_rules.settings.config import Config, load_config, parse_config

@@ -10,7 +10,8 @@ import pytest
 from drc_rules.engine.check import check_board
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from stackwright.reporters import html, junit
 from stackwright.results.checked import Checked

@@ -7,7 +7,7 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.engine.finding_lines import with_lines
-from drc_rules.report.model import Finding, Location
+from drc_rules.report.findings import Finding, Location
 from stackup_lib.kicad import read_board
 from tests.support.boards import board_file
 from tests.support.reports.made_reports import finding

@@ -12,7 +12,9 @@ import pytest
 from drc_rules.engine.check import check_board
 from drc_rules.engine.suppressions import accept
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Headline, Location, Report, Verdict
+from drc_rules.report.findings import Location
+from drc_rules.report.model import Headline, Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.settings.config import CheckOptions, parse_config
 from drc_rules.settings.suppression import Suppression
 from stackup_lib.core.errors import ConfigError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.report.model import ClauseVerdict
+from drc_rules.report.verdicts import ClauseVerdict
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Tracks
 from stackup_lib.kicad import read_board

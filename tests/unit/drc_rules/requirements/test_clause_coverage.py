@@ -12,7 +12,8 @@ from drc_rules.engine.one_clause import Outcome
 from drc_rules.engine.shared_results import Cases
 from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.facts.declared_nets import with_rails_of
-from drc_rules.report.model import Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.interfaces import families
 from drc_rules.requirements.profiles.profile import Form, assemble, forms, load_form, load_profile, profile_names
 from drc_rules.rules.rule import all_rules

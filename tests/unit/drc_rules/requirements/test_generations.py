@@ -13,7 +13,7 @@ import pytest
 from drc_rules.analysis.loss.loss_shares import documented_share
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface, families, family, interface
 from drc_rules.requirements.interfaces.inherit import with_inherited

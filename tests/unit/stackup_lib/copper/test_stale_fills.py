@@ -14,7 +14,7 @@ from drc_rules.engine.check import check_board, prepare
 from drc_rules.engine.decide import run
 from drc_rules.engine.one_clause import Outcome
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Board

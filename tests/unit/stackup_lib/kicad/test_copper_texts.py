@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.report.model import Verdict
+from drc_rules.report.verdicts import Verdict
 from stackup_lib.board.board import CopperTexts
 from stackup_lib.kicad import read_board
 

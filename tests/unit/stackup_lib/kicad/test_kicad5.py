@@ -13,7 +13,8 @@ import shapely
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.model import Headline, Verdict
+from drc_rules.report.model import Headline
+from drc_rules.report.verdicts import Verdict
 from stackup_lib.board.board import Board, Ints, ViaKind
 from stackup_lib.core.errors import BoardFileError, StackwrightError
 from stackup_lib.kicad import read_board

@@ -9,7 +9,8 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.row_faults import df_is_possible, dk_is_possible, limit_of, unstackable
-from drc_rules.report.model import ClauseVerdict, Report, Verdict
+from drc_rules.report.model import Report
+from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.profiles.profile import load_profile
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import catalogue, neighbouring_foils
