@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Literal
 
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
-from drc_rules.analysis.nets.high_speed_layers import fast_layers, routed_outside
 from drc_rules.facts.board_process import declared_finish
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.settings.goals_choices import GoalChoices, laminate_family
-from drc_rules.stackup_design.goal_work import From, GoalWork, Reason, needed_clause, refused, source_words
+from drc_rules.stackup_design.goal_work import From, GoalWork, Reason, needed_clause, source_words
 from drc_rules.stackup_design.goals_build import (
     LEAST_LAYERS,
     copper_goals,
@@ -23,11 +22,11 @@ from drc_rules.stackup_design.goals_build import (
     pair_pitch_mm,
     power_above,
     power_gap_mm,
-    power_planes,
     required_power_oz,
     thickness_goals,
 )
 from drc_rules.stackup_design.goals_judge import CandidateJudge
+from drc_rules.stackup_design.goals_layers import fast_outside, layer_goals
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection, project_of, selection_for
 from drc_rules.stackup_design.kept_layers import kept_goals, kept_reasons
@@ -36,7 +35,6 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.spread import PLATING_UM as HOLE_PLATING_UM
 from stackup_lib.synthesis import Answers, Goals, TgLimit, suggest
-from stackup_lib.synthesis.arrange import least_layers
 from stackup_lib.synthesis.goals import with_usual_gap
 from stackup_lib.transmission_lines.finish import LineFinish
 
@@ -107,11 +105,11 @@ def goals_for(
     longest_stub = stub_clause.limit.max if stub_clause else None
     lines = lines_for(selection.interfaces, selection.form, context, chosen, longest_stub)
     materials = materials_for(selection.clauses)
-    layers = _layers(work, lines)
+    layers = layer_goals(work, lines)
     outer = lines.striplines and not layers["fast_layers"]
     copper = copper_goals(work, has_power=layers["power_planes"] > 0)
     thickness = thickness_goals(work, layers["layer_count"])
-    outside = _fast_outside(work, lines)
+    outside = fast_outside(work, lines)
     waived = dict(_waived(chosen))
     judge = CandidateJudge(selection.profile, selection.form, selection.interfaces, selection.clauses, waived, outside)
     goals = Goals(
@@ -237,116 +235,6 @@ def _new_finish(process: ProcessDeclaration | None) -> LineFinish:
         why = f"the plating of holes alone adds {HOLE_PLATING_UM.low:g} um or more to outer layers"
         raise ConfigError(f"[process] outer_copper_um of {um:g} um", why, "give foil and plating together")
     return finish
-
-
-def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:
-    """Return numbers of layers; what is not stated is filled up to the layer count."""
-    count = _layer_count(work)
-    fast = _fast_layers(work, lines)
-    power = power_planes(work, count)
-    if not lines.striplines:
-        fast = 0
-    usual = [c for c in work.selection.of_kind("layer_count_above") if c.limit.max is not None]
-    most = count if work.choices.layers or work.project else min((int(c.limit.max or 0) for c in usual), default=count)
-    if work.choices.fast_layers is None:
-        fast = _most_that_fit(fast, power, max(most, count))
-    least = least_layers(Goals(fast_layers=fast, power_planes=power))
-    if least > count and not work.choices.layers:
-        work.say(
-            "layers", f"{least}, not {count}", From.ASSUMPTION, f"{fast} high-speed layers between grounds need them"
-        )
-        count = least
-    if lines.striplines:
-        carried = f"{fast} between grounds" if fast else "none: the lines run on the outer layers"
-        work.say("high-speed layers", carried, *_fast_source(work, lines, fast))
-    other = 2
-    while least_layers(Goals(fast_layers=fast, power_planes=power, other_signal_layers=other + 2)) <= count:
-        other += 2
-    work.say(
-        "other signal layers", f"{other}, the outer ones among them", From.ASSUMPTION, "what the count leaves room for"
-    )
-    return {"layer_count": count, "fast_layers": fast, "power_planes": power, "other_signal_layers": other}
-
-
-def _fast_outside(work: GoalWork, lines: GoalLines) -> bool:
-    """Tell whether high-speed links run on the outer layers: as routed, as stated, or as usual on a new board."""
-    said, project = work.choices.fast_outside, work.project
-    if not lines.goals:
-        return False
-    if said is not None:
-        work.say("high-speed links on outer layers", "yes" if said else "no", From.USER, "your choice")
-        return said
-    if project is not None:
-        routed = any(routed_outside(project.context, one) for one in lines.interfaces.values())
-        if routed or any(project.context.nets_of(one).size for one in lines.interfaces.values()):
-            work.say(
-                "high-speed links on outer layers", "yes" if routed else "no", From.BOARD, "as its links are routed"
-            )
-            return routed
-    how = "fan-out, AC capacitors and card fingers; --no-outer-links keeps them inside"
-    work.say("high-speed links on outer layers", "yes", From.ASSUMPTION, how)
-    return True
-
-
-def _fast_source(work: GoalWork, lines: GoalLines, fast: int) -> tuple[From, str]:
-    if work.choices.fast_layers is not None:
-        return From.USER, "your choice"
-    titles = ", ".join(dict.fromkeys(interface(one).title for one in lines.interfaces.values()))
-    nvlink = work.selection.largest("nvlink_layers")
-    fabrics = {interface(one).family for one in lines.interfaces.values() if interface(one).fabric}
-    if nvlink is not None and fabrics and fast >= (nvlink.limit.min or 0):
-        if "nvlink" not in fabrics:
-            return From.ASSUMPTION, f"for {titles} as for NVLink; no document states a number for it"
-        return From.CLAUSE, f"{source_words(nvlink)}; more for others as far as they fit"
-    return From.ASSUMPTION, f"for {titles}; " + ("as many as fit the layers" if fast else "the layers hold no more")
-
-
-def _most_that_fit(fast: int, power: int, most: int) -> int:
-    while fast and least_layers(Goals(fast_layers=fast, power_planes=power)) > most:
-        fast -= 1
-    return fast
-
-
-def _layer_count(work: GoalWork) -> int:
-    clause, said = work.selection.largest("layer_count"), work.choices.layers
-    least = needed_clause(work, "layer_count")
-    if said is not None:
-        if least is not None and said < (least.limit.min or 0):
-            raise refused(f"--layers {said}", least, f"give {least.limit.min:g} or more")
-        work.say("layers", f"{said}", From.USER, "your choice")
-        return max(said, LEAST_LAYERS)
-    if work.project is not None and not (clause and work.project.board.layer_count < (clause.limit.min or 0)):
-        own = work.project.board.layer_count
-        count = max(own + own % 2, LEAST_LAYERS)
-        if own < count:
-            why = f"stackups are arranged for {LEAST_LAYERS} layers or more, an even number"
-            work.say("layers", f"{count}, not the board's {own}", From.ASSUMPTION, why)
-        else:
-            work.say("layers", f"{count}", From.BOARD, "copper layers of the board")
-        return count
-    form, asked = work.selection.form, int(clause.limit.min or 0) if clause else LEAST_LAYERS
-    other = f", not the board's {work.project.board.layer_count}" if work.project else ""
-    if form is not None and form.layer_count is not None and form.layer_count > asked:
-        work.say("layers", f"{form.layer_count}{other}", From.CLAUSE, form.layer_count_words)
-        return form.layer_count
-    if clause is not None:
-        work.say("layers", f"{asked}{other}", From.CLAUSE, f"{clause.title}; {source_words(clause)}")
-    else:
-        work.say("layers", f"{asked}", From.ASSUMPTION, "no requirement states a number")
-    return asked
-
-
-def _fast_layers(work: GoalWork, lines: GoalLines) -> int:
-    said = work.choices.fast_layers
-    if said is not None:
-        return said
-    if work.project is not None:
-        context = work.project.context
-        used = {layer.index for one in lines.interfaces.values() for layer in fast_layers(context, one)}
-        inner = used - {0, work.project.board.layer_count - 1}
-        if used:
-            return len(inner)
-    return lines.fast_layers(work.selection.of_kind("nvlink_layers"))
 
 
 def _rank_by(work: GoalWork) -> Literal["cost", "loss"]:
