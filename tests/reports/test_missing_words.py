@@ -32,8 +32,13 @@ def test_the_page_counts_what_the_text_counts() -> None:
 
 def test_comments_alone_are_not_to_be_pasted() -> None:
     lines = ("[fab]", 'tier = "?"')
-    assert how_to_supply((IN_KICAD,)) == "there are no lines to paste; instead:"
-    assert how_to_supply((IN_KICAD, *lines)) == "fill in and put into stackwright.toml next to the board:"
+    assert how_to_supply(report(proofs=(IN_KICAD,))) == "there are no lines to paste; instead:"
+    asked = report(proofs=(IN_KICAD, *lines))
+    assert how_to_supply(asked) == "fill in and put into stackwright.toml next to the board:"
+    assert (
+        how_to_supply(asked.model_copy(update={"settings_file": "../Ours.toml"}))
+        == "fill in and put into ../Ours.toml:"
+    )
     one = report(proofs=(IN_KICAD,))
     for told in (shown(one), markdown.render([Checked(one, None, "0")]), render([Checked(one, None, "0")])):
         assert "here are no lines to paste; instead:" in told

@@ -19,7 +19,7 @@ from stackwright.tables.counts import (
 )
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.markup import escape
-from stackwright.text.words import clean, count, number, some
+from stackwright.text.words import clean, count, number, sentence, some
 
 SHOWN = 30
 """Rows of a table; hosts cut long comments off."""
@@ -197,7 +197,7 @@ def _not_proven(report: Report) -> Iterator[str]:
         yield from table(("Severity", "Requirement", "It needs"), rows, "requirements")
     if report.proofs:
         yield ""
-        yield how_to_supply(report.proofs).capitalize()
+        yield escape(sentence(how_to_supply(report)))
         yield ""
         yield from fenced(report.proofs, "toml")
 

@@ -204,7 +204,7 @@ def _others(report: Report, width: int) -> Iterator[Text]:
     if parts:
         yield from _labelled("accepted", ", ".join(parts), width, style="dim")
     if stale := report.stale_suppressions:
-        line = f", line {stale[0].line} of {FILE_NAME}" if stale[0].line else ""
+        line = f", line {stale[0].line} of {report.settings_file or FILE_NAME}" if stale[0].line else ""
         more = f" (and {len(stale) - 1} more: -v)" if stale[1:] else ""
         words = f"suppression of {stale[0].entry} {stale[0].problem}{line}{more}"
         yield from _labelled("warning", words, width, most=2, style="yellow")

@@ -9,6 +9,7 @@ from rich.text import Text
 from drc_rules.report.model import ClauseVerdict, Finding, Location, Report, TakenAs, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import document
+from drc_rules.settings import FILE_NAME
 from stackup_lib.core.facts import Confidence, Origin
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
 from stackwright.tables.counts import (
@@ -159,7 +160,7 @@ def _accepted(out: Page, report: Report, *, show_all: bool) -> None:
         who = f" ({one.owner}{until})" if one.owner else ""
         rows += [(styled(one.finding.code, "dim"), one.finding.title), ("", styled(f"{one.reason}{who}", "dim"))]
     for stale in report.stale_suppressions:
-        line = f", line {stale.line} of stackwright.toml" if stale.line else ""
+        line = f", line {stale.line} of {report.settings_file or FILE_NAME}" if stale.line else ""
         what = f"suppression of {stale.entry} {stale.problem}{line}: {stale.reason} ({stale.owner})"
         rows.append((styled("warning", SEVERITY_STYLE[Severity.WARNING]), what))
     rows += [(styled("fixed", "green"), f"{one.code} {one.title}") for one in report.fixed]
@@ -317,7 +318,7 @@ def _severity_first(verdict: ClauseVerdict) -> int:
 def _proofs(out: Page, report: Report) -> None:
     if not report.proofs:
         return
-    out.heading("To supply it", how_to_supply(report.proofs))
+    out.heading("To supply it", how_to_supply(report))
     out.gap()
     for index, line in enumerate(report.proofs):
         if index and line.startswith("["):
