@@ -135,7 +135,7 @@ def _interfaces(report: Report, width: int) -> list[Text]:
     """What the high-speed nets are, in one line or two."""
     low = [row for row in report.taken_as if row.confidence is Confidence.LOW]
     sure = [row for row in report.taken_as if row.confidence is not Confidence.LOW]
-    parts = (("", sure), ("low confidence: ", low), ("detected, not routed: ", report.not_routed))
+    parts = (("", sure), ("low confidence: ", low), ("not routed: ", report.not_routed))
     words = "; ".join(f"{label}{_counted(rows)}" for label, rows in parts if rows)
     return _labelled("nets", words or "no high-speed interface detected", width, most=2, style="dim")
 

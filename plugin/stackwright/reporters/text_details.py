@@ -77,7 +77,7 @@ def _labelled(line: str) -> tuple[Text, str]:
 
 def taken_as(out: Page, rows: Sequence[TakenAs], not_routed: Sequence[TakenAs]) -> None:
     """Add what the high-speed nets were assigned to, and why."""
-    out.heading("Detected interfaces")
+    out.heading("Interfaces")
     grid = []
     for row in (*rows, *not_routed):
         what = row.interface or f"{row.family}, version unknown"
