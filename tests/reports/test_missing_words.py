@@ -52,3 +52,10 @@ def test_pairs_with_a_target_and_pairs_of_the_table_are_two_things() -> None:
     assert sectionless(one.coverage.model_copy(update={"unjudged_pairs": 0})) == ""
     assert f"; {sectionless(one.coverage)}" in shown(one)
     assert sectionless(one.coverage) in render([Checked(one, None, "0")])
+
+
+def test_pairs_that_the_page_does_not_list_are_looked_up_elsewhere() -> None:
+    """A job's log has no tables: it led to a part of the page that is not there."""
+    one = of("edge_jetson_carrier_fit")
+    assert 'counts as undecided, see "Pairs not judged"' in shown(one)
+    assert "counts as undecided, `check -v` lists them" in shown(one.model_copy(update={"pairs": ()}))

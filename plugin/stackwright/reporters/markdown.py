@@ -80,8 +80,8 @@ def _counts(report: Report) -> str:
     return "\n".join(f"- {cell}" for cell in cells)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Iterator[str]:
-    """A table of at most `SHOWN` rows; the cells are escaped already."""
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], one: str, several: str = "") -> Iterator[str]:
+    """A table of at most `SHOWN` rows, each `one`; the cells are escaped already."""
     yield ""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
@@ -89,7 +89,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Iter
         yield f"| {' | '.join(row)} |"
     if len(rows) > SHOWN:
         yield ""
-        yield f"{len(rows) - SHOWN} more {rest}: `stackwright check --full` shows them."
+        more = count(len(rows) - SHOWN, f"more {one}", f"more {several or f'{one}s'}")
+        yield f"{more}: `stackwright check` with `--full` shows all."
 
 
 def _findings(report: Report) -> Iterator[str]:
@@ -98,7 +99,9 @@ def _findings(report: Report) -> Iterator[str]:
     yield ""
     yield "### Findings"
     rows = [_row(group) for group in groups(report.findings)]
-    yield from table(("Severity", "What is wrong", "Limit", "Fix", "Rule"), rows, "kinds of findings")
+    yield from table(
+        ("Severity", "What is wrong", "Limit", "Fix", "Rule"), rows, "kind of findings", "kinds of findings"
+    )
 
 
 def _row(group: Group) -> tuple[str, ...]:
@@ -141,7 +144,9 @@ def _kicad_drc(report: Report) -> Iterator[str]:
         for group in kicad_drc.groups(drc)
     ]
     if rows:
-        yield from table(("Severity", "Violations", "The first of them"), rows, "types of violations")
+        yield from table(
+            ("Severity", "Violations", "The first of them"), rows, "type of violations", "types of violations"
+        )
     if drc.others:
         yield ""
         yield f"Others: {escape(kicad_drc.others(drc))}."
@@ -160,7 +165,7 @@ def _accepted(report: Report) -> Iterator[str]:
             )
             for one in report.accepted
         ]
-        yield from table(("Severity", "What is wrong", "Why it is accepted", "By"), rows, "accepted findings")
+        yield from table(("Severity", "What is wrong", "Why it is accepted", "By"), rows, "accepted finding")
     lines = [
         f"- **Suppression of {escape(one.entry)} {one.problem}**: {escape(one.reason)} ({escape(one.owner)})"
         for one in report.stale_suppressions
@@ -180,7 +185,7 @@ def _pairs(report: Report) -> Iterator[str]:
         yield ""
         lacks = pairs.missing(pairs.unjudged(report.pairs))
         yield escape("; ".join([pairs.said(report.pairs), pairs.NOTE, *lacks])) + "."
-        yield from table(pairs.HEAD, [tuple(map(escape, cells)) for cells in rows], "rows")
+        yield from table(pairs.HEAD, [tuple(map(escape, cells)) for cells in rows], "row")
 
 
 def _not_proven(report: Report) -> Iterator[str]:
@@ -194,7 +199,7 @@ def _not_proven(report: Report) -> Iterator[str]:
     if open_verdicts:
         ordered = sorted(open_verdicts, key=lambda v: -v.clause.severity.rank)
         rows = [(v.clause.severity.value, escape(v.clause.title), escape(_needs(v))) for v in ordered]
-        yield from table(("Severity", "Requirement", "It needs"), rows, "requirements")
+        yield from table(("Severity", "Requirement", "It needs"), rows, "requirement")
     if report.proofs:
         yield ""
         yield escape(sentence(how_to_supply(report)))

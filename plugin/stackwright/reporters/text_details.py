@@ -383,7 +383,8 @@ def _coverage(out: Page, report: Report) -> None:
         out.line(f"{pairs} as undecided: interface not known", indent=2)
     if told := sectionless(cover):
         counts = "counts" if cover.unjudged_pairs == 1 else "count"
-        out.line(f'{told} {counts} as undecided, see "Pairs not judged"', indent=2)
+        where = 'see "Pairs not judged"' if report.pairs else "`check -v` lists them"
+        out.line(f"{told} {counts} as undecided, {where}", indent=2)
     if coupled := coupled_words(cover):
         out.line(f"{coupled}: not counted, see stackwright nets", indent=2)
     if told := left_out_words(report):
