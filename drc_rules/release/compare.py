@@ -10,6 +10,7 @@ from drc_rules.release.board_side import BoardSide, OrderedLine, board_side
 from drc_rules.release.drills import backdrill_findings, hole_findings, protection_findings
 from drc_rules.release.layers import gerber_findings, job_findings, layer_findings, outline_findings
 from drc_rules.release.model import ReleaseComparison, ReleaseFile, ReleaseFinding, ReleaseOutcome
+from drc_rules.release.other_board import other_board_words
 from drc_rules.release.stackup_rows import finish_findings, row_findings
 from stackup_lib.fab_files.facts import FabFormat, SentFile, SentImpedance
 
@@ -27,7 +28,8 @@ def compare_release(ctx: Context, files: Sequence[SentFile], others: tuple[str, 
         *_unmatched(side, files),
     ]
     listed = tuple(ReleaseFile(path=f.path, format=f.format.value, topics=_topics(side, f)) for f in files)
-    return ReleaseComparison(files=listed, findings=tuple(findings), others=others)
+    other = other_board_words(side, files)
+    return ReleaseComparison(files=listed, findings=tuple(findings), others=others, other_board=other)
 
 
 def _gerbers(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:

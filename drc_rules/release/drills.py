@@ -24,7 +24,7 @@ _Group = tuple[tuple[int | None, int | None] | None, bool, bool | None]
 
 def hole_findings(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:
     """Return how the holes of files that belong together differ from the board's, span by span."""
-    holes, doubled = _without_doubles([hole for file in files for hole in file.holes])
+    holes, doubled = without_doubles([hole for file in files for hole in file.holes])
     for hole in doubled:
         yield _doubled("holes", hole.count, hole.place)
     knows_span = any(hole.first is not None for hole in holes)
@@ -74,7 +74,7 @@ def _spans(side: BoardSide) -> str:
     return ", ".join(f"{side.name(a)}-{side.name(b)}" for a, b in spans)
 
 
-def _without_doubles(holes: Iterable[SentHoles]) -> tuple[list[SentHoles], list[SentHoles]]:
+def without_doubles(holes: Iterable[SentHoles]) -> tuple[list[SentHoles], list[SentHoles]]:
     """Take out holes that a second file has at the same places."""
     kept: list[SentHoles] = []
     doubled: list[SentHoles] = []

@@ -45,11 +45,17 @@ class ReleaseFile(Frozen):
 
 
 class ReleaseComparison(Frozen):
-    """Everything that was found; `others` are files in no known format."""
+    """Everything that was found.
+
+    Attributes:
+        others: files in no known format.
+        other_board: by what the files show that they are of another board; "" where they do not.
+    """
 
     files: tuple[ReleaseFile, ...]
     findings: tuple[ReleaseFinding, ...]
     others: tuple[str, ...] = ()
+    other_board: str = ""
 
     @property
     def agrees(self) -> bool:

@@ -82,4 +82,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = nearest(word, words)
     if near:
         return f'did you mean "{near}"?'
-    return "known: " + ", ".join(words) if len(words) <= MOST_SHOWN else f"none of the {len(words)} known is near"
+    return "known: " + ", ".join(words) if len(words) <= MOST_SHOWN else "no known name is like it"

@@ -190,7 +190,7 @@ def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board:
         (["check", ".", "--profile", "trainin"], ['did you mean "training"']),
         (["check", ".", "--form", "pcie-crad"], ['did you mean "pcie-card"']),
         (["check", ".", "--select", "rouhg-foil"], ['did you mean "rough-foil"']),
-        (["check", ".", "--output", "none/report.txt"], ["none/report.txt: there is no folder none"]),
+        (["check", ".", "--output", f"{FIT}.kicad_pro/a/report.txt"], ["is a file, and no folder for the output"]),
         (["check", ".", "--output", "."], ["is a folder"]),
         (["check", ".", "--min-coverage", "101"], ["--min-coverage"]),
         (["check", ".", "--formt", "json"], ["No such option '--formt'", "--format"]),
@@ -198,6 +198,8 @@ def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board:
         (["chek", "."], ["No such command 'chek'. (Did you mean 'check'?)", "stackwright --help"]),
         (["frobnicate", "."], ["No such command 'frobnicate'; see stackwright --help"]),
         (["apply", f"{FIT}.kicad_pcb"], ["is a board, not a plan; name the plan first"]),
+        (["apply", "none.toml", "empty"], ["none.toml: "]),
+        (["check", ".", "--select", "XYZ"], ["no known name is like it; stackwright rules lists them"]),
         (["explain", "VIAA001"], ['did you mean "VIA001"']),
         (["profiles", "inferense"], ['did you mean "inference"']),
         (["check", ".", "--form", "nope"], ["is not known", "`stackwright profiles` lists them"]),
@@ -218,6 +220,31 @@ def test_a_mistake_is_one_line_with_the_next_step(
     assert re.fullmatch(r"error: [^\n]+: [^\n]+[;?] ?[^\n]*\n", ran.err)
     for piece in pieces:
         assert piece in ran.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", ".", "--output"],
+        ["stackup", ".", "--format", "json", "--output"],
+        ["delay", ".", "--output"],
+        ["diff", ".", f"{FIT}.kicad_pcb", "--output"],
+        ["baseline", ".", "--output"],
+        ["new", "--profile", "edge"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_folders_of_what_is_written_are_made(board: Callable[..., Path], words: list[str]) -> None:
+    """As `fab-pack` and `touchstone` make theirs."""
+    folder = board(FIT).parent
+    target = folder / "made" / "by the command" / "out.kicad_pcb"
+    target = target if words[0] == "new" else target.with_suffix(".txt")
+
+    ran = run(*words, target, cwd=folder)
+
+    assert ran.code in (0, 1), ran.err
+    assert target.is_file()
 
 
 @pytest.mark.slow

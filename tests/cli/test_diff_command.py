@@ -16,7 +16,7 @@ from drc_rules.report.stackup_rows import StackupRow, StackupView, Stated
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackwright.cli.app import run
-from stackwright.commands.diff.command import DiffDocument, State, states
+from stackwright.commands.diff.command import DiffDocument, DiffError, State, states
 from stackwright.run.git import GitError
 from stackwright.run.revisions import board_at
 from tests.support.boards import BOARDS, board_file
@@ -252,6 +252,35 @@ def test_deleted_boards_of_a_folder_are_named(
     assert capsys.readouterr().out == said
     assert run(["diff", "HEAD", "hw"]) == 0
     assert "Deleted" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("remembered")
+def test_many_boards_that_are_as_before_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Five are named, so that what differs is not lost among them."""
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "-q")
+    for k in range(7):
+        shutil.copy(board_file("no_stackup"), tmp_path / f"{k}.kicad_pcb")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "seven")
+    assert run(["diff", "HEAD", "."]) == 0
+    named = "".join(f"As before: {k}.kicad_pcb\n" for k in range(5))
+    assert capsys.readouterr().out == f"{named}As before: 2 more boards\n"
+    (tmp_path / "6.kicad_pcb").unlink()
+    (tmp_path / "5.kicad_pcb").unlink()
+    assert run(["diff", "HEAD", "."]) == 0
+    assert capsys.readouterr().out.endswith(named)
+
+
+def test_one_state_alone_is_no_difference(tmp_path: Path) -> None:
+    """A board was compared with itself, and called unchanged."""
+    board = shutil.copy(board_file("no_stackup"), tmp_path / "a.kicad_pcb")
+    with pytest.raises(
+        DiffError, match=r"is one state, and a difference needs two; name the older one first, such as "
+    ):
+        run(["diff", str(board)])
 
 
 @pytest.mark.slow

@@ -307,10 +307,24 @@ def test_the_page_has_every_table_and_the_terminal_what_is_open(
 def test_every_open_note_says_how_to_answer_it(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The lines that `-v` prints fit into the settings as they are, and declare nothing until they are filled in."""
     assert run(["fab-pack", str(card), "--output", str(tmp_path / "pack"), "-v"]) == 0
-    lines = capsys.readouterr().out.split("To answer")[1].splitlines()[1:]
+    where, *lines = capsys.readouterr().out.split("To answer")[1].splitlines()
+    assert where == "  in stackwright.toml"
     toml = "\n".join(line.strip() for line in lines if " = " in line or line.strip().startswith("["))
     assert parse_config(toml).model_dump() == Config().model_dump()
     assert len(parse_toml(toml)["order"]) >= 10
+
+
+@pytest.mark.parametrize(
+    ("more", "words"), [(["-v"], "To answer  in ours.toml\n"), ([], "the lines of ours.toml that")]
+)
+def test_the_lines_are_for_the_settings_file_that_was_given(
+    more: list[str], words: str, card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They went into a stackwright.toml that nothing read."""
+    (tmp_path / "ours.toml").write_text('profile = "edge"\n', encoding="utf-8")
+    pack = ["fab-pack", str(card), "--output", str(tmp_path / "pack"), "--config", str(tmp_path / "ours.toml")]
+    assert run([*pack, *more]) == 0
+    assert words in capsys.readouterr().out
 
 
 ORDER = """

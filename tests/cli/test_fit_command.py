@@ -409,7 +409,6 @@ def test_without_settings_a_board_is_led_to_the_workload_it_is_fit_for(tmp_path:
     assert report.rows[0].headline is Headline.FIT
     assert meant(report) == [
         "stackwright check a.kicad_pcb --profile edge",
-        "stackwright fit a.kicad_pcb --profile NAME",
     ]
 
 

@@ -104,6 +104,41 @@ def test_a_zip_is_as_good_as_a_folder(board: Path, fab: Path, tmp_path: Path) ->
     assert run(["release", str(board), str(tmp_path / "fab.zip")]) == 0
 
 
+def test_files_of_another_board_are_called_so_first(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two signs of three; the differences that follow are left for -v, and no step is named that repairs one."""
+    job = {**JOB, "GeneralSpecs": {"Size": {"X": 100.05, "Y": 80.05}, "LayerNumber": 6, "BoardThickness": 1.61}}
+    (fab / "card.gbrjob").write_text(json.dumps(job))
+    (fab / "edge.gm1").unlink()
+    assert run(["release", str(board), str(fab)]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[1] == "Another board  100.05 x 80.05 mm, not 40 x 30 mm; 6 copper layers, not 2"
+    assert said[2].endswith("not in the files: -v lists them") or said[2].endswith("differences: -v lists them")
+    assert said[-1] == "next: name the files of this board, not of a panel, or export them again from it"
+    assert run(["release", str(board), str(fab), "-v"]) == 1
+    verbose = capsys.readouterr().out
+    assert "Another board  " in verbose and "copper layers: board 2 copper layers, file 6 copper layers" in verbose
+
+
+@pytest.mark.parametrize("sign", ["size", "layers", "holes"])
+def test_one_sign_alone_is_a_difference_of_the_same_board(
+    sign: str, board: Path, fab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its outline changed, the job file is of another state, vias were added."""
+    general: dict[str, Any] = {"LayerNumber": 2, "BoardThickness": 1.61, "Finish": "ENIG"}
+    if sign == "size":
+        (fab / "edge.gm1").write_text(HEAD.format("Profile,NP") + EDGE.replace("X40", "X90"))
+        general["Size"] = {"X": 90.05, "Y": 30.05}
+    if sign == "layers":
+        general["LayerNumber"] = 4
+    if sign == "holes":
+        drills = (fab / "card.drl").read_text()
+        (fab / "card.drl").write_text(drills.replace("M30", "X20.0Y5.0\nM30"))
+    (fab / "card.gbrjob").write_text(json.dumps({**JOB, "GeneralSpecs": general}))
+    assert run(["release", str(board), str(fab)]) == 1
+    said = capsys.readouterr().out
+    assert "Another board" not in said and "\nDiffers  " in said
+
+
 def test_json_holds_every_difference(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Value of the board and of the file, place, consequence and remedy; as the schema says."""
     job = json.loads(json.dumps(JOB))

@@ -6,6 +6,8 @@ import json
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -17,7 +19,7 @@ from drc_rules.report.verdicts import Verdict
 from drc_rules.stackup_design.goals_judge import is_of_rows
 from drc_rules.stackup_design.plan_file import read_plan
 from stackup_lib.core.errors import NotWrittenError, StackwrightError
-from stackup_lib.synthesis import Goals, suggest
+from stackup_lib.synthesis import Evaluated, Goals, suggest
 from stackwright.cli.app import run
 from stackwright.commands.suggest.compare import _differences
 from stackwright.commands.suggest.page import laminates_of
@@ -178,8 +180,17 @@ def test_a_change_that_leaves_the_routing_short_is_not_called_good_for_all(
     assert run(["suggest", str(board), "--limit", "2"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "all meet the requirements on the stackup; with answer 1 the board still misses others" in out
-    assert "stackup then: 1 failed, 19 of 20 met" in out
+    assert "stackup then: routed lines failed, 17 of 17 met" in out
     assert "2 fewer routed sizes out of tolerance, 1 fewer laminate" in out
+
+
+def test_the_board_is_held_against_the_same_requirements_as_the_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Information that rules nothing out, and lines that a new stackup has none of, are in neither count."""
+    board = BOARDS / "training_b200_too_few_layers/training_b200_too_few_layers.kicad_pcb"
+    assert run(["suggest", str(board), "--limit", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "stackup now: 1 failed, 16 of 17 met\n" in out
+    assert "\nrequirements  17 of 17 met\n" in out
 
 
 def test_one_answer_is_not_called_the_first_of_several(capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,6 +217,17 @@ def test_equally_thick_answers_are_not_called_thicker() -> None:
     """Two that differ by less than is shown; without high-speed lines they have no loss to be equal in."""
     one = suggest(Goals(layer_count=4, rank_by="cost", laminates=("370HR",)), limit=1).ranked[0]
     assert list(_differences(one, one)) == ["equal cost and thickness"]
+
+
+@pytest.mark.parametrize(
+    ("margin_db", "said"), [(1.004, "equal cost, loss and thickness"), (1.1, "0.10 dB less margin")]
+)
+def test_a_margin_that_is_shown_alike_is_no_difference(margin_db: float, said: str) -> None:
+    """It was `0.00 dB more margin`."""
+    alike = {"missed_wishes": (), "rerouted": 0, "laminations": 1, "backdrilled": (), "worst_loss_db_per_inch": 1.0}
+    parts = {"cost": SimpleNamespace(index=1.0), "candidate": SimpleNamespace(laminates=("370HR",), thickness_mm=1.6)}
+    one, other = (SimpleNamespace(**alike, **parts, least_margin_db=margin) for margin in (1.0, margin_db))
+    assert list(_differences(cast(Evaluated, one), cast(Evaluated, other))) == [said]
 
 
 @pytest.mark.parametrize(("wish", "has_loss"), [([], False), (["--interface", "pcie4"], True)])

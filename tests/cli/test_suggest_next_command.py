@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 from collections.abc import Mapping
@@ -33,6 +34,31 @@ def next_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.strip() for line in capsys.readouterr().out.partition("\nnext:\n")[2].splitlines() if line.strip()]
 
 
+@pytest.mark.parametrize(
+    ("more", "which", "note"),
+    [
+        (["CARD", "--limit", "2"], "1; --pick N takes another", "370HR"),
+        (["CARD", "--limit", "2", "--pick", "2", "-v"], "2; --pick N takes another", "16 layers"),
+        (["--profile", "edge", "--layers", "4", "--limit", "1", "--"], "1", "4 layers"),
+    ],
+)
+def test_the_plan_of_the_stackup_that_is_drawn_is_one_command_away(
+    more: list[str], which: str, note: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It runs as printed: what was typed stands in it, with a file for the plan."""
+    folder = tmp_path / "of a board"
+    folder.mkdir()
+    card = str(copied("inference_pcie_low_tg", folder))
+    assert run(["suggest", *(card if word == "CARD" else word for word in more)]) == 0
+    head, _, command = capsys.readouterr().out.rpartition("\n  stackwright suggest ")
+    assert head.endswith(f"next, for the plan of answer {which}:")
+
+    with contextlib.chdir(tmp_path):
+        assert run(["suggest", *shlex.split(command)]) == 0
+
+    assert note in read_plan(tmp_path / "stackup.stackwright-plan.toml").note
+
+
 @pytest.mark.parametrize(("layers", "flag"), [(2, True), (4, False)])
 def test_other_layers_are_asked_for_in_the_printed_command(
     layers: int, flag: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -49,15 +75,15 @@ def test_other_layers_are_asked_for_in_the_printed_command(
 def test_a_plan_that_changes_nothing_is_not_the_next_thing_to_apply(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The board fits: the check comes next, and --pick of the first new stackup is named; that one is applied."""
+    """The board fits: the check comes next, and the command that writes the first new stackup; that one is applied."""
     board, plan = copied("inference_pcie_gen5_fit", tmp_path), tmp_path / "a.toml"
     asked = ["suggest", str(board), "--profile", "inference", "--limit", "2", "--plan", str(plan)]
     assert run(asked) == 0
-    check, hint = next_lines(capsys)
+    check, first_new = next_lines(capsys)
     assert check.startswith("stackwright check ")
     assert check.endswith("-v")
-    assert hint == "this plan changes nothing; --pick 2 writes the plan of the first new stackup"
-    assert run([*asked, "--pick", "2"]) == 0
+    assert first_new == shlex.join(["stackwright", *asked, "--pick", "2"])
+    assert run(shlex.split(first_new)[1:]) == 0
     (command,) = next_lines(capsys)
     assert command.startswith("stackwright apply ")
     assert read_plan(plan).board == board.name

@@ -14,11 +14,13 @@ from drc_rules.report.model import Headline, Report, TakenAs
 from drc_rules.report.verdicts import ClauseVerdict, Missing, Verdict, left_out
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.facts import Confidence
-from stackwright.reporters import text
+from stackwright.reporters import html, text
 from stackwright.reporters.next_step import next_step
+from stackwright.results.checked import Checked
 from stackwright.tables.counts import left_out_words, tally
 from stackwright.text.page import plain_console
 from tests.support.reports.made_reports import finding, report, verdict
+from tests.support.reports.pages import Page
 
 LONG = (
     "dielectric 1234 (a laminate whose name goes on and on) adjacent to In12.Cu: Df 0.0300 at 10 GHz, limit 0.002 " * 3
@@ -93,7 +95,26 @@ def test_an_interface_of_low_confidence_says_so() -> None:
     assert f"  nets      {known}; low confidence: {unsure}" in lines_of(report(taken_as=(row, sure)), 120)
     assert f"  nets      {known}" in lines_of(report(taken_as=(sure,)), 120)
     idle = lines_of(report(taken_as=(), not_routed=(row,)), 120)
-    assert f"  nets      detected, not routed: {unsure}" in idle
+    assert f"  nets      not routed: {unsure}" in idle
+
+
+def test_the_page_lists_what_is_not_routed_as_the_text_does() -> None:
+    """It said that there is no high-speed interface, of a board with a declared one that is not routed yet."""
+    row = TakenAs(
+        group="/USB_*", nets=2, interface="usb2", family="usb", origin="declared", confidence=Confidence.HIGH, why="is"
+    )
+    routed = row.model_copy(update={"group": "/HUB_*"})
+
+    def shown(**interfaces: tuple[TakenAs, ...]) -> str:
+        return Page(html.render([Checked(report(**interfaces), None, "0")])).text
+
+    idle = shown(taken_as=(), not_routed=(row,))
+    assert "1 group of nets, 1 not routed" in idle
+    assert "/USB_* 2 usb2 is; not routed" in idle
+    both = shown(taken_as=(routed,), not_routed=(row,))
+    assert "2 groups of nets, 1 not routed" in both and "/HUB_* 2 usb2 is /USB_* 2 usb2 is; not routed" in both
+    none = shown(taken_as=(), not_routed=())
+    assert "No high-speed interface found" in none and "not routed" not in none
 
 
 def test_what_is_left_out_is_counted() -> None:

@@ -121,7 +121,8 @@ def test_a_fence_cannot_be_closed_from_inside() -> None:
 def test_a_long_table_says_how_much_it_leaves_out() -> None:
     many = tuple(finding(name=f"/N{n}", title=f"{'ab' * n} is wrong", code=f"ABC{n:03}", key=str(n)) for n in range(40))
     text = made(findings=many)
-    assert "10 more kinds of findings: `stackwright check --full` shows them." in text
+    assert "10 more kinds of findings: `stackwright check` with `--full` shows all." in text
+    assert "1 more kind of findings: " in made(findings=many[:31])
 
 
 @pytest.mark.slow

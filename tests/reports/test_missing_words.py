@@ -32,8 +32,13 @@ def test_the_page_counts_what_the_text_counts() -> None:
 
 def test_comments_alone_are_not_to_be_pasted() -> None:
     lines = ("[fab]", 'tier = "?"')
-    assert how_to_supply((IN_KICAD,)) == "there are no lines to paste; instead:"
-    assert how_to_supply((IN_KICAD, *lines)) == "fill in and put into stackwright.toml next to the board:"
+    assert how_to_supply(report(proofs=(IN_KICAD,))) == "there are no lines to paste; instead:"
+    asked = report(proofs=(IN_KICAD, *lines))
+    assert how_to_supply(asked) == "fill in and put into stackwright.toml next to the board:"
+    assert (
+        how_to_supply(asked.model_copy(update={"settings_file": "../Ours.toml"}))
+        == "fill in and put into ../Ours.toml:"
+    )
     one = report(proofs=(IN_KICAD,))
     for told in (shown(one), markdown.render([Checked(one, None, "0")]), render([Checked(one, None, "0")])):
         assert "here are no lines to paste; instead:" in told
@@ -47,3 +52,10 @@ def test_pairs_with_a_target_and_pairs_of_the_table_are_two_things() -> None:
     assert sectionless(one.coverage.model_copy(update={"unjudged_pairs": 0})) == ""
     assert f"; {sectionless(one.coverage)}" in shown(one)
     assert sectionless(one.coverage) in render([Checked(one, None, "0")])
+
+
+def test_pairs_that_the_page_does_not_list_are_looked_up_elsewhere() -> None:
+    """A job's log has no tables: it led to a part of the page that is not there."""
+    one = of("edge_jetson_carrier_fit")
+    assert 'counts as undecided, see "Pairs not judged"' in shown(one)
+    assert "counts as undecided, `check -v` lists them" in shown(one.model_copy(update={"pairs": ()}))

@@ -15,6 +15,8 @@ from stackup_lib.core.words import count
 BEYOND_MM = 0.002
 """So far beyond the middle of a space either side is still taken to reach."""
 
+NO_NET = "copper of no net"
+
 CHORD_SHARE = 0.001
 """More than the share of a radius that lies between a circle and its 128 chords."""
 
@@ -38,14 +40,23 @@ def more_pairs(pairs: Spaces) -> str:
 
 def between(board: Board, spaces: Spaces) -> str:
     """Return between what the narrowest space is."""
-    one, other = spaces.one, spaces.other
-    words = "between " + " and ".join(name or "copper of no net" for name in _names(board, spaces, 0))
-    pads = [int(pad_rows(board, pieces)[0]) for pieces in (one, other)]
+    pieces = (spaces.one, spaces.other)
+    pads = [int(pad_rows(board, piece)[0]) for piece in pieces]
+    nets = [board.nets[int(piece.net[0])] for piece in pieces]
+    named = sorted((net, net or pad_name(board, pad) or NO_NET) for net, pad in zip(nets, pads, strict=True))
+    words = "between " + " and ".join(name for _, name in named)
     if min(pads) >= 0:
         parts = {int(board.pads.footprint[pad]) for pad in pads}
         reference = str(board.footprints.reference[parts.pop()]) if len(parts) == 1 else ""
         words += f" (pads of {reference})" if reference else " (pads of one part)" if not parts else ""
     return words
+
+
+def pad_name(board: Board, pad: int) -> str:
+    """Return part and number of a pad, by which one without a net is called; "" where it has no part, or is none."""
+    part = int(board.pads.footprint[pad]) if pad >= 0 else -1
+    reference, number = (str(board.footprints.reference[part]), str(board.pads.number[pad])) if part >= 0 else ("", "")
+    return f"{reference} pad {number}" if reference and number else f"a pad of {reference}" if reference else ""
 
 
 def place(copper: CopperMap, spaces: Spaces, row: int) -> Location:

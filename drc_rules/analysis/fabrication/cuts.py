@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.clearance_places import uuid_in
+from drc_rules.analysis.fabrication.clearance_places import NO_NET, pad_name, uuid_in
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.findings import Location
 from stackup_lib.board.board import Board, Ints
@@ -90,11 +90,8 @@ def copper_name(board: Board, found: CutGaps, row: int) -> str:
     """Return the net of one piece of copper and its layer; of a pad without a net the part and the pad."""
     layer, name = board.copper_layers[int(found.layer[row])].name, board.nets[int(found.net[row])]
     if not name and found.kind[row] == CopperShape.PAD:
-        pad = int(found.row[row])
-        part, number = int(board.pads.footprint[pad]), str(board.pads.number[pad])
-        reference = str(board.footprints.reference[part]) if part >= 0 else ""
-        name = f"{reference} pad {number}" if reference and number else f"a pad of {reference}" if reference else ""
-    return f"{name or 'copper of no net'} on {layer}"
+        name = pad_name(board, int(found.row[row]))
+    return f"{name or NO_NET} on {layer}"
 
 
 def copper_place(board: Board, found: CutGaps, row: int) -> Location:

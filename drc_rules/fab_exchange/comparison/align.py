@@ -10,6 +10,7 @@ from stackup_lib.board.board import LayerKind
 from stackup_lib.board.planned import PlannedRow
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
+from stackup_lib.core.words import count
 
 _SKIPPED = 0.6
 """Cost of a copper layer that the other side lacks; one that agrees in nothing costs 1."""
@@ -42,7 +43,7 @@ def align(rows: Sequence[PlannedRow], fab: Sequence[FabRow], where: str) -> Alig
     mine = [k for k, row in enumerate(rows) if row.kind is LayerKind.COPPER]
     theirs = [k for k, row in enumerate(fab) if row.kind == "copper"]
     if not theirs or not mine:
-        what = f"has {len(theirs)} copper rows, the board {len(mine)}"
+        what = f"has {count(len(theirs), 'copper row')}, the board {len(mine)}"
         raise ConfigError(where, what, "give the table of this board's layers, or name the rows' type")
     for a, b in pairwise(mine):
         if b - a > 2:
@@ -85,7 +86,7 @@ def _copper_pairs(
     is_rising = len(stated) == len(theirs) and all(a < b for a, b in pairwise(stated))
     if len(mine) == len(theirs):
         return list(zip(mine, theirs, strict=True)), ""
-    counts = f"the table has {len(theirs)} copper rows, the board {len(mine)}"
+    counts = f"the table has {count(len(theirs), 'copper row')}, the board {len(mine)}"
     by_name = {rows[k].name.casefold(): k for k in mine}
     named = [by_name.get(fab[k].name.strip().casefold(), -1) for k in theirs]
     if named[0] >= 0 and all(a < b for a, b in pairwise(named)):

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from stackwright.cli import names
-from stackwright.cli.epilog import Command
+from stackwright.cli.epilog import TYPED, Command
 from stackwright.cli.options import (
     BOARD,
     FILE,
@@ -167,7 +167,9 @@ def fit(
 @output_option
 @no_cache_option
 @open_option
+@click.pass_context
 def suggest(
+    context: click.Context,
     *,
     board: Path | None,
     profile: str | None,
@@ -218,6 +220,7 @@ def suggest(
         plan,
         pick,
         verbose,
+        context.meta[TYPED],
         overrides=overrides(profile, form),
         config=config,
         format=one_format(format_, open_page=open_page, json=json, html=html),

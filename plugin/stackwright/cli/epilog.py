@@ -14,8 +14,17 @@ REMARK = re.compile(r"(\s*\S.*?\s{2,})(\S.*)")
 """A line of two columns: a command or an exit code, and what is said of it."""
 
 
+TYPED = "stackwright.typed"
+"""Key in `Context.meta` of the words behind the name of the command."""
+
+
 class Command(click.Command):
     """A command whose help wraps what stands below the options: text under its column, commands with a backslash."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was typed, for answers that say how to ask again."""
+        ctx.meta[TYPED] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the blocks; one that begins with a backspace keeps its lines."""

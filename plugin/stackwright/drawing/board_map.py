@@ -131,7 +131,7 @@ def _titles(context: Context, findings: Iterable[Finding]) -> dict[int, str]:
     nets = {place.net for finding in findings for place in finding.places if place.net}
     named = {index[net]: "" for net in sorted(nets) if net in index and index[net] not in poured}
     for of in families():
-        title = f"{of.title}, generation unknown"
+        title = f"{of.title}, version unknown"
         named.update(dict.fromkeys(context.nets_of(of.id).tolist() if of.fast else [], title))
     for name in context.assignment.fast_interfaces():
         named.update(dict.fromkeys(context.nets_of(name).tolist(), interface(name).title))

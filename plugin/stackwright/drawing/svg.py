@@ -279,7 +279,7 @@ def _captions(view: StackupView, spans: Sequence[ViaSpan], *, to_scale: bool, le
     unsure = any(not one.generation_known for row in view.rows for one in row.carries)
     foil = any(row.foil for row in view.rows)
     aside = "" if foil or to_scale else "; no foil grade is declared"
-    aside += "; ?: generation unknown" if unsure and not to_scale else ""
+    aside += "; ?: version unknown" if unsure and not to_scale else ""
     yield f"{words.total(view)}; {how}{hatched}{aside}"
     if not legend:
         return

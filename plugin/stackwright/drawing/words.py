@@ -53,7 +53,7 @@ def foil(row: StackupRow) -> str:
 
 def interface(one: Carried) -> str:
     """Return an interface by its title; a family of unknown generation says so."""
-    return one.title if one.generation_known else f"{one.title}, generation unknown"
+    return one.title if one.generation_known else f"{one.title}, version unknown"
 
 
 def interfaces(row: StackupRow) -> str:

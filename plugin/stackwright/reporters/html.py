@@ -58,7 +58,7 @@ from stackwright.tables.counts import (
     verdict_count,
 )
 from stackwright.tables.grouping import not_verifiable
-from stackwright.text.words import count, number
+from stackwright.text.words import count, number, sentence
 
 MOST_REASONS = 3
 """Of a verdict, next to it; the rest is below."""
@@ -185,7 +185,7 @@ def _board(index: int, checked: Checked) -> _Board:
         sectionless=sectionless(report.coverage),
         left_out=left_out_words(report),
         waiting=unproven_words(report),
-        how_to_supply=how_to_supply(report.proofs),
+        how_to_supply=sentence(how_to_supply(report)),
         findings=shown,
         blocked=blocked,
         sections=tuple(_sections(report, shown, keys)),

@@ -21,7 +21,7 @@ from stackwright.tables.counts import (
 )
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.markup import escape
-from stackwright.text.words import clean, count, number, some
+from stackwright.text.words import clean, count, number, sentence, some
 
 SHOWN = 30
 """Rows of a table; hosts cut long comments off."""
@@ -82,8 +82,8 @@ def _counts(report: Report) -> str:
     return "\n".join(f"- {cell}" for cell in cells)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Iterator[str]:
-    """A table of at most `SHOWN` rows; the cells are escaped already."""
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], one: str, several: str = "") -> Iterator[str]:
+    """A table of at most `SHOWN` rows, each `one`; the cells are escaped already."""
     yield ""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
@@ -91,7 +91,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Iter
         yield f"| {' | '.join(row)} |"
     if len(rows) > SHOWN:
         yield ""
-        yield f"{len(rows) - SHOWN} more {rest}: `stackwright check --full` shows them."
+        more = count(len(rows) - SHOWN, f"more {one}", f"more {several or f'{one}s'}")
+        yield f"{more}: `stackwright check` with `--full` shows all."
 
 
 def _findings(report: Report) -> Iterator[str]:
@@ -100,7 +101,9 @@ def _findings(report: Report) -> Iterator[str]:
     yield ""
     yield "### Findings"
     rows = [_row(group) for group in groups(report.findings)]
-    yield from table(("Severity", "What is wrong", "Limit", "Fix", "Rule"), rows, "kinds of findings")
+    yield from table(
+        ("Severity", "What is wrong", "Limit", "Fix", "Rule"), rows, "kind of findings", "kinds of findings"
+    )
 
 
 def _row(group: Group) -> tuple[str, ...]:
@@ -143,7 +146,9 @@ def _kicad_drc(report: Report) -> Iterator[str]:
         for group in kicad_drc.groups(drc)
     ]
     if rows:
-        yield from table(("Severity", "Violations", "The first of them"), rows, "types of violations")
+        yield from table(
+            ("Severity", "Violations", "The first of them"), rows, "type of violations", "types of violations"
+        )
     if drc.others:
         yield ""
         yield f"Others: {escape(kicad_drc.others(drc))}."
@@ -162,7 +167,7 @@ def _accepted(report: Report) -> Iterator[str]:
             )
             for one in report.accepted
         ]
-        yield from table(("Severity", "What is wrong", "Why it is accepted", "By"), rows, "accepted findings")
+        yield from table(("Severity", "What is wrong", "Why it is accepted", "By"), rows, "accepted finding")
     lines = [
         f"- **Suppression of {escape(one.entry)} {one.problem}**: {escape(one.reason)} ({escape(one.owner)})"
         for one in report.stale_suppressions
@@ -182,7 +187,7 @@ def _pairs(report: Report) -> Iterator[str]:
         yield ""
         lacks = pairs.missing(pairs.unjudged(report.pairs))
         yield escape("; ".join([pairs.said(report.pairs), pairs.NOTE, *lacks])) + "."
-        yield from table(pairs.HEAD, [tuple(map(escape, cells)) for cells in rows], "rows")
+        yield from table(pairs.HEAD, [tuple(map(escape, cells)) for cells in rows], "row")
 
 
 def _not_proven(report: Report) -> Iterator[str]:
@@ -196,10 +201,10 @@ def _not_proven(report: Report) -> Iterator[str]:
     if open_verdicts:
         ordered = sorted(open_verdicts, key=lambda v: -v.clause.severity.rank)
         rows = [(v.clause.severity.value, escape(v.clause.title), escape(_needs(v))) for v in ordered]
-        yield from table(("Severity", "Requirement", "It needs"), rows, "requirements")
+        yield from table(("Severity", "Requirement", "It needs"), rows, "requirement")
     if report.proofs:
         yield ""
-        yield how_to_supply(report.proofs).capitalize()
+        yield escape(sentence(how_to_supply(report)))
         yield ""
         yield from fenced(report.proofs, "toml")
 

@@ -135,7 +135,7 @@ def _interfaces(report: Report, width: int) -> list[Text]:
     """What the high-speed nets are, in one line or two."""
     low = [row for row in report.taken_as if row.confidence is Confidence.LOW]
     sure = [row for row in report.taken_as if row.confidence is not Confidence.LOW]
-    parts = (("", sure), ("low confidence: ", low), ("detected, not routed: ", report.not_routed))
+    parts = (("", sure), ("low confidence: ", low), ("not routed: ", report.not_routed))
     words = "; ".join(f"{label}{_counted(rows)}" for label, rows in parts if rows)
     return _labelled("nets", words or "no high-speed interface detected", width, most=2, style="dim")
 
@@ -204,7 +204,7 @@ def _others(report: Report, width: int) -> Iterator[Text]:
     if parts:
         yield from _labelled("accepted", ", ".join(parts), width, style="dim")
     if stale := report.stale_suppressions:
-        line = f", line {stale[0].line} of {FILE_NAME}" if stale[0].line else ""
+        line = f", line {stale[0].line} of {report.settings_file or FILE_NAME}" if stale[0].line else ""
         more = f" (and {len(stale) - 1} more: -v)" if stale[1:] else ""
         words = f"suppression of {stale[0].entry} {stale[0].problem}{line}{more}"
         yield from _labelled("warning", words, width, most=2, style="yellow")

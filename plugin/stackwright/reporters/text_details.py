@@ -11,6 +11,7 @@ from drc_rules.report.model import Report, TakenAs
 from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import document
+from drc_rules.settings import FILE_NAME
 from stackup_lib.core.facts import Confidence, Origin
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
 from stackwright.tables.counts import (
@@ -78,7 +79,7 @@ def _labelled(line: str) -> tuple[Text, str]:
 
 def taken_as(out: Page, rows: Sequence[TakenAs], not_routed: Sequence[TakenAs]) -> None:
     """Add what the high-speed nets were assigned to, and why."""
-    out.heading("Detected interfaces")
+    out.heading("Interfaces")
     grid = []
     for row in (*rows, *not_routed):
         what = row.interface or f"{row.family}, version unknown"
@@ -161,7 +162,7 @@ def _accepted(out: Page, report: Report, *, show_all: bool) -> None:
         who = f" ({one.owner}{until})" if one.owner else ""
         rows += [(styled(one.finding.code, "dim"), one.finding.title), ("", styled(f"{one.reason}{who}", "dim"))]
     for stale in report.stale_suppressions:
-        line = f", line {stale.line} of stackwright.toml" if stale.line else ""
+        line = f", line {stale.line} of {report.settings_file or FILE_NAME}" if stale.line else ""
         what = f"suppression of {stale.entry} {stale.problem}{line}: {stale.reason} ({stale.owner})"
         rows.append((styled("warning", SEVERITY_STYLE[Severity.WARNING]), what))
     rows += [(styled("fixed", "green"), f"{one.code} {one.title}") for one in report.fixed]
@@ -319,7 +320,7 @@ def _severity_first(verdict: ClauseVerdict) -> int:
 def _proofs(out: Page, report: Report) -> None:
     if not report.proofs:
         return
-    out.heading("To supply it", how_to_supply(report.proofs))
+    out.heading("To supply it", how_to_supply(report))
     out.gap()
     for index, line in enumerate(report.proofs):
         if index and line.startswith("["):
@@ -384,7 +385,8 @@ def _coverage(out: Page, report: Report) -> None:
         out.line(f"{pairs} as undecided: interface not known", indent=2)
     if told := sectionless(cover):
         counts = "counts" if cover.unjudged_pairs == 1 else "count"
-        out.line(f'{told} {counts} as undecided, see "Pairs not judged"', indent=2)
+        where = 'see "Pairs not judged"' if report.pairs else "`check -v` lists them"
+        out.line(f"{told} {counts} as undecided, {where}", indent=2)
     if coupled := coupled_words(cover):
         out.line(f"{coupled}: not counted, see stackwright nets", indent=2)
     if told := left_out_words(report):

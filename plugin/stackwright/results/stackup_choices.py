@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from drc_rules.analysis.impedance.line_effects import LineEffect
 from stackup_lib.core.record import record
 from stackwright.drawing import columns
@@ -17,6 +19,8 @@ class Count:
         not_met: ids of the failed clauses whose severity is warning: they are said not to be met, as `check` says.
         remarks: ids of those that are information.
         faulty: rows of the stackup at which one fails or is not met: the place that a finding names first.
+        lines: verdict on the impedance of routed lines; "" where it is met, or there are none. It is told apart, as a
+            new stackup has none; a clause that fails is in `failed` all the same.
     """
 
     failed: tuple[str, ...]
@@ -26,11 +30,17 @@ class Count:
     not_met: frozenset[str] = frozenset()
     remarks: frozenset[str] = frozenset()
     faulty: frozenset[str] = frozenset()
+    lines: str = ""
 
     @property
     def describe(self) -> str:
         """`2 failed, 12 of 14 met`; with what is not met, remarks and what is not verifiable, where there are such."""
-        return ", ".join(self._said(*one) for one in self._counts() if one[0] or one[1] in ("failed", "met"))
+        always = ("met",) if self.lines == "failed" else ("failed", "met")
+        return self._told(one for one in self._counts() if one[0] or one[1] in always)
+
+    def _told(self, counts: Iterable[tuple[int, str]]) -> str:
+        lines = [f"routed lines {self.lines}"] if self.lines else []
+        return ", ".join([*lines, *(self._said(*one) for one in counts)])
 
     def _said(self, many: int, word: str) -> str:
         """What is met is told with the number of all: a stackup for other lines is held against other requirements."""
@@ -38,9 +48,9 @@ class Count:
 
     def _counts(self) -> tuple[tuple[int, str], ...]:
         return (
-            (len(self.failed) - len(self.not_met) - len(self.remarks), "failed"),
-            (len(self.not_met), "not met"),
-            (len(self.remarks), "remark"),
+            (len(self.failed) - len(self.not_met) - len(self.remarks) - (self.lines == "failed"), "failed"),
+            (len(self.not_met) - (self.lines == "not met"), "not met"),
+            (len(self.remarks) - (self.lines == "remark"), "remark"),
             (len(self.not_verifiable), "not verifiable"),
             (self.passed, "met"),
         )
@@ -54,12 +64,13 @@ class Count:
     @property
     def in_short(self) -> str:
         """`2 failed, 12 of 14 met`: without what there is none of."""
-        return ", ".join(self._said(*one) for one in self._counts() if one[0]) or "nothing judged"
+        return self._told(one for one in self._counts() if one[0]) or "nothing judged"
 
     @property
     def worst(self) -> str:
         """The worst verdict that there is: `failed`, `not met`, `not verifiable` or `met`; remarks decide nothing."""
-        return next((word for many, word in self._counts() if many and word != "remark"), "met")
+        counts = self._counts()
+        return next((word for many, word in counts if word != "remark" and (many or word == self.lines)), "met")
 
 
 @record

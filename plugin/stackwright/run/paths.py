@@ -28,7 +28,7 @@ SKIPPED_FOLDERS = (".*", "_autosave-*", BACKUPS, "node_modules")
 FIXES = {errno.EINVAL: "save the board as a file", errno.ELOOP: "correct the link, or remove it"}
 """What to do about a board that is no plain file, by the system's number of the error."""
 
-MOST_NAMED = 12
+MOST_NAMED = 5
 """As many boards of a folder as an error names."""
 
 

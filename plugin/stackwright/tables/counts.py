@@ -9,6 +9,7 @@ from drc_rules.report.findings import Finding
 from drc_rules.report.model import Report
 from drc_rules.report.verdicts import MET_ON_A_GUESS, NOT_LOOKED_AT, ClauseVerdict, Coverage, Verdict
 from drc_rules.requirements.clauses import Severity
+from drc_rules.settings import FILE_NAME
 from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count
 
@@ -96,8 +97,8 @@ def unproven_words(report: Report) -> str:
     return ", ".join(parts)
 
 
-def how_to_supply(proofs: Iterable[str]) -> str:
+def how_to_supply(report: Report) -> str:
     """Return what to do with the lines that supply missing data; comments alone are for no file."""
-    if all(line.startswith("#") for line in proofs):
+    if all(line.startswith("#") for line in report.proofs):
         return "there are no lines to paste; instead:"
-    return "fill in and put into stackwright.toml next to the board:"
+    return f"fill in and put into {report.settings_file or f'{FILE_NAME} next to the board'}:"

@@ -53,12 +53,13 @@ def check_target(target: Path, inputs: Iterable[Path]) -> None:
     """
     if target.is_dir():
         raise OutputError(str(target), "is a folder", "give --output a file name")
-    if not target.parent.is_dir():
-        raise OutputError(str(target), f"there is no folder {target.parent}", "make it first")
     try:
         real = real_path(target)
+        above = next(folder for folder in real.parents if folder.exists())
     except OSError as error:
         raise _not_written(target, error) from error
+    if not above.is_dir():
+        raise OutputError(str(above), "is a file, and no folder for the output", "choose another place")
     if any(_is_same(real, given) for given in inputs):
         raise OutputError(str(target), "is an input of this check", "give --output another name")
     if any(_is_for_design(name) for name in (target.name, real.name)):
@@ -79,15 +80,17 @@ def _is_for_design(name: str) -> bool:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a command's files where it is not there, and those that it is in.
+    """Make a folder for what a command writes where it is not there, and those that it is in.
 
     Raises:
         OutputError: it cannot be made.
     """
+    if folder.is_dir():
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise OutputError(str(folder), "is a file", "give --output the name of a folder") from None
+        raise OutputError(str(folder), "is a file", "choose another place") from None
     except OSError as error:
         reason = f"cannot be made ({error.strerror})"
         raise OutputError(str(folder), reason, "choose a place that is there and writable") from error
@@ -102,6 +105,7 @@ def write_file(target: Path, text: str | bytes, *, replace: bool = True) -> None
     content = text.encode("utf-8") if isinstance(text, str) else text
     try:
         real = real_path(target)
+        make_folder(real.parent)
         if real.exists() and not real.is_file():  # /dev/stdout, a named pipe
             real.write_bytes(content)
         else:
@@ -141,6 +145,7 @@ def write_over(target: Path, text: str, *, former: bytes | None, keep: bool = Fa
         OutputError: another program has written it in the meantime, or the disk refuses; nothing was written.
     """
     try:
+        make_folder(real_path(target).parent)
         with sole_writer([real_path(target).parent]):
             if former_of(target) != former:
                 what = "was written by another program meanwhile; nothing was written"

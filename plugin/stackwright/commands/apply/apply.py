@@ -103,8 +103,8 @@ def apply_plan(plan_path: Path, typed: Path, parts: PlanParts) -> int:
     Raises:
         StackwrightError: the plan or the board cannot be read, the plan does not fit, or nothing may be written.
     """
-    board_path = find_board(typed)
     plan = read_plan(plan_path)
+    board_path = find_board(typed)
     proposal = propose(plan, board_path, parts)
     pending = [file for file in proposal.files if file.differs]
     if parts.write and pending:

@@ -26,7 +26,7 @@ from stackup_lib.kicad.write.file_edit import FileEdit, apply_together
 from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, paths_of
 from stackwright.tables.counts import tally
 from stackwright.text.command_line import command_line
-from stackwright.text.output import show
+from stackwright.text.output import make_folder, show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count, number
 
@@ -79,6 +79,7 @@ def new_board(target: Path, wanted: NewRequest) -> int:
     if wanted.finish is not None:
         plan = plan.model_copy(update={"copper_finish": wanted.finish})
     files = files_of(plan, target, purpose)
+    make_folder(target.parent)
     apply_together([FileEdit(path, content, None) for path, content in files.items()], backup=False)
     page = _page(Begun(plan, begun.reasons), target, purpose, tuple(files), check_board(target, tables=False))
     _assumptions(page, begun)
@@ -149,12 +150,10 @@ def _told(what: str) -> Iterator[None]:
 
 
 def _refuse_target(target: Path) -> None:
-    """Nothing that is there is replaced, and no folder is made up."""
+    """Nothing that is there is replaced."""
     if target.suffix != BOARD:
         named = target.with_suffix(BOARD) if target.suffix in ("", ".kicad_pro") else f"NAME{BOARD}"
         raise NotWrittenError(str(target), f"is no name for a board: it ends with {BOARD}", f"give {named}")
-    if not target.parent.is_dir():
-        raise NotWrittenError(str(target.parent), "there is no such folder", "make it first")
     there = [path for path in paths_of(target) if path.exists() or path.is_symlink()]
     if there:
         step = "begin in a folder of its own, or change that board with `stackwright suggest` and `apply`"

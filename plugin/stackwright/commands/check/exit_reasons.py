@@ -52,7 +52,8 @@ def _found(report: Report, wanted: str) -> Iterator[ExitReason]:
     if wanted in ("warning", "info") and report.stale_suppressions:
         text = f"{count(len(report.stale_suppressions), 'suppression does', 'suppressions do')} nothing"
         which = "them" if report.stale_suppressions[1:] else "it"
-        yield ExitReason(ExitCause.SUPPRESSIONS, FOUND, text, f"remove {which} from {FILE_NAME}, or correct {which}")
+        file = report.settings_file or FILE_NAME
+        yield ExitReason(ExitCause.SUPPRESSIONS, FOUND, text, f"remove {which} from {file}, or correct {which}")
 
 
 def _short(report: Report, options: CheckOptions) -> Iterator[ExitReason]:

@@ -23,7 +23,10 @@ from stackwright.run.revisions import board_at, files_below, has_board, is_revis
 from stackwright.run.watched import watched
 from stackwright.text.markup import escape
 from stackwright.text.output import complain, show
-from stackwright.text.words import clean
+from stackwright.text.words import clean, count
+
+MOST_ALIKE = 5
+"""Boards of a folder that are named though nothing changed; others are counted."""
 
 
 class DiffError(StackwrightError):
@@ -72,6 +75,10 @@ def diff_boards(old: str, new: str | None, typed: Path | None, request: DiffRequ
     Raises:
         StackwrightError: a board cannot be checked, or it is not clear which one is meant.
     """
+    if new is None and typed is None and Path(old).exists():
+        raise DiffError(
+            old, "is one state, and a difference needs two", f"name the older one first, such as HEAD {old}"
+        )
     if request.format in (TEXT, MARKDOWN):
         several, gone = states_below(old, new, typed), deleted_below(old, new, typed)
         if several and len(several) + len(gone) > 1:
@@ -91,6 +98,7 @@ def _diff_several(pairs: Sequence[tuple[State, State]], gone: Sequence[State], r
     request.check_file(*(after.board for _, after in pairs))
     parts: list[str] = []
     lines = [f"Deleted: {one.title}" for one in gone]
+    alike: list[str] = []
     code = CLEAN
     for before, after in pairs:
         try:
@@ -99,7 +107,7 @@ def _diff_several(pairs: Sequence[tuple[State, State]], gone: Sequence[State], r
             if request.file():
                 show(f"{after.title}: {_in_short(found)}\n")
             if found.is_unchanged:
-                lines.append(f"As before: {after.title}")
+                alike.append(f"As before: {after.title}")
             else:
                 parts.append(_written(found, was, now, request))
             code = max(code, _exit_code(found, after, request))
@@ -107,6 +115,9 @@ def _diff_several(pairs: Sequence[tuple[State, State]], gone: Sequence[State], r
             complain(error)
             lines.append(f"Not compared: {error}")
             code = BROKEN
+    lines += alike[:MOST_ALIKE]
+    if more := len(alike) - MOST_ALIKE:
+        lines += [f"As before: {count(more, 'more board')}"] if more > 0 else []
     if lines:
         parts.append(
             "".join(f"- {escape(line)}\n" if request.format == MARKDOWN else f"{clean(line)}\n" for line in lines)

@@ -86,8 +86,8 @@ def _rule(page: Page, rule: Rule) -> None:
         )
     page.gap()
     example = own[0].clause.id if own else rule.code
-    page.line("next:")
-    page.verbatim([f"stackwright explain {example}", f"stackwright explain {rule.code} --board BOARD"])
+    page.line("next, or with --board FILE for the numbers of a board:")
+    page.verbatim([f"stackwright explain {example}"])
 
 
 def formula_rows(page: Page, formula: Formula) -> None:

@@ -51,4 +51,8 @@ def nearest(word: str, known: Set[str]) -> str:
     """Return which known rule or requirement is meant, or what lists them; `VIA1` and `VIA01` are VIA001."""
     code = re.sub(r"0*(\d+)$", lambda number: number[1].zfill(3), word.upper())
     hint = f'did you mean "{code}"?' if code in known else did_you_mean(word, known)
-    return hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"
+    return (
+        hint
+        if hint.startswith("did")
+        else "stackwright rules and stackwright profiles list them; a clause of your own takes --board and --profile"
+    )

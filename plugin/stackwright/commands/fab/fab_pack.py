@@ -53,7 +53,8 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None, *, ver
     page.verbatim(names)
     if pdf is None:
         page.line(styled(NO_FPDF, "yellow"), indent=2)
-    _open_points(page, pack, verbose=verbose)
+    settings = ctx.declarations.config.path
+    _open_points(page, pack, settings.name if settings else FILE_NAME, verbose=verbose)
     for words in pack.proposed:
         page.line(styled("not in the board file, so it is not in the pack: ", "yellow"), f"backdrill {words}", indent=2)
     _questions(page, ctx)
@@ -61,7 +62,7 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None, *, ver
     return 0
 
 
-def _open_points(page: Page, pack: FabPack, *, verbose: bool) -> None:
+def _open_points(page: Page, pack: FabPack, settings: str, *, verbose: bool) -> None:
     """Tell the designer what the fab will have to ask, and how to answer before it does."""
     if not pack.open_points:
         return
@@ -69,10 +70,10 @@ def _open_points(page: Page, pack: FabPack, *, verbose: bool) -> None:
     for words in pack.open_words:
         page.line(words, indent=2)
     if pack.to_add and verbose:
-        page.heading("To answer", f"in {FILE_NAME}")
+        page.heading("To answer", f"in {settings}")
         page.verbatim([line for table, lines in pack.to_add.items() for line in (table, *lines)])
     elif pack.to_add:
-        page.line(f"-v shows the lines of {FILE_NAME} that answer the notes.", indent=2)
+        page.line(f"-v shows the lines of {settings} that answer the notes.", indent=2)
 
 
 def _questions(page: Page, ctx: Context) -> None:

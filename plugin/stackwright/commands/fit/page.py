@@ -116,7 +116,7 @@ def _scorecard(page: Page, report: FitnessReport, *, every: bool) -> None:
     right = Column(right=True)
     page.rows([Column(), Column(), Column(), right, right, right, Column(wraps=True, below=30)], rows, head=head)
     if hidden:
-        page.line(styled(f"{len(hidden)} more, not fit: -v", "dim"), indent=2)
+        page.line(styled(f"{len(hidden)} more, not fit: -v; --profile NAME tells all of one", "dim"), indent=2)
     if any(row.is_declared for row in report.rows):
         page.line(styled("* the workload that the settings name", "dim"), indent=2)
 
@@ -232,4 +232,3 @@ def _commands(meant: Sequence[Fitness], board: Path, settings: Sequence[str]) ->
     for row in meant[:1]:
         if any(one.by_stackup and one.severity is Severity.ERROR for one in row.short):
             yield command_line("suggest", str(board), "--profile", row.profile, *settings)
-    yield command_line("fit", str(board), "--profile", "NAME", *settings)

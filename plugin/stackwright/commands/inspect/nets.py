@@ -182,8 +182,9 @@ def _next(page: Page, view: NetsView, path: Path, context: Context) -> None:
         )
         return
     names = [name for group in ([inferred] if inferred else view.groups) for name in group.names]
-    names += [*view.other_pairs, *(rail.net for rail in view.rails), "NET"]
-    page.verbatim([f"next: {command_line('nets', str(path), '--explain', names[0])}"], indent=0)
+    names += [*view.other_pairs, *(rail.net for rail in view.rails)]
+    if names:
+        page.verbatim([f"next: {command_line('nets', str(path), '--explain', names[0])}"], indent=0)
 
 
 def _is(group: NetGroup) -> str:

@@ -10,7 +10,6 @@ from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
 from drc_rules.requirements.profiles.shipped import clauses_beyond_any_board, clauses_of, shipped_clauses
 from stackwright.tables.counts import LABELS, SEVERITY_STYLE
-from stackwright.text.command_line import command_line
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count
@@ -30,8 +29,8 @@ def list_profiles() -> int:
     page.heading("Form factors")
     page.rows([Column(), Column(wraps=True)], [(styled(f.name, "bold"), f.title) for f in forms().values()])
     page.gap()
-    page.line("next:")
-    page.verbatim([f"stackwright profiles {profile_names()[-1]}", "stackwright check BOARD --profile NAME"])
+    page.line("next, or check a board with --profile NAME:")
+    page.verbatim([f"stackwright profiles {profile_names()[-1]}"])
     show(page.text(terminal_console()))
     return 0
 
@@ -63,10 +62,12 @@ def show_profile(name: str, *, verbose: bool = False) -> int:
         general = count(len(clauses) - len(shown), "requirement holds", "requirements hold")
         page.line(styled(f"{general} for any board, too: -v lists them, with ids and sources", "dim"), indent=2)
     page.gap()
-    page.line("next:")
     shipped = {one.clause.id for one in shipped_clauses()}
     explained = [f"stackwright explain {clause.id}" for clause in ordered if clause.id in shipped]
-    page.verbatim([command_line("check", "BOARD", "--profile", name), *explained[:1]])
+    page.line(
+        f"next, or check a board with --profile {name}:" if explained else f"next: check a board with --profile {name}"
+    )
+    page.verbatim(explained[:1])
     show(page.text(terminal_console()))
     return 0
 

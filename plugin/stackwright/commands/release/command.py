@@ -117,6 +117,10 @@ def _superseded(comparison: ReleaseComparison) -> Iterator[ReleaseFinding]:
 
 def _end(page: Page, comparison: ReleaseComparison, typed: Path, files: Sequence[Path]) -> None:
     """The whole command that findings speak of, and what it needs first."""
+    if comparison.other_board:
+        page.gap()
+        page.line("next: name the files of this board, not of a panel, or export them again from it")
+        return
     if not any("release --fix" in finding.fix for finding in comparison.findings):
         return
     page.gap()
@@ -163,6 +167,8 @@ def _fix(context: Context, files: Sequence[Path]) -> int:
     """Write a corrected file next to each IPC-2581, and compare what was written; 1 where that still differs."""
     written: list[Path] = []
     for path, content in _ipc2581_of(files):
+        if words := compare_release(context, read_fab_files([path])[0]).other_board:
+            raise StackwrightError(str(path), f"is of another board: {words}", "name the file of this board")
         target = path.with_name(f"{path.stem}{CORRECTED}{path.suffix}")
         check_target(target, list(files))
         write_file(target, _text(corrected_file(context, content, path.name), path))

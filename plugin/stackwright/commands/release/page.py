@@ -28,6 +28,9 @@ def release_page(name: str, comparison: ReleaseComparison, *, verbose: bool) -> 
     read = ", ".join(f"{number} {name}" for name, number in formats.items())
     page.line(styled("Release", "bold"), f"  {name} compared with {count(len(comparison.files), 'file')}: {read}")
     page.line(*verdict(comparison))
+    if comparison.other_board and not verbose:
+        page.line(f"{_counted(comparison)}: -v lists them")
+        return page
     topics = dict.fromkeys(topic for file in comparison.files for topic in file.topics)
     page.line(styled("Compared", "dim"), f"  {', '.join(topics) or 'nothing'}")
     findings_block(page, comparison, verbose=verbose)
@@ -47,9 +50,16 @@ def release_page(name: str, comparison: ReleaseComparison, *, verbose: bool) -> 
 
 def verdict(comparison: ReleaseComparison) -> tuple[Text, str]:
     """Return the verdict as text."""
-    numbers = Counter(finding.outcome for finding in comparison.findings)
     if comparison.agrees:
         return (styled("Agrees", "bold green"), "  in what is compared; where copper and holes lie is not compared")
+    if comparison.other_board:
+        return (styled("Another board", "bold yellow"), f"  {comparison.other_board}")
+    is_other = any(finding.outcome is ReleaseOutcome.DIFFERS for finding in comparison.findings)
+    return (styled("Differs" if is_other else "Incomplete", "bold yellow"), f"  {_counted(comparison)}")
+
+
+def _counted(comparison: ReleaseComparison) -> str:
+    numbers = Counter(finding.outcome for finding in comparison.findings)
     parts = []
     if numbers[ReleaseOutcome.DIFFERS]:
         parts.append(count(numbers[ReleaseOutcome.DIFFERS], "difference"))
@@ -57,8 +67,7 @@ def verdict(comparison: ReleaseComparison) -> tuple[Text, str]:
         parts.append(f"{numbers[ReleaseOutcome.NOT_STATED]} not in the files")
     if numbers[ReleaseOutcome.NOT_COMPARED]:
         parts.append(f"{numbers[ReleaseOutcome.NOT_COMPARED]} not compared")
-    word = "Differs" if numbers[ReleaseOutcome.DIFFERS] else "Incomplete"
-    return (styled(word, "bold yellow"), f"  {', '.join(parts)}")
+    return ", ".join(parts)
 
 
 def findings_block(page: Page, comparison: ReleaseComparison, *, verbose: bool) -> None:

@@ -67,7 +67,7 @@ def _written(result: Suggested, project: BoardProject | None, request: SuggestRe
         from stackwright.commands.suggest.html import html_of
 
         return html_of(result, project)
-    return request.laid_out(page_of(result, request.pick, request.plan, request.board, verbose=request.verbose))
+    return request.laid_out(page_of(result, request))
 
 
 def _write(result: Suggested, request: SuggestRequest, former: bytes | None) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 RANKED_BY = {"cost": "cost", "loss": "loss within a cost class"}
 
 LEAST_LOSS = 0.005
-"""In dB/inch; what differs by less is shown alike."""
+"""In dB/inch, or dB of a margin; what differs by less is shown alike."""
 LEAST_MM = 0.005
 """Likewise."""
 
@@ -61,16 +61,17 @@ def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
     )
     if cost:
         yield f"{abs(cost)} % {'cheaper' if cost < 0 else 'more expensive'}"
-    if one.least_margin_db is not None and other.least_margin_db is not None:
-        margin = one.least_margin_db - other.least_margin_db
-        yield f"{abs(margin):.2f} dB {'more' if margin >= 0 else 'less'} margin"
+    has_margins = one.least_margin_db is not None and other.least_margin_db is not None
+    margin = (one.least_margin_db or 0.0) - (other.least_margin_db or 0.0) if has_margins else 0.0
+    if abs(margin) >= LEAST_LOSS:
+        yield f"{abs(margin):.2f} dB {'more' if margin > 0 else 'less'} margin"
     elif abs(loss) >= LEAST_LOSS:
         yield f"{abs(loss):.2f} dB/inch {'less' if loss < 0 else 'more'}"
     for more, noun in counts:
         if more:
             out = " out of tolerance" if noun == "routed size" else ""
             yield count(abs(more), f"{'fewer' if more < 0 else 'more'} {noun}") + out
-    if not cost and abs(loss) < LEAST_LOSS and not any(more for more, _ in counts):
+    if not cost and abs(margin or loss) < LEAST_LOSS and not any(more for more, _ in counts):
         same = ["cost", *(["loss"] if one.worst_loss_db_per_inch else [])]
         thinner = other.candidate.thickness_mm - one.candidate.thickness_mm
         if abs(thinner) < LEAST_MM:

@@ -17,6 +17,7 @@ from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import kinds_by_stackup
 from drc_rules.stackup_design.change_effects import (
+    ROUTED,
     JudgedStackup,
     is_of_stackup,
     judged,
@@ -207,15 +208,17 @@ class _Work:
 
 
 def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
-    """Count the verdicts that a stackup decides, and that of its routed lines."""
-    shown = [one for one in stackup.outcome.verdicts if is_of_stackup(one.clause)]
+    """Count the verdicts by which new stackups are judged as well; that of routed lines stands apart."""
+    judge = found.judge
+    told = [one for one in stackup.outcome.verdicts if judge.counts(one.clause) or judge.tells(one.clause)]
+    shown = [one for one in told if is_of_rows(one.clause)]
+    lines = next((one for one in stackup.outcome.verdicts if one.clause.kind == ROUTED), None)
 
     def ids(verdict: Verdict) -> tuple[str, ...]:
         return tuple(one.clause.id for one in shown if one.verdict is verdict)
 
-    decided = (one.clause for one in shown if is_of_rows(one.clause))
-    counts = frozenset(clause.id for clause in decided if found.judge.counts(clause))
-    failed = [one for one in shown if one.verdict is Verdict.FAILED]
+    counts = frozenset(one.clause.id for one in shown if judge.counts(one.clause))
+    failed = [one for one in (*shown, *filter(None, [lines])) if one.verdict is Verdict.FAILED]
     not_met, remarks = (
         frozenset(one.clause.id for one in failed if one.worst is severity)
         for severity in (Severity.WARNING, Severity.INFO)
@@ -227,8 +230,9 @@ def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
         for finding in of_clause(one, stackup.outcome.findings)
         if finding.places and finding.places[0].layer
     )
-    met = len(ids(Verdict.PASSED))
-    return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), met, counts, not_met, remarks, faulty)
+    missed = tuple(one.clause.id for one in failed)
+    words = "" if lines is None or lines.verdict in (Verdict.PASSED, Verdict.NOT_APPLICABLE) else lines.words
+    return Count(missed, ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts, not_met, remarks, faulty, words)
 
 
 def least_changes(selection: Selection, found: GoalsFound, project: BoardProject, board_path: Path) -> LeastFound:

@@ -30,6 +30,7 @@ from stackup_lib.kicad.read.reader import OLDEST_WRITTEN_VERSION
 from stackup_lib.synthesis import Answers, Evaluated
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.least import LeastFound, OwnChange, least_changes
+from stackwright.text.command_line import command_line
 
 FOUND, NOT_REACHED = 0, 1
 
@@ -45,6 +46,7 @@ class SuggestRequest(BoardRequest):
         plan: file to write one of them to.
         pick: number of the answer that `plan` is written of, as the table numbers them; `PARTIAL` for that in part.
         verbose: the text also lists requirements, goals with their sources, costs, and why others lost.
+        typed: the words behind `stackwright suggest`, to ask again with one more.
     """
 
     board: Path | None = None
@@ -53,6 +55,12 @@ class SuggestRequest(BoardRequest):
     plan: Path | None = None
     pick: int = 1
     verbose: bool = False
+    typed: tuple[str, ...] = ()
+
+    def again(self, *more: str) -> str:
+        """Return the command line that asks the same with more options; the last one of a kind counts."""
+        end = self.typed.index("--") if "--" in self.typed else len(self.typed)
+        return command_line("suggest", *self.typed[:end], *more, *self.typed[end:])
 
 
 @record

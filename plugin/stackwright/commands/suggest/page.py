@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -26,8 +25,11 @@ from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, number, some
 
 if TYPE_CHECKING:
-    from stackwright.commands.suggest.model import Suggested
+    from stackwright.commands.suggest.model import Suggested, SuggestRequest
     from stackwright.results.stackup_choices import Count
+
+PLAN = "stackup.stackwright-plan.toml"
+"""The file of a plan where the user names none."""
 
 REJECTED_SHOWN = 8
 CHANGES_SHOWN = 3
@@ -43,20 +45,19 @@ CARRIES_WORDS = {
 }
 
 
-def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None, *, verbose: bool = False) -> Page:
-    """Lay the answers out for the terminal; `verbose` adds what they rest on, why others lost and what costs."""
-    page = Page()
+def page_of(result: Suggested, request: SuggestRequest) -> Page:
+    """Lay the answers out for the terminal; `-v` adds what they rest on, why others lost and what costs."""
+    page, verbose = Page(), request.verbose
     _title(page, result)
+    _changes(page, result, request)
     if not result.entries:
-        _changes(page, result, verbose=verbose)
         _unreachable(page, result)
         _goals(page, result, verbose=verbose)
         return page
-    _changes(page, result, verbose=verbose)
     _answers(page, result)
     if words := layer_words(result):
         page.line(words, indent=2)
-    chosen = min(max(pick, 1), len(result.entries))
+    chosen = min(max(request.pick, 1), len(result.entries))
     one = result.entries[chosen - 1]
     _stackup(page, one, chosen, verbose=verbose)
     if words := low_impedance_words(one.candidate, result.found.goals.least_width_mm):
@@ -69,7 +70,7 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None,
     if verbose:
         _lost(page, result.answers.lost_groups)
     _goals(page, result, verbose=verbose)
-    _next(page, result, pick, plan, typed)
+    _next(page, result, request, chosen)
     return page
 
 
@@ -107,7 +108,7 @@ def _rerouted(result: Suggested) -> str:
     return f"; with {which} routed lines leave their tolerance"
 
 
-def _changes(page: Page, result: Suggested, *, verbose: bool) -> None:
+def _changes(page: Page, result: Suggested, request: SuggestRequest) -> None:
     if result.board is None:
         return
     page.heading("least change", result.board.name)
@@ -116,19 +117,19 @@ def _changes(page: Page, result: Suggested, *, verbose: bool) -> None:
         _checked(page, "stackup now", least.now, result, indent=2)
     if least.why_none:
         page.line(styled(f"cannot be worked out: {least.why_none}", "yellow"), indent=2)
-        _partial(page, result)
+        _partial(page, result, request)
         return
     for index, one in enumerate(result.changes, start=1):
         page.line(styled(f"{index}  ", "bold"), "; ".join(one.words), indent=2)
         _checked(page, "stackup then", one.then, result, indent=5)
-    _partial(page, result)
+    _partial(page, result, request)
     if not result.changes:
         if least.undeclared:
             page.line("no small change is proven to do; declare this, then ask again:", indent=2)
             page.verbatim([styled(line, "cyan") for line in least.undeclared.splitlines()], 4)
         page.line("what each change lacks:" if least.undeclared else "no small change will do:", indent=2)
         reasons = list(dict.fromkeys((*least.faults_now, *least.why_not)))
-        shown = reasons if verbose else reasons[:CHANGES_SHOWN]
+        shown = reasons if request.verbose else reasons[:CHANGES_SHOWN]
         for why in shown:
             page.line(why, indent=4)
         if len(reasons) > len(shown):
@@ -141,7 +142,7 @@ def _checked(page: Page, when: str, checked: Count, result: Suggested, indent: i
         page.line(styled(f"{checked.misses(clause)}: {title}", "yellow"), indent=indent)
 
 
-def _partial(page: Page, result: Suggested) -> None:
+def _partial(page: Page, result: Suggested, request: SuggestRequest) -> None:
     """Show what helps and is not enough, and what helps where the layout follows."""
     for way in result.least.other_ways:
         page.line(f"or lay out anew: {way}", indent=2)
@@ -155,8 +156,9 @@ def _partial(page: Page, result: Suggested) -> None:
     if partial.still_open:
         open_ones = result.selection.titles(partial.still_open)
         page.line(styled(f"still open: {'; '.join(open_ones)}", "yellow"), indent=5)
-    if partial.plan.rows:
-        page.line(f"the same command with --pick {PARTIAL} --plan FILE writes the plan of it", indent=5)
+    if partial.plan.rows and request.plan is None:
+        page.line("its plan:", indent=5)
+        page.verbatim([request.again("--pick", f"{PARTIAL}", "--plan", PLAN)], 7)
 
 
 def _answers(page: Page, result: Suggested) -> None:
@@ -255,7 +257,7 @@ def _requirements(page: Page, one: Evaluated, result: Suggested, *, is_told: boo
     clauses, counted = judged(one, result), count_of(one, result)
     if not clauses or (is_told and counted.passed == len(clauses) and not verbose):
         return
-    page.heading("requirements", f"{counted.passed} met of {len(clauses)} that a stackup decides")
+    page.heading("requirements", f"{counted.passed} of {len(clauses)} met")
     for clause, is_met, words in clauses:
         (title,) = result.selection.titles([clause])
         if not is_met:
@@ -347,27 +349,32 @@ def _short(one: Evaluated) -> str:
     return f"{len(one.candidate.copper)} layers, {number(one.candidate.thickness_mm, 'mm')}, {laminates}"
 
 
-def _next(page: Page, result: Suggested, pick: int, plan: Path | None, typed: Path | None) -> None:
+def _next(page: Page, result: Suggested, request: SuggestRequest, chosen: int) -> None:
     page.gap()
+    if request.plan is None and not _moves_nothing(result, chosen):
+        other = "; --pick N takes another" if len(result.entries) > 1 else ""
+        page.line(f"next, for the plan of answer {chosen}{other}:")
+        page.verbatim([request.again(*([] if request.pick else ["--pick", f"{chosen}"]), "--plan", PLAN)])
+        return
     page.line("next:")
-    page.verbatim(_commands(result, pick, plan, typed))
+    page.verbatim(_commands(result, request, request.pick))
 
 
-def _commands(result: Suggested, pick: int, plan: Path | None, typed: Path | None) -> Iterator[str]:
+def _moves_nothing(result: Suggested, pick: int) -> bool:
+    return 0 < pick <= len(result.changes) and result.changes[pick - 1].moves_nothing
+
+
+def _commands(result: Suggested, request: SuggestRequest, pick: int) -> Iterator[str]:
     profile, form = result.selection.profile, result.selection.form
     own = form is not None and (profile is None or form.name != profile.form)
     of_form = ["--form", form.name] if form and own else []
-    picked = result.changes[pick - 1 : pick] if plan is not None and pick else result.changes[: plan is None]
-    is_no_change = any(one.moves_nothing for one in picked)
-    if typed is not None and is_no_change:
+    plan, typed = request.plan, request.board
+    if typed is not None and _moves_nothing(result, pick or 1 if plan is None else pick):
         words = [*(["--profile", profile.name] if profile else []), *of_form]
         yield command_line("check", str(typed), *words, "-v")
         if plan is not None and result.answers.ranked:
-            first = len(result.changes) + 1
-            yield f"this plan changes nothing; --pick {first} writes the plan of the first new stackup"
-    elif plan is None:
-        yield "the same command with --pick 1 --plan stackup.stackwright-plan.toml writes the plan of answer 1"
-    elif typed is not None:
+            yield request.again("--pick", f"{len(result.changes) + 1}")
+    elif plan is not None and typed is not None:
         is_new = pick > len(result.changes)
         if result.is_too_old:
             yield f"in KiCad, open {typed.name} and save it: apply changes files of KiCad 6 and later"
@@ -377,7 +384,6 @@ def _commands(result: Suggested, pick: int, plan: Path | None, typed: Path | Non
             yield f"in KiCad, set {layers} copper layers in Board Setup and move what lies inside; save it"
             other_layers = False  # apply changes them only while inner layers are empty
         yield command_line("apply", str(plan), str(typed), *(["--layers"] if other_layers else []))
-    else:
+    elif plan is not None:
         words = ["--profile", profile.name if profile else "PROFILE", *of_form]
         yield command_line("new", *words, "--plan", str(plan), "board.kicad_pcb")
-        yield command_line("apply", str(plan), "BOARD")
