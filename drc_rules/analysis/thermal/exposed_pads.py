@@ -163,5 +163,6 @@ def _between_pieces(board: Board, rows: Ints, x_mm: Floats, y_mm: Floats) -> NDA
     footprint = int(board.pads.footprint[rows[0]])
     low, high = _ends_mm(board, footprint, rows)
     at = _in_part(float(board.footprints.rotation_deg[footprint]), x_mm, y_mm)
-    along, across = (at >= low[:, None] - ROUNDING_MM) & (at <= high[:, None] + ROUNDING_MM)
-    return along & across
+    within: NDArray[np.bool_] = (at >= low[:, None] - ROUNDING_MM) & (at <= high[:, None] + ROUNDING_MM)
+    inside: NDArray[np.bool_] = np.all(within, axis=0)
+    return inside
