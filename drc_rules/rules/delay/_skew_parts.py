@@ -13,7 +13,7 @@ SLOWER = "A slower link may have more, in proportion to its bit: declare the int
 VIAS, PACKAGE = "vias", "package"
 
 
-def _beside_tracks(one: PairSkew) -> tuple[tuple[str, float], ...]:
+def _parts_ps(one: PairSkew) -> tuple[tuple[str, float], ...]:
     """The parts of a skew that no length of track makes."""
     return (VIAS, one.vias_ps), (PACKAGE, one.package_ps)
 
@@ -21,7 +21,7 @@ def _beside_tracks(one: PairSkew) -> tuple[tuple[str, float], ...]:
 def mostly_of(one: PairSkew) -> str:
     """Return what other than the tracks makes more than half of the skew; "" where they do."""
     skew_ps = one.skew_ps.nominal
-    return next((what for what, ps in _beside_tracks(one) if ps * skew_ps > skew_ps * skew_ps / 2), "")
+    return next((what for what, ps in _parts_ps(one) if ps * skew_ps > skew_ps * skew_ps / 2), "")
 
 
 def spent_on(ctx: Context, one: PairSkew) -> str:
@@ -29,7 +29,7 @@ def spent_on(ctx: Context, one: PairSkew) -> str:
     parts = []
     if one.layer is not None:
         parts.append(f"tracks on {ctx.board.copper_layers[one.layer].name} {one.layer_mm:+.2f} mm")
-    parts += [f"{what} {ps:+.1f} ps" for what, ps in _beside_tracks(one) if ps]
+    parts += [f"{what} {ps:+.1f} ps" for what, ps in _parts_ps(one) if ps]
     return ", ".join(parts)
 
 
