@@ -69,9 +69,7 @@ def headline_of(
     reasons = [lacking] if lacking else []
     if undecided:
         titles = _some([v.clause.title for v in undecided])
-        reasons.append(
-            f"{count(len(undecided), 'mandatory requirement')} not proven{_for_want_of(undecided)}: {titles}"
-        )
+        reasons.append(f"{count(len(undecided), 'mandatory requirement')} not proven{_without(undecided)}: {titles}")
     elif not met:
         reasons.append(f"no mandatory requirement of {profile} applies")
     if reasons:
@@ -79,8 +77,8 @@ def headline_of(
     return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
 
 
-def _for_want_of(undecided: Sequence[ClauseVerdict]) -> str:
-    """Name the input that half of several requirements and more wait for, `, 4 for want of the stackup`; "" for none.
+def _without(undecided: Sequence[ClauseVerdict]) -> str:
+    """Name the input that half of several requirements and more wait for, `, 4 without the stackup`; "" for none.
 
     Facts that are given in the same way are one input; the shortest is its name.
     """
@@ -98,7 +96,7 @@ def _for_want_of(undecided: Sequence[ClauseVerdict]) -> str:
     if lacking < 2 or 2 * lacking < len(undecided):
         return ""
     of = min(facts[how], key=lambda fact: (len(fact), fact))
-    return f" for want of {of}" if lacking == len(undecided) else f", {lacking} for want of {of}"
+    return f" without {of}" if lacking == len(undecided) else f", {lacking} without {of}"
 
 
 def not_laid_out(board: Board) -> str:

@@ -19,8 +19,7 @@ Use microvias in the pads, filled and capped; or a part with a wider pitch.
 What it cannot see
 ------------------
 Smaller BGAs, and land grids of square, oval or custom pads, are not detected. One microvia in the box around the balls
-passes, whatever it serves. Whether the copper of a net reaches each of its balls: KiCad's list of unconnected items
-does.
+passes, whatever it serves. Whether copper of a net reaches each ball: KiCad's DRC does.
 
 Sources
 -------

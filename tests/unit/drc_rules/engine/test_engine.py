@@ -186,9 +186,9 @@ def test_only_what_rests_on_a_guess_waits_for_what_would_make_it_sure(context: C
         (["the stackup"], "1 mandatory requirement not proven: "),
         (
             ["the stackup", "copper thickness of In1.Cu"],
-            "2 mandatory requirements not proven for want of the stackup: ",
+            "2 mandatory requirements not proven without the stackup: ",
         ),
-        (["the stackup (untouched)", "copper", ""], "3 mandatory requirements not proven, 2 for want of copper: "),
+        (["the stackup (untouched)", "copper", ""], "3 mandatory requirements not proven, 2 without copper: "),
         (["the stackup", "", ""], "3 mandatory requirements not proven: "),
         (["whether it fits", "whether it fits"], "2 mandatory requirements not proven: "),
     ],
