@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 
 from drc_rules.report.model import Headline
 from drc_rules.report.verdicts import ClauseVerdict, Coverage, Verdict
@@ -15,6 +17,9 @@ NO_WORKLOAD_IN_FORM = "no workload given: only the form factor and what holds fo
 
 NOTHING_PLACED, NOTHING_ROUTED = "nothing is placed or routed", "nothing is routed"
 """Why a board whose requirements are all met can still not be called fit."""
+
+ANSWER = "whether "
+"""Begins a missing fact that is what the rule would tell, and no input."""
 
 
 def coverage_of(
@@ -59,17 +64,40 @@ def headline_of(
         return Headline.NOT_FIT, f"{count(len(broken), 'requirement')} failed: {_some(broken)}"
     if profile is None:
         return Headline.NO_WORKLOAD, NO_WORKLOAD_IN_FORM if form else NO_WORKLOAD
-    undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
+    undecided = [v for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
     applies = [v for v in counted if v.verdict is not Verdict.NOT_APPLICABLE]
     met = sum(v.clause.severity is Severity.ERROR for v in applies)
     reasons = [lacking] if lacking else []
     if undecided:
-        reasons.append(f"{count(len(undecided), 'mandatory requirement')} not proven: {_some(undecided)}")
+        titles = _some([v.clause.title for v in undecided])
+        reasons.append(f"{count(len(undecided), 'mandatory requirement')} not proven{_without(undecided)}: {titles}")
     elif not met:
         reasons.append(f"no mandatory requirement of {profile} applies")
     if reasons:
         return Headline.NOT_PROVEN, "; ".join(reasons)
     return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
+
+
+def _without(undecided: Sequence[ClauseVerdict]) -> str:
+    """Name the input that half of several requirements and more wait for, `, 4 without the stackup`; "" for none.
+
+    Facts that are given in the same way are one input; the shortest is its name.
+    """
+    left_out = [v.left_out_by for v in undecided if v.left_out_by]
+    if left_out and 2 * len(left_out) >= len(undecided):
+        return f", {len(left_out)} left out by {left_out[0]}"
+    facts: dict[str, set[str]] = {}
+    waiting: Counter[str] = Counter()
+    for verdict in undecided:
+        inputs = [one for one in (*verdict.missing, *verdict.guesses) if not one.fact.startswith(ANSWER)]
+        waiting.update({one.how_to_give for one in inputs})
+        for one in inputs:
+            facts.setdefault(one.how_to_give, set()).add(re.split(r"; | \(", one.fact)[0])
+    how, lacking = min(waiting.items(), key=lambda one: (-one[1], one[0]), default=("", 0))
+    if lacking < 2 or 2 * lacking < len(undecided):
+        return ""
+    of = min(facts[how], key=lambda fact: (len(fact), fact))
+    return f" without {of}" if lacking == len(undecided) else f", {lacking} without {of}"
 
 
 def not_laid_out(board: Board) -> str:

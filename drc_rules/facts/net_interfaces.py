@@ -45,6 +45,9 @@ from stackup_lib.core.record import record
 from stackup_lib.core.words import count as counted
 from stackup_lib.nets.links import Links
 
+SUCH_AS = "nets such as "
+"""What a group of nets that were taken by name alone is called by, before one of them."""
+
 
 @record
 class NetRole:
@@ -136,21 +139,21 @@ class Assignment:
 
     def taken_as(self, *, idle: bool = False) -> tuple[TakenAs, ...]:
         """One line per group of nets in use, or idle; high-speed families and larger groups first, no sidebands."""
-        groups: dict[NetRole, int] = {}
+        groups: dict[NetRole, list[str]] = {}
         for net, role in enumerate(self.roles):
             if role and role.family not in ASIDE and (net in self.idle) is idle:
-                groups[role] = groups.get(role, 0) + 1
+                groups.setdefault(role, []).append(self.links.board.nets[net])
         lines = [
             TakenAs(
-                group=role.group,
-                nets=count,
+                group=f"{SUCH_AS}{min(nets)}" if role.group.startswith(SUCH_AS) else role.group,
+                nets=len(nets),
                 interface=role.interface or "",
                 family=role.family,
                 origin=role.origin.value,
                 confidence=role.confidence,
                 why=role.why,
             )
-            for role, count in groups.items()
+            for role, nets in groups.items()
         ]
         return tuple(sorted(lines, key=lambda t: (not family(t.family).fast, -t.nets, t.family, t.group, t.why)))
 
@@ -194,8 +197,8 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     roles = _as_their_links(links, _with_pins(pins, roles, loose | apart, told))
     notes += [*config.not_counted, *_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
-    named_roles = _name_groups(roles, board.nets)
-    return Assignment(named_roles, links, tuple(notes), _idle(board) - declared.keys())
+    idle = _idle(board) - declared.keys()
+    return Assignment(_name_groups(roles, board.nets, idle), links, tuple(notes), idle)
 
 
 def _declared(board: Board, config: Config, links: Links, notes: list[str]) -> dict[int, NetRole]:
@@ -404,11 +407,11 @@ def _generations(board: Board, nets: Set[str], expected: Mapping[str, str]) -> G
     return Generations(nets, classes, sheets, expected)
 
 
-def _name_groups(roles: Sequence[NetRole | None], nets: Sequence[str]) -> tuple[NetRole | None, ...]:
-    """Give nets that were taken by name alone a group named after the first of them."""
-    first: dict[NetRole, str] = {}
-    for role, net in zip(roles, nets, strict=True):
-        if role and not role.group and (role not in first or net < first[role]):
-            first[role] = net
-    named = {role: NetRole(**{**vars(role), "group": f"nets such as {net}"}) for role, net in first.items()}
+def _name_groups(roles: Sequence[NetRole | None], nets: Sequence[str], idle: Set[int]) -> tuple[NetRole | None, ...]:
+    """Give nets that were taken by name alone a group named after the first of them, of those in use where some are."""
+    first: dict[NetRole, tuple[bool, str]] = {}
+    for index, role in enumerate(roles):
+        if role and not role.group:
+            first[role] = min(first.get(role, (True, nets[index])), (index in idle, nets[index]))
+    named = {role: NetRole(**{**vars(role), "group": f"{SUCH_AS}{net}"}) for role, (_, net) in first.items()}
     return tuple(named.get(role, role) if role else None for role in roles)

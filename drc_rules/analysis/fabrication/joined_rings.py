@@ -38,6 +38,10 @@ REACH_MM = 0.5
 """Copper around the wall of a hole is looked at as far as this: no fab requires a wider ring."""
 
 
+AREA = 2
+"""Dimensions of a shape that has an area."""
+
+
 @workpiece
 class JoinedRings:
     """The rings of the holes of pads in all copper of their net; what was found is kept, by pad."""
@@ -88,7 +92,8 @@ class JoinedRings:
         is_own = pad_rows(board, near) == pad
         areas = piece_areas(board, near, FINE_QUARTER)
         fills = [shapely.clip_by_rect(fill, *window) for of, fill in self._filled(layer) if of == net]
-        others = shapely.union_all([*areas[~is_own], *fills])
+        parts = shapely.get_parts(np.array([*areas[~is_own], *fills], dtype=object))
+        others = shapely.union_all(parts[shapely.get_dimensions(parts) == AREA])  # a spur of a fill is a line
         if others.is_empty or others.distance(core) > pad_mm + TOUCH_MM:
             return None
         around = shapely.union_all([others, *areas[is_own], core.buffer(pad_mm, quad_segs=FINE_QUARTER)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drc_rules.analysis.thermal.pad_shapes import (
     ROUNDING_MM,
@@ -14,7 +15,7 @@ from drc_rules.analysis.thermal.pad_shapes import (
     pad_shape,
 )
 from drc_rules.facts.context import Context
-from stackup_lib.board.board import Board, Ints, PadKind
+from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.record import record
@@ -39,7 +40,8 @@ class ExposedPad:
     Attributes:
         rows: of `Board.pads`.
         size_mm: of the rectangle around all of it, along and across the part.
-        vias: vias and plated holes of its net whose centre is in it, and plated holes that are a piece of it.
+        vias: vias and plated holes of its net whose centre is in it or between its pieces, and plated holes that are a
+            piece of it.
     """
 
     footprint: int
@@ -102,17 +104,27 @@ def _plated_pieces(board: Board, row: int) -> Ints:
 
 def _size_mm(board: Board, footprint: int, rows: Ints) -> tuple[float, float]:
     """Return the extent of the pieces of a pad, along and across the part."""
+    low, high = _ends_mm(board, footprint, rows)
+    width, height = (high - low).tolist()
+    return round(width, 6), round(height, 6)  # what turning rounds away is no width
+
+
+def _ends_mm(board: Board, footprint: int, rows: Ints) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest corner of the rectangle around the pieces of a pad, in the part's axes."""
     pads, turned = board.pads, float(board.footprints.rotation_deg[footprint])
     tilt = np.radians(pads.rotation_deg[rows] - turned)
     size_x, size_y = np.array([pad_shape(board, row).size_mm for row in rows.tolist()]).T
     half_x = (size_x * np.abs(np.cos(tilt)) + size_y * np.abs(np.sin(tilt))) / 2
     half_y = (size_x * np.abs(np.sin(tilt)) + size_y * np.abs(np.cos(tilt))) / 2
-    c, s = np.cos(np.radians(turned)), np.sin(np.radians(turned))
-    x_mm, y_mm = pad_middles_mm(board, rows)
-    along, across = x_mm * c - y_mm * s, x_mm * s + y_mm * c
-    width = np.max(along + half_x) - np.min(along - half_x)
-    height = np.max(across + half_y) - np.min(across - half_y)
-    return round(float(width), 6), round(float(height), 6)  # what turning rounds away is no width
+    middles = _in_part(turned, *pad_middles_mm(board, rows))
+    half = np.stack([half_x, half_y])
+    return np.min(middles - half, axis=1), np.max(middles + half, axis=1)
+
+
+def _in_part(turned_deg: float, x_mm: Floats, y_mm: Floats) -> Floats:
+    """Return points along and across a part."""
+    c, s = np.cos(np.radians(turned_deg)), np.sin(np.radians(turned_deg))
+    return np.stack([x_mm * c - y_mm * s, x_mm * s + y_mm * c])
 
 
 def _is_in_the_middle(board: Board, footprint: int, mine: Ints, others: Ints) -> bool:
@@ -141,4 +153,16 @@ def _vias_in(board: Board, rows: Ints, plated: Ints) -> int:
     inside = np.concatenate([np.zeros(len(reaches), dtype=bool), np.isin(holes, plated)])
     for row in rows.tolist():
         inside |= inside_pad(board, row, x, y, ROUNDING_MM)
-    return int(np.sum(inside))
+    return int(np.sum(inside | _between_pieces(board, rows, x, y)))
+
+
+def _between_pieces(board: Board, rows: Ints, x_mm: Floats, y_mm: Floats) -> NDArray[np.bool_]:
+    """Tell which points lie within a pad of several pieces: makers of modules draw its vias into the gaps."""
+    if len(rows) < 2:
+        return np.zeros(len(x_mm), dtype=bool)
+    footprint = int(board.pads.footprint[rows[0]])
+    low, high = _ends_mm(board, footprint, rows)
+    at = _in_part(float(board.footprints.rotation_deg[footprint]), x_mm, y_mm)
+    within: NDArray[np.bool_] = (at >= low[:, None] - ROUNDING_MM) & (at <= high[:, None] + ROUNDING_MM)
+    inside: NDArray[np.bool_] = np.all(within, axis=0)
+    return inside

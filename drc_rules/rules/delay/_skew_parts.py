@@ -10,13 +10,26 @@ from stackup_lib.core.facts import MissingFact
 SLOWER = "A slower link may have more, in proportion to its bit: declare the interface if it runs at that rate. "
 """Where a limit is that of one rate and the rate of the link is not declared."""
 
+VIAS, PACKAGE = "vias", "package"
+
+
+def _parts_ps(one: PairSkew) -> tuple[tuple[str, float], ...]:
+    """The parts of a skew that no length of track makes."""
+    return (VIAS, one.vias_ps), (PACKAGE, one.package_ps)
+
+
+def mostly_of(one: PairSkew) -> str:
+    """Return what other than the tracks makes more than half of the skew; "" where they do."""
+    skew_ps = one.skew_ps.nominal
+    return next((what for what, ps in _parts_ps(one) if ps * skew_ps > skew_ps * skew_ps / 2), "")
+
 
 def spent_on(ctx: Context, one: PairSkew) -> str:
     """Return where the difference is: `tracks on In2.Cu +3.10 mm, vias +0.2 ps, package +1.0 ps`."""
     parts = []
     if one.layer is not None:
         parts.append(f"tracks on {ctx.board.copper_layers[one.layer].name} {one.layer_mm:+.2f} mm")
-    parts += [f"{what} {ps:+.1f} ps" for what, ps in (("vias", one.vias_ps), ("package", one.package_ps)) if ps]
+    parts += [f"{what} {ps:+.1f} ps" for what, ps in _parts_ps(one) if ps]
     return ", ".join(parts)
 
 

@@ -58,7 +58,7 @@ from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import Interface, family
 from drc_rules.requirements.interfaces.model import ENGINEERING
-from drc_rules.rules.delay._skew_parts import SLOWER, doubt, doubt_of_chokes, spent_on
+from drc_rules.rules.delay._skew_parts import SLOWER, VIAS, doubt, doubt_of_chokes, mostly_of, spent_on
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.interval import Standing
 from stackup_lib.core.record import record
@@ -207,7 +207,13 @@ def _draft(
 
 def _lengths(one: PairSkew) -> str:
     apart = one.length_mm[0] - one.length_mm[1]
-    return f"{'P' if apart > 0 else 'N'} longer by {abs(apart):.2f} mm" if abs(apart) >= 0.005 else "lengths equal"
+    lengths = f"{'P' if apart > 0 else 'N'} longer by {abs(apart):.2f} mm" if abs(apart) >= 0.005 else "lengths equal"
+    cause = mostly_of(one)
+    return f"{_late_and_early(one)[0]} later by its {cause}, {lengths}" if cause else lengths
+
+
+def _late_and_early(one: PairSkew) -> tuple[str, str]:
+    return ("P", "N") if one.skew_ps.nominal > 0 else ("N", "P")
 
 
 def _source(limit: SkewLimit) -> str:
@@ -217,7 +223,10 @@ def _source(limit: SkewLimit) -> str:
 
 
 def _fix(ctx: Context, one: PairSkew) -> str:
-    late, early = ("P", "N") if one.skew_ps.nominal > 0 else ("N", "P")
-    add = one.size_ps.nominal / one.ps_per_mm
+    late, early = _late_and_early(one)
     net = ctx.board.nets[one.nets[1] if early == "N" else one.nets[0]]
-    return f"Add {add:.2f} mm to {net}, close to where {late} gets longer, or shorten {late}"
+    add = f"add {one.size_ps.nominal / one.ps_per_mm:.2f} mm to {net}"
+    cause = mostly_of(one)
+    if cause == VIAS:
+        return f"Give both traces the same vias and layers, or {add}"
+    return f"A{add[1:]}" if cause else f"A{add[1:]}, close to where {late} gets longer, or shorten {late}"

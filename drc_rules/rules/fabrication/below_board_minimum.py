@@ -51,6 +51,7 @@ from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.board_minimums import (
     CLEARANCE,
     HOLE_TO_HOLE,
+    RING,
     Minimum,
     board_minimums,
     nets_with_own_minimum,
@@ -58,6 +59,7 @@ from stackup_lib.kicad.design_rules.board_minimums import (
 
 PLACES_SHOWN = 20
 CLEARANCE_PRECISION_MM = 0.001
+UNPLATED = "Make holes that are as large as their pad unplated, as those of locating pegs, or give their pads a ring"
 WHY = "The board violates a limit that it sets itself, and KiCad's own check (DRC) reports it"
 
 
@@ -123,7 +125,7 @@ def _items(ctx: Context, minimum: Minimum, found: Below) -> DraftFinding:
             f"minimum {minimum.value_mm:.4g} mm (Board Setup): {found.counted}"
         ),
         why=WHY,
-        fix=_fix(minimum),
+        fix=UNPLATED if minimum.key == RING.key and found.value_mm[0] <= 0 else _fix(minimum),
         ids=(minimum.key,),
         measured=Measured(value=round(found.value_mm[0], 6), unit="mm"),
         limit_value=minimum.value_mm,

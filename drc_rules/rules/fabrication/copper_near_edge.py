@@ -6,11 +6,11 @@ The gap from every line, arc and shape on Edge.Cuts, cut-outs and slots included
 zones of each layer, against the clause's fab tier or your own fab's `[fab]` `edge_to_copper_mm`. Copper outside the
 board, or in a cut-out, is below every limit. An area within another is a cut-out, unless more than half of the vias and
 pads are in such areas: then the outer ring counts as a panel frame. Exempt are plated holes that the edge cuts open,
-which count as castellated, edge-connector pads near it, a part's surface-mount pads there if it has some on both sides,
-or no other pin elsewhere and its pads end flush with the edge or are three or more over it, and within 0.5 mm of all
-these other pads of their pin and the copper of their net. So are pads around a cut-out that their footprint draws, and
-what you excluded in KiCad, other than zones. While fills are out of date (FAB014) they do not count. With such fills,
-or an open outline, a clause without a finding is not verifiable.
+which count as castellated, vias among them from a hole of 0.6 mm on, edge-connector pads near it, a part's
+surface-mount pads there if it has some on both sides, or no other pin elsewhere and its pads end flush with the edge or
+are three or more over it, and within 0.5 mm of all these other pads of their pin and the copper of their net. So are
+pads around a cut-out that their footprint draws, and what you excluded in KiCad, other than zones. While fills are out
+of date (FAB014) they do not count. With such fills, or an open outline, a clause without a finding is not verifiable.
 
 Why it matters
 --------------
@@ -32,7 +32,8 @@ Sources
 -------
 network PCB (0.25, 0.127 and 0.051 mm), Nanotech (0.25 mm milled) and Eurocircuits (0.25 mm on outer layers): beyond the
 best and beyond advanced are warnings, beyond standard information. It is no error, because many fabs pull planes back
-from the edge by themselves; but what `[fab]` states takes the place of all three, and is.
+from the edge by themselves; but what `[fab]` states takes the place of all three, and is. The least hole of a
+castellated via is JLCPCB's.
 """
 
 from __future__ import annotations

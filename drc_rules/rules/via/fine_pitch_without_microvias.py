@@ -5,6 +5,7 @@ What it checks
 Footprints with 36 or more round surface pads in a grid of five rows and columns or more, two fifths of it filled: where
 their pitch is no larger than the clause's, whether any microvia, or blind via to the next layer, is among the balls.
 Where there are some, and the pitch usually needs more microvia layers per side than the board has, a remark says so.
+Where there are none, and every net of the part that joins another one has a track, via or zone, it is a remark, too.
 
 Why it matters
 --------------
@@ -18,7 +19,7 @@ Use microvias in the pads, filled and capped; or a part with a wider pitch.
 What it cannot see
 ------------------
 Smaller BGAs, and land grids of square, oval or custom pads, are not detected. One microvia in the box around the balls
-passes, whatever it serves. Where only the outer two rows are connected, the finding is a false alarm.
+passes, whatever it serves. Whether copper of a net reaches each ball: KiCad's DRC does.
 
 Sources
 -------
@@ -30,17 +31,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from drc_rules.analysis.via.build_up import ROUNDING_MM, class_name, usual_build_ups
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
-from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.board.board import Board
 from stackup_lib.vias.build_ups import Bga, any_inside, bgas, build_ups, microvias
 
 
 def _bgas(ctx: Context, _clause: Clause) -> tuple[Bga, ...]:
     return bgas(ctx.board)
 
+
+ROUTED = "Change nothing if every ball is routed"
 
 FORMULA = """
 p > p_fine or n > 0
@@ -65,18 +71,33 @@ def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iter
     if has_microvias:
         yield from _too_few(ctx, bga, reference)
         return
+    is_routed = _is_routed(ctx.board, bga)
+    needed = (
+        f"usual at {finest:g} mm or less; all its nets have copper" if is_routed else f"needed at {finest:g} mm or less"
+    )
     yield DraftFinding(
-        title=(
-            f"{reference}: BGA with {bga.balls} balls at {bga.pitch_mm:g} mm pitch has no microvias, "
-            f"needed at {finest:g} mm or less"
-        ),
+        title=f"{reference}: BGA with {bga.balls} balls at {bga.pitch_mm:g} mm pitch has no microvias, {needed}",
         why="A through via with its pad leaves no room for a track between such balls",
-        fix=f"Use microvias in the pads of {reference}, filled and capped",
+        fix=ROUTED if is_routed else f"Use microvias in the pads of {reference}, filled and capped",
         ids=(reference,),
         measured=Measured(value=bga.pitch_mm, unit="mm"),
         limit_value=finest,
         places=(_place(ctx, bga),),
+        severity=Severity.INFO if is_routed else None,
     )
+
+
+def _is_routed(board: Board, bga: Bga) -> bool:
+    """Tell whether every net of a part that joins another one has copper."""
+    pads, zones = board.pads, board.zones
+    own, joined, copper = (np.zeros(len(board.nets), dtype=np.bool_) for _ in range(3))
+    own[pads.net[pads.footprint == bga.footprint]] = True
+    joined[pads.net[pads.footprint != bga.footprint]] = True
+    for nets in (board.tracks.net, board.vias.net, zones.net[zones.is_rule_area == 0]):
+        copper[nets] = True
+    leads = own & joined
+    leads[0] = False
+    return bool(np.any(leads)) and bool(np.all(copper[leads]))
 
 
 def _too_few(ctx: Context, bga: Bga, reference: str) -> Iterator[DraftFinding]:
@@ -90,7 +111,7 @@ def _too_few(ctx: Context, bga: Bga, reference: str) -> Iterator[DraftFinding]:
                 f"board is {built.name} ({source})"
             ),
             why="One layer of microvias serves the outer rows of balls; the inner rows need a further layer",
-            fix="Change nothing if every ball is routed; otherwise add a microvia layer",
+            fix=f"{ROUTED}; otherwise add a microvia layer",
             ids=(reference, "class"),
             measured=Measured(value=built.name),
             limit_value=class_name(usual),

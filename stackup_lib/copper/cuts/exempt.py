@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Board, Ints, PadKind
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.cuts.board_area import cut_outs_of
 from stackup_lib.copper.cuts.gap_rows import DELIBERATE_MM, EDGE, REACH_MM, CutGaps
 from stackup_lib.copper.distances import cores
@@ -32,6 +33,15 @@ FLUSH_MM = 0.02
 LEAST_CONTACTS = 3
 """From this many on, pads over the edge are the contacts of a plug; a misplaced resistor has two."""
 
+CASTELLATED_MM = 0.6
+"""The least hole of a castellation. A finer via on the edge is a slip.
+
+JLCPCB, Castellated holes: "PTH holes or via that are cut through", "0.6 mm at least"; Transtek states the same.
+"""
+
+FINGER_MM = 1.0
+"""As near to the edge as this end the fingers of both sides: those of M.2 end 0.8 mm apart. Engineering judgement."""
+
 JOINED_MM = 0.5
 """Copper of a pad's net this near to its rim belongs to it: a zone around a castellated hole keeps to its edge."""
 
@@ -42,7 +52,7 @@ def without_exempt(board: Board, found: CutGaps) -> CutGaps:
     is_pad, is_edge = found.kind == CopperShape.PAD, found.cut < 0
     row = np.where(is_pad, found.row, 0)
     hole = np.where(is_edge, 0, found.cut)
-    is_meant = np.zeros(len(row), dtype=np.bool_)
+    is_meant = _of_castellated_vias(board, found)
     if len(pads):
         same_part = pads.footprint[row] == pads.footprint[hole]
         drilled = is_pad & ~is_edge & same_part & (row != hole) & (found.gap_mm <= DELIBERATE_MM)
@@ -128,6 +138,26 @@ def _are_cut_open(board: Board, row: Ints, over_edge: Mask) -> Mask:
     return found
 
 
+def _of_castellated_vias(board: Board, found: CutGaps) -> Mask:
+    """Tell which rows are vias that the edge cuts open, wide enough for a castellation, and copper that joins them."""
+    import shapely  # noqa: PLC0415
+
+    vias = board.vias
+    over_edge = (found.kind == CopperShape.VIA) & (found.cut == EDGE) & (found.gap_mm <= DELIBERATE_MM)
+    rows = distinct(found.row[over_edge])
+    rows = rows[vias.drill_mm[rows] >= CASTELLATED_MM]
+    if not len(rows):
+        return np.zeros(len(over_edge), dtype=np.bool_)
+    middles = shapely.points(vias.x_mm[rows], vias.y_mm[rows])
+    rows = rows[shapely.dwithin(middles, _edge(board), vias.drill_mm[rows] / 2)]
+    is_its = (found.kind == CopperShape.VIA) & np.isin(found.row, rows)
+    joins = np.zeros(len(over_edge), dtype=np.bool_)
+    for via in rows.tolist():
+        joins |= _lies_at(found, vias.x_mm[via], vias.y_mm[via], vias.size_mm[via] / 2) & (found.net == vias.net[via])
+    leads = (found.kind == CopperShape.TRACK) | (found.kind == CopperShape.FILL)
+    return np.asarray((found.cut < 0) & (is_its | (joins & leads)))
+
+
 def _of_a_row(board: Board, row: Ints, nears_edge: Mask, over_edge: Mask) -> Mask:
     """Tell which pads reach over the edge as contacts do: no other pin of their part is elsewhere.
 
@@ -167,8 +197,24 @@ def _of_both_sides(board: Board, found: CutGaps, row: Ints, nears_edge: Mask) ->
     """Tell which surface-mount pads are of a part that has such pads at the edge on both sides: it takes the edge."""
     is_flat = nears_edge & (board.pads.kind[row] == PadKind.SMD)
     part = board.pads.footprint[row]
-    on_top, below = (part[is_flat & (found.layer == side)] for side in (0, board.layer_count - 1))
-    return np.asarray(is_flat & np.isin(part, on_top) & np.isin(part, below))
+    last = board.layer_count - 1
+    on_top, below = (set(part[is_flat & (found.layer == side)].tolist()) for side in (0, last))
+    takes = on_top & below
+    takes |= {one for one in on_top - below if _has_fingers(board, one, last)}
+    takes |= {one for one in below - on_top if _has_fingers(board, one, 0)}
+    return np.asarray(is_flat & np.isin(part, np.array(sorted(takes), dtype=np.int64)))
+
+
+def _has_fingers(board: Board, part: int, layer: int) -> bool:
+    """Tell whether a part has contacts on a side that end further from the edge than those of the other side."""
+    import shapely  # noqa: PLC0415
+
+    pads = board.pads
+    own = np.flatnonzero((pads.footprint == part) & (pads.kind == PadKind.SMD) & holds_layer(pads.layers, layer))
+    if len(own) < LEAST_CONTACTS:
+        return False
+    near = shapely.dwithin(piece_areas(board, pad_pieces(board, own)), _edge(board), FINGER_MM)
+    return bool(np.all(near))
 
 
 def _leads_to(found: CutGaps, is_own: Mask) -> Mask:
@@ -192,6 +238,10 @@ def _joins(board: Board, found: CutGaps, pads: Ints) -> Mask:
     table = board.pads
     reach = np.hypot(table.size_x_mm[pads], table.size_y_mm[pads]) / 2
     for pad, radius in zip(pads.tolist(), reach.tolist(), strict=True):
-        near = np.abs(found.at - complex(table.x_mm[pad], table.y_mm[pad])) <= radius + JOINED_MM
-        joins |= near & (found.net == table.net[pad])
+        joins |= _lies_at(found, table.x_mm[pad], table.y_mm[pad], radius) & (found.net == table.net[pad])
     return joins
+
+
+def _lies_at(found: CutGaps, x_mm: float, y_mm: float, radius_mm: float) -> Mask:
+    """Tell which copper is at the rim of a pad."""
+    return np.asarray(np.abs(found.at - complex(x_mm, y_mm)) <= radius_mm + JOINED_MM)

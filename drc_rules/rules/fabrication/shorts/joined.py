@@ -60,7 +60,9 @@ def findings(ctx: Context, by_nets: Mapping[Nets, list[T]], of: Joining[T]) -> I
         found, reason = widest[nets], harmless[nets]
         wide, what = of.overlap_mm(found[0]), and_more(of.words(board, found[0]), len(found))
         shows_overlap(ctx, nets, wide)
-        places = [place for one in found[:PLACES_SHOWN] for place in of.places(board, one)]
+        places = [place for one in found[:PLACES_SHOWN] for place in of.places(board, one)][:PLACES_SHOWN]
+        if reason:  # a remark that names both nets stands for its like in the other parts of a board
+            places += [Location(net=net) for net in nets if net not in {place.net for place in places}]
         yield DraftFinding(
             title=f"{what}: {reason}" if reason else f"short: {what}",
             why=WHY,
@@ -69,7 +71,7 @@ def findings(ctx: Context, by_nets: Mapping[Nets, list[T]], of: Joining[T]) -> I
             severity=Severity.INFO if reason else None,
             measured=Measured(value=round(wide, 4), unit="mm"),
             limit_value=0.0,
-            places=tuple(places[:PLACES_SHOWN]),
+            places=tuple(places),
         )
     more = pairs[MOST_FINDINGS:]
     if more:

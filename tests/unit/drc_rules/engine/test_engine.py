@@ -182,6 +182,37 @@ def test_only_what_rests_on_a_guess_waits_for_what_would_make_it_sure(context: C
         assert headline_of([other], profile="edge")[0] is Headline.NOT_PROVEN
 
 
+@pytest.mark.parametrize(
+    ("facts", "says"),
+    [
+        (["the stackup"], "1 mandatory requirement not proven: "),
+        (
+            ["the stackup", "copper thickness of In1.Cu"],
+            "2 mandatory requirements not proven without the stackup: ",
+        ),
+        (["the stackup (untouched)", "copper", ""], "3 mandatory requirements not proven, 2 without copper: "),
+        (["the stackup", "", ""], "3 mandatory requirements not proven: "),
+        (["whether it fits", "whether it fits"], "2 mandatory requirements not proven: "),
+    ],
+)
+def test_the_headline_names_the_input_that_most_of_what_is_open_waits_for(
+    context: Context, facts: list[str], says: str
+) -> None:
+    """Facts are one input where they are given in the same way, here in the stackup of Board Setup."""
+
+    def lacks(fact: str) -> ClauseVerdict:
+        def check(_ctx: Context, _clause: Clause, _subject: object) -> Iterator[DraftFinding]:
+            raise MissingFact(fact or "a model", "enter the stackup" if fact else "ask the maker")
+            yield draft()
+
+        return decide(context, check)
+
+    verdicts = [lacks(fact) for fact in facts]
+    if facts.count("") == 2:
+        verdicts[-1] = decide(context, lambda _c, _l, _o: iter((draft(inferred=True),)))
+    assert headline_of(verdicts, profile="edge")[1].startswith(says)
+
+
 def test_a_rule_cannot_raise_its_clauses_severity(context: Context) -> None:
     """A warning clause yields warnings at most."""
     verdict = decide(context, lambda _c, _l, _o: iter((draft(Severity.ERROR),)), severity=Severity.WARNING)

@@ -233,6 +233,17 @@ def test_of_pins_that_a_carrier_leaves_open_nothing_is_asked(tmp_path: Path, far
     assert [line.nets for line in found.taken_as(idle=True)] == ([] if far else [2])
 
 
+def test_nets_in_use_and_idle_ones_are_each_named_after_one_of_their_own(tmp_path: Path) -> None:
+    """Of two ports of a module the carrier uses the second."""
+    port = [(str(n), "", f"/HDMI{n // 2}_D{n % 2}_{side}") for n in range(4) for side in "NP"]
+    board = mini(tmp_path, part("J1", "Module", *port) + part("J2", "Socket", *port[4:], y_mm=30))
+
+    found = assign_nets(board, Config(), {})
+
+    assert [(line.group, line.nets) for line in found.taken_as()] == [("nets such as /HDMI1_D0_N", 4)]
+    assert [(line.group, line.nets) for line in found.taken_as(idle=True)] == [("nets such as /HDMI0_D0_N", 4)]
+
+
 def socket(*pads: tuple[str, str]) -> str:
     return part("J1", "HX-31-M", *((number, "", net) for number, net in pads))
 
