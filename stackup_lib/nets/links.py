@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints
+from stackup_lib.board.references import reference_kind
 from stackup_lib.core.record import entity, record
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.nets.chokes import with_chokes
@@ -28,8 +29,24 @@ from stackup_lib.nets.power_nets import Rails, find_rails
 from stackup_lib.nets.route_contacts import graphs_of
 from stackup_lib.nets.route_graph import Graph
 from stackup_lib.nets.routes import Route, route_of
-from stackup_lib.nets.series import Chain, SeriesJoins, branch_nets, chains, find_series_joins, joined_by, why_not
-from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, find_two_pads, reference_key
+from stackup_lib.nets.series import (
+    NEVER_THROUGH,
+    Chain,
+    SeriesJoins,
+    branch_nets,
+    chains,
+    find_series_joins,
+    joined_by,
+    why_not,
+)
+from stackup_lib.nets.two_pin_parts import (
+    NO_SERIES_PART,
+    OPEN_REASONS,
+    PartKind,
+    TwoTerminalParts,
+    find_two_pads,
+    reference_key,
+)
 
 __all__ = ["Link", "LinkPad", "Links", "PadRole", "Refused", "Route", "SeriesPart", "find_links", "route_of"]
 
@@ -76,6 +93,12 @@ class Refused:
     value: str
     net: int
     why: str
+
+    @property
+    def may_lead_on(self) -> bool:
+        """Tell whether it may pass a signal on nevertheless: nothing says what it is, or of which value."""
+        is_end = self.why == NO_SERIES_PART and reference_kind(self.reference) in NEVER_THROUGH
+        return self.why in OPEN_REASONS and not is_end
 
 
 @record
