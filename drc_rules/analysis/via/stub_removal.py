@@ -13,7 +13,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole, Stub
 
 USUAL_EXCESS_MM = 0.2
-"""How much wider than the finished hole fabs ask for a backdrill, as VIA006 judges it."""
+"""How much wider than its finished hole a backdrill has to be, as VIA006 judges it."""
 
 
 SAME_DRILL_MM = 0.0005

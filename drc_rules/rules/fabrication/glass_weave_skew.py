@@ -52,12 +52,12 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import Confidence, MissingFact
-from stackup_lib.core.record import record
+from stackup_lib.core.record import entity
 
 PLACES_SHOWN = 20
 
 
-@record
+@entity
 class WovenPairs:
     """The nets of an interface that has pairs.
 
