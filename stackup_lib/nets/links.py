@@ -1,9 +1,9 @@
 """Links: nets joined through series two-pad parts (coupling capacitors, series resistors), from end to end.
 
 What joins: a capacitor of 10 pF and more (or without a stated value), a resistor of at most 150 ohm, also one of an
-array, an inductor or ferrite whose value says 0 ohm, a common-mode choke between two pairs. What never joins: a part
-that is not fitted, a part to a rail or to ground (pull-ups, bypasses, diodes), a part across a pair (terminations),
-other parts with more than two pads.
+array, an inductor or ferrite whose value says 0 ohm, a net tie or bridged jumper, a common-mode choke between two
+pairs, and two other parts alike in both traces of a pair. What never joins: a part that is not fitted, a part to a rail
+or to ground (pull-ups, bypasses, diodes), a part across a pair (terminations), other parts with more than two pads.
 
 A link ends at the first net on which a chip or connector sits: a chip between two coupling capacitors is the end of two
 links, as it is with parts fitted one way or the other. Hence a net may be on more than one link.

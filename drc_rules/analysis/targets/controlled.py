@@ -179,7 +179,10 @@ WHICH_COUNTS = """[[impedance]]
 ohm = "?"  # or correct the name in KiCad
 kind = "differential"
 nets = ["?"]"""
-NAME_PAIRS = "name both nets of a pair alike but for P and N, T and C, or + and -; or declare them as single lines"
+NAME_PAIRS = (
+    "name both nets of a pair alike but for P and N or + and - (strobes and clocks also T and C); "
+    "or declare them as single lines"
+)
 
 
 def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
