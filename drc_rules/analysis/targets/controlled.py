@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
@@ -160,11 +160,16 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
             WHICH_COUNTS,
         )
         found.append(Unjudged(lacks))
-    found += [Unjudged(generation_of(ctx, one)) for one in _declared_without_generation(ctx)]
+    for family_id, nets in _declared_without_generation(ctx).items():
+        found.append(Unjudged(generation_of(ctx, family_id), hides_coupling=_any_pair(ctx, nets)))
     for title, nets in _without_document(ctx).items():
         lacks = MissingFact(f"impedance of {title} ({_some(ctx, nets)})", NO_DOCUMENT)
-        found.append(Unjudged(lacks))
+        found.append(Unjudged(lacks, hides_coupling=_any_pair(ctx, nets)))
     return tuple(found)
+
+
+def _any_pair(ctx: Context, nets: Iterable[int]) -> bool:
+    return any(ctx.pairs.complement_of(net) is not None for net in nets)
 
 
 NO_DOCUMENT = """[[impedance]]
@@ -228,18 +233,19 @@ def _without_document(ctx: Context) -> dict[str, list[int]]:
     return found
 
 
-def _declared_without_generation(ctx: Context) -> list[str]:
-    """Return the families that nets are declared as without a generation, where each has a target of its own."""
+def _declared_without_generation(ctx: Context) -> dict[str, list[int]]:
+    """Return the nets declared as a family without a generation, where each has a target of its own, by family."""
     targeted = {net for nets in ctx.get(nets_by_target).values() for net in nets}
-    found = set()
+    found: dict[str, list[int]] = {}
     for net, role in enumerate(ctx.assignment.roles):
         if role and role.origin is Origin.DECLARED and role.interface is None and net not in targeted:
             is_pair = ctx.pairs.complement_of(net) is not None
             asked = {
                 i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in family(role.family).interfaces
             }
-            found.update([role.family] if len(asked) > 1 else [])
-    return sorted(found)
+            if len(asked) > 1:
+                found.setdefault(role.family, []).append(net)
+    return dict(sorted(found.items()))
 
 
 def _some(ctx: Context, nets: list[int]) -> str:
