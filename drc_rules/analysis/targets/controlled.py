@@ -160,12 +160,35 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
             WHICH_COUNTS,
         )
         found.append(Unjudged(lacks))
+    for target, nets in _in_pieces(ctx).items():
+        what = f"impedance of {target.title} ({_some(ctx, nets)}): no width and gap lasts for {target.lumped_mm:.2g} mm"
+        found.append(Unjudged(MissingFact(what, "in KiCad, route with one width and one gap")))
     for family_id, nets in _declared_without_generation(ctx).items():
         found.append(Unjudged(generation_of(ctx, family_id), hides_coupling=_any_pair(ctx, nets)))
     for title, nets in _without_document(ctx).items():
         lacks = MissingFact(f"impedance of {title} ({_some(ctx, nets)})", NO_DOCUMENT)
         found.append(Unjudged(lacks, hides_coupling=_any_pair(ctx, nets)))
     return tuple(found)
+
+
+MANY_BREAKOUTS = 4
+"""A net with the routing of so many breakouts, none of which counts, has no geometry that could be judged."""
+
+
+def _in_pieces(ctx: Context) -> dict[NetTarget, list[int]]:
+    """Return the nets whose geometry changes so often that no piece of it counts, by target."""
+    lines = ctx.get(controlled_lines)
+    judged = {net for nets in judged_nets(lines) for net in nets}
+    length_mm: dict[tuple[NetTarget, int], float] = defaultdict(float)
+    for found in lines:
+        if found.line.references != (None, None) and not (found.line.is_pair and found.line.gap_mm is None):
+            for net, mm in zip(found.line.nets, found.line.net_lengths_mm, strict=True):
+                length_mm[found.target, net] += mm
+    pieces: dict[NetTarget, list[int]] = defaultdict(list)
+    for (target, net), mm in length_mm.items():
+        if net not in judged and mm > MANY_BREAKOUTS * target.lumped_mm:
+            pieces[target].append(net)
+    return pieces
 
 
 def _any_pair(ctx: Context, nets: Iterable[int]) -> bool:
