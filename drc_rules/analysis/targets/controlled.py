@@ -172,7 +172,7 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
 
 
 MANY_BREAKOUTS = 4
-"""A net with the routing of so many breakouts, none of which counts, has no geometry that could be judged."""
+"""A net that is as long as this many breakouts, and has no piece that counts, has no geometry that could be judged."""
 
 
 def _in_pieces(ctx: Context) -> dict[NetTarget, list[int]]:
