@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.kicad_text import as_kicad_shows
 from stackup_lib.core.words import count
 from stackup_lib.nets.diff_pairs import Pairs
+from stackup_lib.nets.links import Links
 from stackup_lib.nets.net_voltages import volts_of_name
 
 MOST_TOLD = 3
@@ -160,3 +161,26 @@ def _unmatched_pattern(board: Board, pattern: str) -> str:
 
 def _asked(row: ImpedanceDeclaration) -> tuple[float, str]:
     return row.ohm, row.kind
+
+
+def untaken_notes(links: Links, fast: Iterable[int], taken: Container[int]) -> Iterator[str]:
+    """Yield a note where parts may lead high-speed signals on to nets that no interface has.
+
+    Args:
+        links: of the board.
+        fast: its high-speed nets.
+        taken: nets that are assigned to any interface.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for net in fast:
+        for part in links.refused(net):
+            if part.may_lead_on and part.net not in taken and len(links.pads_of(part.net)) > 1:
+                found.setdefault(part.reference, (net, part.net))
+    if found:
+        first, (near, far) = next(iter(found.items()))
+        more = f" and {count(len(found) - 1, 'more part')}" if len(found) > 1 else ""
+        near_name, far_name = links.board.nets[near], links.board.nets[far]
+        yield (
+            f"nets behind {first}{more} are not checked as high-speed: {near_name} may go on as {far_name}; "
+            "declare them with [[interface]] if it does"
+        )

@@ -15,6 +15,7 @@ from drc_rules.facts.declared_nets import (
     lone_note,
     rail_notes,
     unmatched_notes,
+    untaken_notes,
 )
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.facts.pin_pairs import links_without_fills
@@ -196,6 +197,8 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
         pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
     roles = _as_their_links(links, _with_pins(pins, roles, loose | apart, told))
     notes += [*config.not_counted, *_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
+    fast = [net for net, role in enumerate(roles) if role is not None and family(role.family).fast]
+    notes += untaken_notes(links, fast, {net for net, role in enumerate(roles) if role is not None})
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
     idle = _idle(board) - declared.keys()
     return Assignment(_name_groups(roles, board.nets, idle), links, tuple(notes), idle)

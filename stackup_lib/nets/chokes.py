@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.board.board import Board
+from stackup_lib.board.board import Board, Flags
 from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.nets.diff_pairs import Pairs
+from stackup_lib.nets.power_nets import RailSign
 from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts
 
 PADS = 4
@@ -86,6 +87,31 @@ def unread_filters(board: Board, pairs: Pairs, grounds: Grounds) -> frozenset[in
         if part not in read and is_filter and len(rows) > 1 and len(pads) <= MOST_PADS:
             found.add(part)
     return frozenset(found)
+
+
+def without_supply(board: Board, pairs: Pairs, signs: Flags) -> Mapping[int, tuple[int, ...]]:
+    """Return the chips with four signals, two pairs, whose other pads are on ground, and those four nets.
+
+    Args:
+        board: the board.
+        pairs: its differential pairs.
+        signs: `Rails.signs`.
+    """
+    kinds = [reference_kind(one) is ReferenceKind.CHIP for one in board.footprints.reference.tolist()]
+    pads, owned = board.pads, board.pads.footprint >= 0
+    count = np.bincount(pads.footprint[owned], minlength=len(kinds))
+    chosen = np.array(kinds, dtype=bool) & (count >= PADS) & (count <= MOST_PADS)
+    nets: dict[int, list[int]] = {}
+    for row in np.flatnonzero(owned & chosen[pads.footprint]).tolist():
+        nets.setdefault(int(pads.footprint[row]), []).append(int(pads.net[row]))
+    found = {}
+    for part, on in nets.items():
+        signals = [net for net in on if not signs[net] & RailSign.GROUND]
+        rows = {pairs.pair_of(net) for net in signals}
+        supplied = any(signs[net] for net in signals)
+        if len(signals) == len(set(signals)) == PADS and len(rows) == PADS // 2 and None not in rows and not supplied:
+            found[part] = tuple(signals)
+    return found
 
 
 def _filters(board: Board) -> dict[int, list[int]]:

@@ -1,9 +1,9 @@
 """Links: nets joined through series two-pad parts (coupling capacitors, series resistors), from end to end.
 
 What joins: a capacitor of 10 pF and more (or without a stated value), a resistor of at most 150 ohm, also one of an
-array, an inductor or ferrite whose value says 0 ohm, a common-mode choke between two pairs. What never joins: a part
-that is not fitted, a part to a rail or to ground (pull-ups, bypasses, diodes), a part across a pair (terminations),
-other parts with more than two pads.
+array, an inductor or ferrite whose value says 0 ohm, a net tie or bridged jumper, a common-mode choke between two
+pairs, and two other parts alike in both traces of a pair. What never joins: a part that is not fitted, a part to a rail
+or to ground (pull-ups, bypasses, diodes), a part across a pair (terminations), other parts with more than two pads.
 
 A link ends at the first net on which a chip or connector sits: a chip between two coupling capacitors is the end of two
 links, as it is with parts fitted one way or the other. Hence a net may be on more than one link.
@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints
+from stackup_lib.board.references import reference_kind
 from stackup_lib.core.record import entity, record
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.nets.chokes import with_chokes
@@ -28,8 +29,24 @@ from stackup_lib.nets.power_nets import Rails, find_rails
 from stackup_lib.nets.routing.route_contacts import graphs_of
 from stackup_lib.nets.routing.route_graph import Graph
 from stackup_lib.nets.routing.routes import Route, route_of
-from stackup_lib.nets.series import Chain, SeriesJoins, branch_nets, chains, find_series_joins, joined_by, why_not
-from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, find_two_pads, reference_key
+from stackup_lib.nets.series import (
+    NEVER_THROUGH,
+    Chain,
+    SeriesJoins,
+    branch_nets,
+    chains,
+    find_series_joins,
+    joined_by,
+    why_not,
+)
+from stackup_lib.nets.two_pin_parts import (
+    NO_SERIES_PART,
+    OPEN_REASONS,
+    PartKind,
+    TwoTerminalParts,
+    find_two_pads,
+    reference_key,
+)
 
 __all__ = ["Link", "LinkPad", "Links", "PadRole", "Refused", "Route", "SeriesPart", "find_links", "route_of"]
 
@@ -76,6 +93,12 @@ class Refused:
     value: str
     net: int
     why: str
+
+    @property
+    def may_lead_on(self) -> bool:
+        """Tell whether it may pass a signal on nevertheless: nothing says what it is, or of which value."""
+        is_end = self.why == NO_SERIES_PART and reference_kind(self.reference) in NEVER_THROUGH
+        return self.why in OPEN_REASONS and not is_end
 
 
 @record

@@ -7,9 +7,17 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 
 from stackup_lib.board.board import Board
+from stackup_lib.board.references import ReferenceKind, letters_of, reference_kind
 from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.nets.power_nets import Rails
-from stackup_lib.nets.two_pin_parts import NOT_FITTED, PartKind, TwoTerminalParts, refusal
+from stackup_lib.nets.two_pin_parts import (
+    NO_SERIES_PART,
+    NOT_FITTED,
+    PartKind,
+    TwoTerminalParts,
+    is_bridge,
+    refusal,
+)
 
 Chain = tuple[int, ...]
 SeriesJoins = Mapping[tuple[int, int], tuple[int, ...]]
@@ -35,19 +43,64 @@ def why_not(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalParts, r
         return "across the pair"
     if board.footprints.unfitted[parts.footprint[row]]:
         return NOT_FITTED
+    if is_bridge(board, int(parts.first_pad[row]), int(parts.second_pad[row])):
+        return ""
     return refusal(PartKind(int(parts.kind[row])), str(board.footprints.value[parts.footprint[row]]))
 
 
 def find_series_joins(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalParts) -> SeriesJoins:
-    """Return which parts join which nets; a net between both nets of a pair (a split termination) joins neither."""
+    """Return which parts join which nets; a net between both nets of a pair (a split termination) joins neither.
+
+    Two parts alike that lead on from both nets of a pair join, whatever they are: the lane goes through them.
+    """
     stops = rails.signs != 0
     found: dict[tuple[int, int], tuple[int, ...]] = {}
+    others: list[int] = []
     for row in np.nonzero(~stops[parts.first_net] & ~stops[parts.second_net])[0].tolist():
-        if not why_not(board, pairs, rails, parts, row):
-            first, second = sorted((int(parts.first_net[row]), int(parts.second_net[row])))
-            found[first, second] = (*found.get((first, second), ()), row)
+        why = why_not(board, pairs, rails, parts, row)
+        if not why:
+            key = _between(parts, row)
+            found[key] = (*found.get(key, ()), row)
+        elif why == NO_SERIES_PART:
+            others.append(row)
+    for row in _in_both_traces(board, pairs, parts, others):
+        key = _between(parts, row)
+        found[key] = (*found.get(key, ()), row)
     middle = {net for net, far in ways_of(found).items() if any(pairs.complement_of(one) in far for one in far)}
     return {key: rows for key, rows in found.items() if not middle.intersection(key)}
+
+
+def _between(parts: TwoTerminalParts, row: int) -> tuple[int, int]:
+    first, second = sorted((int(parts.first_net[row]), int(parts.second_net[row])))
+    return first, second
+
+
+NEVER_THROUGH = (ReferenceKind.DIODE, ReferenceKind.SOCKET, ReferenceKind.ANTENNA)
+"""Parts that no lane goes through, though each of its traces may have one."""
+
+
+def _in_both_traces(board: Board, pairs: Pairs, parts: TwoTerminalParts, rows: Collection[int]) -> Iterator[int]:
+    """Yield the parts on a trace of a pair of which the other trace has one alike, each to a net of its own."""
+    of_net: dict[int, list[tuple[int, int]]] = {}
+    for row in rows:
+        first, second = _between(parts, row)
+        of_net.setdefault(first, []).append((row, second))
+        of_net.setdefault(second, []).append((row, first))
+
+    def named(row: int) -> tuple[str, str]:
+        table, footprint = board.footprints, parts.footprint[row]
+        return letters_of(str(table.reference[footprint])), str(table.value[footprint])
+
+    def is_through(row: int, net: int, far: int) -> bool:
+        complement = pairs.complement_of(net)
+        alike = of_net.get(complement, ()) if complement is not None else ()
+        return any(other != row and beyond not in (net, far) and named(other) == named(row) for other, beyond in alike)
+
+    for row in rows:
+        first, second = _between(parts, row)
+        kind = reference_kind(str(board.footprints.reference[parts.footprint[row]]))
+        if kind not in NEVER_THROUGH and (is_through(row, first, second) or is_through(row, second, first)):
+            yield row
 
 
 def ways_of(joints: SeriesJoins) -> Mapping[int, list[int]]:

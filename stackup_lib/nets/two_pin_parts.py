@@ -51,6 +51,9 @@ NO_VALUE = "its value states no resistance"
 NOT_ZERO_OHM = tuple(
     f"{kind.name.lower()} without 0 ohm as its value" for kind in (PartKind.INDUCTOR, PartKind.FERRITE)
 )
+NO_SERIES_PART = "neither capacitor nor resistor"
+OPEN_REASONS = (NO_VALUE, *NOT_ZERO_OHM, NO_SERIES_PART)
+"""Refusals of parts that may well pass a signal on."""
 _UNFITTED = re.compile(
     r"(?:^|[\s_/(])(?:DNP|DNI|DNF|DNM|NC|NF|NP|NM|NO[ _-]?FIT|NO[ _-]?POP|UNFITTED|OPEN)(?:$|[\s_/)])"
 )
@@ -154,6 +157,13 @@ def is_left_out(board: Board, footprint: int) -> bool:
     return bool(parts.unfitted[footprint]) or is_unfitted(str(parts.value[footprint]))
 
 
+def is_bridge(board: Board, first_pad: int, second_pad: int) -> bool:
+    """Return True for two pads that the copper of their part joins: a net tie, or KiCad's bridged solder jumper."""
+    pads = board.pads
+    is_tied = pads.tie[first_pad] >= 0 and pads.tie[first_pad] == pads.tie[second_pad]
+    return bool(is_tied) or "Bridged" in str(board.footprints.library_id[pads.footprint[first_pad]])
+
+
 @lru_cache(maxsize=65536)
 def resistance_ohm(value: str) -> float | None:
     """Return the resistance that a value states: `22`, `4k7`, `0R`, `R_27R_0402`, `49.9 ohm`; None for none."""
@@ -205,4 +215,4 @@ def refusal(kind: PartKind, value: str) -> str:
         return f"too large to be in series ({ohm:g} ohm)" if ohm > MOST_SERIES_OHM else ""
     if kind in (PartKind.INDUCTOR, PartKind.FERRITE):
         return "" if ohm == 0 else f"{kind.name.lower()} without 0 ohm as its value"
-    return "neither capacitor nor resistor"
+    return NO_SERIES_PART

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from stackup_lib.board.board import Floats, Ints, PadKind, Vias
+from stackup_lib.board.board import NO_LAYER, Drilling, Floats, Ints, PadKind, Vias
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.copper.floating_fills import TOUCH_MM, plated_reach_mm
 from stackup_lib.core.record import record
@@ -77,8 +77,8 @@ def layer_changes(
         planes: signal layer -> its reference planes with their shares of the return current, the largest first; where
             too little stays on planes that both layers have, the first of each count.
 
-    A via or plated pad joins two planes when it goes through both, is of their net, and touches that net's fill on
-    both. Layers without a plane in `planes` are left out.
+    A via or plated pad joins two planes when it goes through both, no backdrill cuts it off from one, it is of their
+    net, and touches that net's fill on both. Layers without a plane in `planes` are left out.
 
     Raises:
         MissingFact: fills of a plane are missing or stale.
@@ -162,6 +162,19 @@ def _stacks(vias: Vias) -> Iterator[tuple[int, int, int]]:
             at, top, bottom = here, first, last
 
 
+def _left_plated(drilling: Drilling, hole_mm: Floats, first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Return the layers between which holes are plated, without what backdrills wider than they are take away."""
+    top, bottom = first, last
+    for start, cut, size in (
+        (drilling.backdrill_start, drilling.backdrill_must_cut, drilling.backdrill_size_mm),
+        (drilling.tertiary_start, drilling.tertiary_must_cut, drilling.tertiary_size_mm),
+    ):
+        cuts = (start != NO_LAYER) & (size > hole_mm)
+        top = np.where(cuts & (start == first), np.maximum(top, cut.astype(np.int64) + 1), top)
+        bottom = np.where(cuts & (start == last), np.minimum(bottom, cut.astype(np.int64) - 1), bottom)
+    return top, bottom
+
+
 class _Holes:
     """Vias, stacks of them and plated pads by net, each with the layers that it goes through."""
 
@@ -180,9 +193,12 @@ class _Holes:
         for layer in range(board.layer_count):
             via_mm, pad_mm = plated_reach_mm(board, layer)
             self.reach_mm.append(np.concatenate([via_mm, via_mm[first], pad_mm[through]]))
-        last = np.full(len(through), board.layer_count - 1)
-        self.top = np.concatenate([vias.start_layer, [top for _, top, _ in stacks], 0 * last])
-        self.bottom = np.concatenate([vias.end_layer, [bottom for _, _, bottom in stacks], last])
+        ends = (layer.astype(np.int64) for layer in (vias.start_layer, vias.end_layer))
+        of_vias = _left_plated(vias.drilling, vias.drill_mm, *ends)
+        outer = (np.full(len(pads), layer, dtype=np.int64) for layer in (0, board.layer_count - 1))
+        of_pads = _left_plated(pads.drilling, pads.drill_x_mm, *outer)
+        self.top = np.concatenate([of_vias[0], [top for _, top, _ in stacks], of_pads[0][through]])
+        self.bottom = np.concatenate([of_vias[1], [bottom for _, _, bottom in stacks], of_pads[1][through]])
 
     def nearest(self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float) -> _Hit | None:
         """Return (distance, net) of the nearest hole of a net that touches its fill on both planes."""

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.loss.hole_reflection import HoleLoss, hole_loss
-from drc_rules.analysis.via.high_speed_vias import StubGroup, need_layers, stub_values
+from drc_rules.analysis.via.high_speed_vias import StubGroup, doubtful_drill, need_layers, stub_values
 from drc_rules.analysis.via.stub_removal import Removal, removal_of
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface
@@ -125,7 +125,7 @@ class HoleLosses:
         """Return the loss of the holes on the paths of a link, mean of its traces, each given by its routes.
 
         Raises:
-            MissingFact: stackup, thickness or Dk is not known, or which layers use a hole.
+            MissingFact: stackup, thickness or Dk is not known, which layers use a hole, or whether a drill cuts it.
         """
         found: list[list[_HoleOnTrace]] = []
         count = 0
@@ -167,6 +167,9 @@ class HoleLosses:
         need_drills((hole.drill_mm,), f"the vias of {self.ctx.board.nets[hole.net]}")
         self._dk(self.interface.nyquist_ghz or 0.0)  # a field has another Dk where one is not known
         groups = [self.groups[row] for row in rows]
+        for doubt in (doubtful_drill(self.ctx, group) for group in groups):
+            if doubt is not None:
+                raise doubt
         found = hole_loss(self.ctx, self.interface.nyquist_ghz or 0.0, self.line_ohm, hole, groups)
         if found is not None:
             return found

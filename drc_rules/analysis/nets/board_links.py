@@ -8,12 +8,14 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.requirements.interfaces.names import ASIDE
+from stackup_lib.board.board import Board
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.nets.chokes import unread_filters
+from stackup_lib.nets.chokes import unread_filters, without_supply
 from stackup_lib.nets.links import Link, Links, PadRole, Refused, find_links
 from stackup_lib.nets.power_nets import begins_with_voltage
 from stackup_lib.nets.routing.routes import Route
-from stackup_lib.nets.two_pin_parts import NO_VALUE, NOT_FITTED, NOT_ZERO_OHM, PartKind
+from stackup_lib.nets.two_pin_parts import NO_SERIES_PART, NOT_FITTED, PartKind, is_bridge
 
 
 def board_links(ctx: Context) -> Links:
@@ -32,10 +34,12 @@ def complete_routes(ctx: Context, link: Link, between: Sequence[int] = ()) -> tu
     """Return the routes of a link, net by net; between two of its parts where these are given, see `Links.routes`.
 
     Raises:
-        MissingFact: one of them does not lead from end to end, or the link ends at a filter of unknown pins.
+        MissingFact: one of them does not lead from end to end, the link ends at a filter of unknown pins, or a part of
+            unknown kind is in series.
     """
     links = ctx.get(board_links)
     _need_known_ends(ctx, link)
+    _need_known_parts(ctx, link)
     routes = links.routes(link, between)
     for route in routes:
         if not _is_through(links, route):
@@ -56,23 +60,55 @@ def _need_known_ends(ctx: Context, link: Link) -> None:
             name = f"where {ctx.board.nets[pad.net]} goes on behind {pad.reference}, which is no end of a link"
             how = f"name the nets at {pad.reference} as pairs, those of its line P and N alike on both sides"
             raise MissingFact(name, how)
-    if len({int(ctx.board.pads.footprint[pad.row]) for pad in link.ends}) < 2:
-        for net, part in _in_its_way(ctx, link):
+    in_way = list(_in_its_way(ctx, link))
+    through = {part.reference for _, part in in_way if part.why == NO_SERIES_PART}
+    if len({int(ctx.board.pads.footprint[pad.row]) for pad in link.ends if pad.reference not in through}) < 2:
+        for net, part in in_way:
             name = f"the other end of {ctx.board.nets[net]}: {part.reference} leads to {ctx.board.nets[part.net]}"
             how = f"in KiCad, give {part.reference} a value or fit it; or declare nothing for a link that is left open"
-            raise MissingFact(f"{name} ({part.why})", how)
+            raise MissingFact(f"{name} ({part.why})", AS_WHAT_IT_IS if part.why == NO_SERIES_PART else how)
+
+
+AS_WHAT_IT_IS = (
+    "in KiCad, give it the reference of what it is (C, R, L, FB) with a value; draw a closed jumper as a net tie"
+)
+
+
+def _need_known_parts(ctx: Context, link: Link) -> None:
+    for net, between in zip(link.nets, link.parts, strict=False):
+        for part in between:
+            if part.kind is PartKind.OTHER and not is_bridge(ctx.board, *part.pads):
+                name = f"what {part.reference} passes on of {ctx.board.nets[net]}"
+                raise MissingFact(f"{name}: it is in series, and {NO_SERIES_PART}", AS_WHAT_IT_IS)
 
 
 def _in_its_way(ctx: Context, link: Link) -> Iterator[tuple[int, Refused]]:
-    """Yield the nets of a link and the parts that would lead on to a signal, were they fitted or of a known value."""
+    """Yield the nets of a link and the parts that may lead on to a signal, or would if they were fitted."""
     links = ctx.get(board_links)
     for net in link.nets:
-        yield from ((net, part) for part in links.refused(net) if part.why in (NOT_FITTED, NO_VALUE, *NOT_ZERO_OHM))
+        yield from ((net, part) for part in links.refused(net) if part.may_lead_on or part.why == NOT_FITTED)
 
 
 def _unread_filters(ctx: Context) -> frozenset[int]:
     links = ctx.get(board_links)
-    return unread_filters(ctx.board, ctx.pairs, links.rails.grounds)
+    unread = unread_filters(ctx.board, ctx.pairs, links.rails.grounds)
+    return unread.union(_filters_called_chips(ctx.board, links))
+
+
+def _filters_called_chips(board: Board, links: Links) -> Iterator[int]:
+    """Yield the chips without a supply on two pairs, one from another chip, the other on to something else.
+
+    Only a choke is between them so, whatever its reference says.
+    """
+    kinds = [reference_kind(reference) for reference in board.footprints.reference.tolist()]
+    for part, nets in without_supply(board, links.pairs, links.rails.signs).items():
+        beyond: dict[int | None, set[int]] = {}
+        for net in nets:
+            ends = {int(board.pads.footprint[pad.row]) for link in links.of(net) for pad in link.ends}
+            beyond.setdefault(links.pairs.pair_of(net), set()).update(ends - {part})
+        one, other = beyond.values()
+        if one and other and not one & other and any(kinds[end] is ReferenceKind.CHIP for end in one | other):
+            yield part
 
 
 def _how_to_route(links: Links, route: Route) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.requirements.clauses import Clause
-from drc_rules.requirements.interfaces import Interface, interface
+from drc_rules.requirements.interfaces import Interface, family, interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
@@ -24,10 +24,11 @@ class HighSpeedLayer:
 
     Attributes:
         index: copper layer.
-        interface: the interface that is routed there.
+        interface: the interface that is routed there; the slowest of its family where the generation is not known.
         nets: its nets with a track on the layer that is longer than a lumped breakout.
         longest_mm: longest of them on this layer.
         inferred: True when none of them was declared to be that interface.
+        fastest: of the family where the generation is not known, else None.
     """
 
     index: int
@@ -36,11 +37,25 @@ class HighSpeedLayer:
     nets: tuple[int, ...]
     longest_mm: float
     inferred: bool
+    fastest: Interface | None = None
+
+    @property
+    def lumped_mm(self) -> tuple[float, float]:
+        """What is lumped at the Nyquist frequency of the slowest and of the fastest generation that it may be."""
+        return _lumped_mm(self.interface), _lumped_mm(self.fastest or self.interface)
 
 
 def fast_layers(ctx: Context, interface_id: str) -> tuple[HighSpeedLayer, ...]:
     """Return the layers on which an interface is routed beyond lumped breakouts, top to bottom."""
     return ctx.get(_fast_layers, interface_id)
+
+
+def open_layers(ctx: Context, family_id: str) -> tuple[HighSpeedLayer, ...]:
+    """Return the layers with nets of a family whose generation is not known, beyond breakouts of its fastest one."""
+    every = family(family_id).by_rate
+    roles = ((int(net), ctx.assignment.role_of(int(net))) for net in ctx.nets_of(family_id))
+    nets = [net for net, role in roles if role is not None and role.interface is None]
+    return _layers(ctx, nets, every[0], every[-1]) if every else ()
 
 
 def routed_outside(ctx: Context, interface_id: str) -> bool:
@@ -50,10 +65,19 @@ def routed_outside(ctx: Context, interface_id: str) -> bool:
 
 
 def _fast_layers(ctx: Context, interface_id: str) -> tuple[HighSpeedLayer, ...]:
-    found, routed = interface(interface_id), ctx.get(_routed_mm)
-    shortest = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (found.nyquist_ghz or 1.0)
+    return _layers(ctx, ctx.nets_of(interface_id).tolist(), interface(interface_id))
+
+
+def _lumped_mm(one: Interface) -> float:
+    return LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (one.nyquist_ghz or 1.0)
+
+
+def _layers(
+    ctx: Context, nets: list[int], found: Interface, fastest: Interface | None = None
+) -> tuple[HighSpeedLayer, ...]:
+    routed, shortest = ctx.get(_routed_mm), _lumped_mm(fastest or found)
     by_layer: dict[int, list[tuple[int, float]]] = {}
-    for net in ctx.nets_of(interface_id).tolist():
+    for net in nets:
         for layer in range(ctx.board.layer_count):
             length = routed.get((net, layer), 0.0)
             if length > shortest:
@@ -66,6 +90,7 @@ def _fast_layers(ctx: Context, interface_id: str) -> tuple[HighSpeedLayer, ...]:
             nets=tuple(net for net, _ in rows),
             longest_mm=max(length for _, length in rows),
             inferred=not any(ctx.assignment.is_declared(net) for net, _ in rows),
+            fastest=fastest,
         )
         for layer, rows in sorted(by_layer.items())
     )

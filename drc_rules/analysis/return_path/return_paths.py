@@ -327,8 +327,9 @@ def _usual(keys: Ints, values: Ints, weights: np.ndarray) -> Ints:
 
 
 def _generations(family_id: str, interface_id: str) -> tuple[Interface, ...]:
-    every = (interface(interface_id),) if interface_id else family(family_id).interfaces
-    return tuple(sorted((one for one in every if one.nyquist_ghz), key=lambda one: (one.nyquist_ghz or 0.0, one.id)))
+    if not interface_id:
+        return family(family_id).by_rate
+    return (interface(interface_id),) if interface(interface_id).nyquist_ghz else ()
 
 
 def too_long(ctx: Context, group: HighSpeedGroup, length_mm: float, least_mm: float = 0.0) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
@@ -160,11 +160,39 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
             WHICH_COUNTS,
         )
         found.append(Unjudged(lacks))
-    found += [Unjudged(generation_of(ctx, one)) for one in _declared_without_generation(ctx)]
+    for target, nets in _in_pieces(ctx).items():
+        what = f"impedance of {target.title} ({_some(ctx, nets)}): no width and gap lasts for {target.lumped_mm:.2g} mm"
+        found.append(Unjudged(MissingFact(what, "in KiCad, route with one width and one gap")))
+    for family_id, nets in _declared_without_generation(ctx).items():
+        found.append(Unjudged(generation_of(ctx, family_id), hides_coupling=_any_pair(ctx, nets)))
     for title, nets in _without_document(ctx).items():
         lacks = MissingFact(f"impedance of {title} ({_some(ctx, nets)})", NO_DOCUMENT)
-        found.append(Unjudged(lacks))
+        found.append(Unjudged(lacks, hides_coupling=_any_pair(ctx, nets)))
     return tuple(found)
+
+
+MANY_BREAKOUTS = 4
+"""A net that is as long as this many breakouts, and has no piece that counts, has no geometry that could be judged."""
+
+
+def _in_pieces(ctx: Context) -> dict[NetTarget, list[int]]:
+    """Return the nets whose geometry changes so often that no piece of it counts, by target."""
+    lines = ctx.get(controlled_lines)
+    judged = {net for nets in judged_nets(lines) for net in nets}
+    length_mm: dict[tuple[NetTarget, int], float] = defaultdict(float)
+    for found in lines:
+        if found.line.references != (None, None) and not (found.line.is_pair and found.line.gap_mm is None):
+            for net, mm in zip(found.line.nets, found.line.net_lengths_mm, strict=True):
+                length_mm[found.target, net] += mm
+    pieces: dict[NetTarget, list[int]] = defaultdict(list)
+    for (target, net), mm in length_mm.items():
+        if net not in judged and mm > MANY_BREAKOUTS * target.lumped_mm:
+            pieces[target].append(net)
+    return pieces
+
+
+def _any_pair(ctx: Context, nets: Iterable[int]) -> bool:
+    return any(ctx.pairs.complement_of(net) is not None for net in nets)
 
 
 NO_DOCUMENT = """[[impedance]]
@@ -179,7 +207,10 @@ WHICH_COUNTS = """[[impedance]]
 ohm = "?"  # or correct the name in KiCad
 kind = "differential"
 nets = ["?"]"""
-NAME_PAIRS = "name both nets of a pair alike but for P and N, T and C, or + and -; or declare them as single lines"
+NAME_PAIRS = (
+    "name both nets of a pair alike but for P and N or + and - (strobes and clocks also T and C); "
+    "or declare them as single lines"
+)
 
 
 def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
@@ -225,18 +256,19 @@ def _without_document(ctx: Context) -> dict[str, list[int]]:
     return found
 
 
-def _declared_without_generation(ctx: Context) -> list[str]:
-    """Return the families that nets are declared as without a generation, where each has a target of its own."""
+def _declared_without_generation(ctx: Context) -> dict[str, list[int]]:
+    """Return the nets declared as a family without a generation, where each has a target of its own, by family."""
     targeted = {net for nets in ctx.get(nets_by_target).values() for net in nets}
-    found = set()
+    found: dict[str, list[int]] = {}
     for net, role in enumerate(ctx.assignment.roles):
         if role and role.origin is Origin.DECLARED and role.interface is None and net not in targeted:
             is_pair = ctx.pairs.complement_of(net) is not None
             asked = {
                 i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in family(role.family).interfaces
             }
-            found.update([role.family] if len(asked) > 1 else [])
-    return sorted(found)
+            if len(asked) > 1:
+                found.setdefault(role.family, []).append(net)
+    return dict(sorted(found.items()))
 
 
 def _some(ctx: Context, nets: list[int]) -> str:

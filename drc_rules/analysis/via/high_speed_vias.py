@@ -10,6 +10,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.via.antipads import Openings, opening_mm, openings
+from drc_rules.analysis.via.stub_removal import doubt_of_drill
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.findings import Location
@@ -173,10 +174,7 @@ def _group(ctx: Context, role: NetRole, rows: list[_Row], around: Openings) -> S
 
 
 def _generations(family_id: str, interface_id: str | None) -> tuple[Interface, ...]:
-    if interface_id is not None:
-        return (interface(interface_id),)
-    judged = [one for one in family(family_id).interfaces if one.nyquist_ghz]
-    return tuple(sorted(judged, key=lambda one: (one.nyquist_ghz or 0.0, one.id)))
+    return family(family_id).by_rate if interface_id is None else (interface(interface_id),)
 
 
 def _index_heights(ctx: Context) -> tuple[float, ...]:
@@ -239,6 +237,15 @@ def stub_values(ctx: Context, group: StubGroup) -> StubValues:
     narrow, usual, wide = (stub_resonance_ghz(one.shape, dk, length) for one in openings_of(group))
     resonance = Interval(low=min(narrow.low, usual.low), nominal=usual.nominal, high=max(wide.high, usual.high))
     return StubValues(length, resonance, dk)
+
+
+def doubtful_drill(ctx: Context, group: StubGroup) -> MissingFact | None:
+    """Return what is doubtful about the drills of a group, None where all surely take the plating away."""
+    if group.drill is None:
+        return None
+    drills = ((stub.hole, _drill_of(ctx, stub.hole, stub)) for stub in group.stubs)
+    doubts = (doubt_of_drill(ctx, hole, drill) for hole, drill in drills)
+    return next((doubt for doubt in doubts if doubt is not None), None)
 
 
 def openings_of(group: StubGroup) -> tuple[StubGroup, StubGroup, StubGroup]:

@@ -8,7 +8,16 @@ import numpy as np
 
 from drc_rules.analysis.via.press_fit import press_fit_parts
 from drc_rules.facts.context import Context
-from stackup_lib.vias.plated_holes import Stub
+from drc_rules.requirements.fabs.holes import drilled_one_mm
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.vias.plated_holes import Backdrill, PlatedHole, Stub
+
+USUAL_EXCESS_MM = 0.2
+"""How much wider than its finished hole a backdrill has to be, as VIA006 judges it."""
+
+
+SAME_DRILL_MM = 0.0005
+"""Diameters that differ by less are one."""
 
 
 class Removal(StrEnum):
@@ -28,6 +37,26 @@ def removal_of(ctx: Context, stub: Stub) -> Removal:
     if not hole.is_via and hole.uuid not in ctx.get(_pressed_pads):
         return Removal.MOVE
     return Removal.DRILL if stub.side in (0, ctx.board.layer_count - 1) else Removal.SHORTEN
+
+
+def doubt_of_drill(ctx: Context, hole: PlatedHole, drill: Backdrill | None) -> MissingFact | None:
+    """Return what is doubtful about a backdrill that may leave plating; None where there is nothing.
+
+    A hole is drilled wider than it is finished, for its plating. A backdrill no wider than that drill clears the
+    plating at best where both have the same middle.
+    """
+    if drill is None or drill.size_mm is None:
+        return None
+    drilled_mm = drilled_one_mm(hole.drill_mm, hole.pad_mm)
+    if drill.size_mm > drilled_mm + SAME_DRILL_MM:
+        return None
+    where = f"{ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
+    wide_mm = hole.drill_mm + USUAL_EXCESS_MM
+    return MissingFact(
+        f"whether the backdrill of {drill.size_mm:g} mm takes the plating of {where} away: a finished hole of "
+        f"{hole.drill_mm:g} mm is drilled with {drilled_mm:g} mm first",
+        f"give the backdrill {wide_mm:g} mm or more: in KiCad, or as size_mm under [[backdrill]]",
+    )
 
 
 def _pressed_pads(ctx: Context) -> frozenset[str]:

@@ -319,6 +319,12 @@ class Family(Frozen):
         return self.interface
 
     @property
+    def by_rate(self) -> tuple[Interface, ...]:
+        """Its generations that have a Nyquist frequency, the slowest first."""
+        judged = (one for one in self.interface if one.nyquist_ghz)
+        return tuple(sorted(judged, key=lambda one: (one.nyquist_ghz or 0.0, one.id)))
+
+    @property
     def only(self) -> Interface | None:
         """Its generation where there is one only: then naming the family says which; None otherwise."""
         return self.interface[0] if len(self.interface) == 1 else None

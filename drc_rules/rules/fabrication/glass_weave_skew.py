@@ -5,7 +5,8 @@ What it checks
 For every pair of a high-speed interface: how far it is routed straight along the board's edges, within 5 degrees, on
 layers adjacent to glass that is not spread. The glass style is read from the construction in the stackup or
 `stackwright.toml`. The highest measured skew per length is compared with a quarter of the unit interval. Most boards
-do far better, by chance: this is information, and a warning where a whole unit interval can be lost.
+do far better, by chance: this is information, and a warning where a whole unit interval can be lost. Of a family
+without its generation the slowest has to fail and the fastest to pass; between, it is not verifiable.
 
 Where the material names low-Dk glass (NE, L2, NEZ) or quartz, or is sold with it, the skew is less: by the Dk of that
 glass above the lowest resin's, over that of E-glass above FR-4 resin's. At most 64 % with NE, 32 % with quartz. The
@@ -43,23 +44,45 @@ import numpy as np
 from drc_rules.analysis.fabrication.fab_limits import your_fab
 from drc_rules.analysis.fabrication.glass_weave import WeaveSkew, unit_interval_ps, unnamed_plies, weave_skews
 from drc_rules.facts.context import Context
-from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.facts.guesses import generation_of, rest_on_assignment
 from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.requirements.interfaces import Interface, interface
+from drc_rules.requirements.interfaces import Interface, family, interface
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.record import entity
 
 PLACES_SHOWN = 20
 
 
-def _interfaces(ctx: Context, _clause: Clause) -> Iterator[Interface]:
-    for name in ctx.assignment.fast_interfaces():
-        one = interface(name)
-        if one.nyquist_ghz and weave_skews(ctx, ctx.nets_of(name)):
-            yield one
+@entity
+class WovenPairs:
+    """The nets of an interface that has pairs.
+
+    Attributes:
+        id, title: of the interface; of the family where its generation is not known.
+        choices: the generation; all of the family, slowest first, where it is not known.
+    """
+
+    id: str
+    title: str
+    choices: tuple[Interface, ...]
+    nets: Ints
+
+
+def _interfaces(ctx: Context, _clause: Clause) -> Iterator[WovenPairs]:
+    every = [WovenPairs(one.id, one.title, (one,), ctx.nets_of(one.id)) for one in _known(ctx)]
+    for of in map(family, ctx.assignment.families_without_generation()):
+        roles = ((net, ctx.assignment.role_of(net)) for net in ctx.nets_of(of.id).tolist())
+        nets = [net for net, role in roles if role is not None and role.interface is None]
+        every.append(WovenPairs(of.id, of.title, of.by_rate, np.array(nets, dtype=np.int64)))
+    yield from (found for found in every if found.choices and weave_skews(ctx, found.nets))
+
+
+def _known(ctx: Context) -> Iterator[Interface]:
+    return (one for one in map(interface, ctx.assignment.fast_interfaces()) if one.nyquist_ghz)
 
 
 FORMULA = """
@@ -74,25 +97,27 @@ p: maximum share of it [%]
 
 
 @rule("FAB011", kinds=("weave_skew",), over=_interfaces, formula=FORMULA)
-def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[DraftFinding]:
+def glass_weave_skew(ctx: Context, clause: Clause, one: WovenPairs) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface that can be skewed past the limit."""
     if your_fab(ctx).spread_glass:
         return
-    nets = ctx.nets_of(one.id)
-    rest_on_assignment(ctx, nets)
-    interval = unit_interval_ps(one)
-    most = interval * (clause.limit.max or 100.0) / 100
-    skews = weave_skews(ctx, nets)
+    rest_on_assignment(ctx, one.nets)
+    interval, least_interval = unit_interval_ps(one.choices[0]), unit_interval_ps(one.choices[-1])
+    most, least = (each * (clause.limit.max or 100.0) / 100 for each in (interval, least_interval))
+    skews = weave_skews(ctx, one.nets)
     skewed = sorted((s for s in skews if s.sure_ps > most), key=lambda s: -s.sure_ps)
     worst_ps = max(s.sure_ps for s in skews)
-    ctx.shows(f"{one.title}, {len(skews)} pairs", s=worst_ps, f_N=one.nyquist_ghz or 0.0, p=clause.limit.max or 100.0)
+    nyquist = one.choices[0].nyquist_ghz or 0.0
+    ctx.shows(f"{one.title}, {len(skews)} pairs", s=worst_ps, f_N=nyquist, p=clause.limit.max or 100.0)
     if any(s.e_glass_ps > most >= s.sure_ps for s in skews):
         ctx.rests_on(Confidence.LOW)
     if not skewed:
-        _need_styles(ctx, [s for s in skews if s.possible_ps > most])
+        if worst_ps > least:
+            raise generation_of(ctx, one.id)
+        _need_styles(ctx, [s for s in skews if s.possible_ps > least])
         return
     worst = skewed[0]
-    inferred = not any(ctx.assignment.is_declared(net) for net in nets.tolist())
+    inferred = not any(ctx.assignment.is_declared(net) for net in one.nets.tolist())
     yield DraftFinding(
         title=(
             f"glass weave skew up to {worst.sure_ps:.0f} ps, maximum {most:.3g} ps "

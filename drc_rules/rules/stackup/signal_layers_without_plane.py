@@ -5,7 +5,8 @@ What it checks
 Each pair of adjacent copper layers, when a high-speed interface is routed on one of them: the length over which one of
 its nets overlaps tracks of other nets on the other layer, or is less than 0.2 mm from them in plan view. It counts
 where most of that net on its layer has no filled copper on the other layer; the pair's other trace does not count, nor
-does a total below a tenth of a wavelength at Nyquist.
+does a total below a tenth of a wavelength at Nyquist. Of a family without its generation the slowest has to fail and
+the fastest to pass; between, it is not verifiable.
 
 Why it matters
 --------------
@@ -20,7 +21,7 @@ apart.
 What it cannot see
 ------------------
 All crossings of a net add up, whatever the angle and layer distance. Copper of any net counts as a plane; slots are
-`split-plane-crossing`'s. Copper graphics, two-layer boards, DDR, MIPI, USB 2 and unknown generations are skipped.
+`split-plane-crossing`'s. Copper graphics, two-layer boards, DDR, MIPI and USB 2 are skipped.
 
 Sources
 -------
@@ -34,8 +35,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, HighSpeedLayer, fast_layers
+from drc_rules.analysis.nets.high_speed_layers import HighSpeedLayer, fast_layers, open_layers
 from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -65,7 +67,6 @@ class Meeting:
         upper, lower: the layers.
         net, length_mm: of that net, and for how long it does; 0 mm where none does.
         fast: its layer and interface.
-        lumped_mm: what would not matter.
     """
 
     upper: int
@@ -73,12 +74,23 @@ class Meeting:
     fast: HighSpeedLayer
     net: int
     length_mm: float
-    lumped_mm: float
+
+    @property
+    def over_mm(self) -> float:
+        """How much longer it is than what would not matter to the slowest generation."""
+        return self.length_mm - self.fast.lumped_mm[0]
+
+    @property
+    def is_open(self) -> bool:
+        """True where it hangs on the generation whether it matters."""
+        return self.over_mm <= 0 and self.length_mm > self.fast.lumped_mm[1]
 
 
 def _meetings(ctx: Context, _clause: Clause) -> Iterator[tuple[Meeting, ...]]:
     """Yield what meets between each two layers, the worst first."""
-    fast = [layer for name in ctx.assignment.fast_interfaces() for layer in fast_layers(ctx, name)]
+    of = ctx.assignment
+    fast = [layer for name in of.fast_interfaces() for layer in fast_layers(ctx, name)]
+    fast += [layer for name in of.families_without_generation() for layer in open_layers(ctx, name)]
     if not fast or ctx.board.layer_count < MULTILAYER:
         return
     ctx.filled_uses()
@@ -86,7 +98,7 @@ def _meetings(ctx: Context, _clause: Clause) -> Iterator[tuple[Meeting, ...]]:
     for upper in range(ctx.board.layer_count - 1):
         here = [_meeting(ctx, one, upper, upper + 1) for one in routes if one.fast.index in (upper, upper + 1)]
         if here:
-            yield tuple(sorted(here, key=lambda one: (one.lumped_mm - one.length_mm, ctx.board.nets[one.net])))
+            yield tuple(sorted(here, key=lambda one: (-one.over_mm, ctx.board.nets[one.net])))
 
 
 @entity
@@ -123,8 +135,7 @@ def _meeting(ctx: Context, routed: _Routed, upper: int, lower: int) -> Meeting:
         mine = open_pieces.where(np.isin(open_pieces.net, nets))
         met += _by_net(ctx, mine, met_mm(ctx.board, mine, neighbour, REACH_MM, nets))
     worst = max(fast.nets, key=lambda net: (met[net], -net))
-    lumped = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (fast.interface.nyquist_ghz or 1.0)
-    return Meeting(upper, lower, fast, worst, float(met[worst]), lumped)
+    return Meeting(upper, lower, fast, worst, float(met[worst]))
 
 
 def _by_net(ctx: Context, pieces: TrackPieces, lengths_mm: Floats) -> Floats:
@@ -157,9 +168,9 @@ def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[M
     """Yield one finding for two layers whose tracks meet for longer than would not matter."""
     ctx.rests_on(Confidence.MEDIUM)
     names, worst = [layer.name for layer in ctx.board.copper_layers], meetings[0]
-    upper, lower = names[worst.upper], names[worst.lower]
-    ctx.shows(f"{upper} and {lower}", M=worst.length_mm, L_max=worst.lumped_mm)
-    found = [one for one in meetings if one.length_mm > one.lumped_mm]
+    upper, lower, most_mm = names[worst.upper], names[worst.lower], worst.fast.lumped_mm[0]
+    ctx.shows(f"{upper} and {lower}", M=worst.length_mm, L_max=most_mm)
+    found, unsure = [one for one in meetings if one.over_mm > 0], [one for one in meetings if one.is_open]
     if found:
         if len(unfilled_zones(ctx.board, (worst.upper, worst.lower))):
             raise MissingFact(f"the zone fills on {upper} and {lower}", FILL_ZONES)
@@ -167,13 +178,15 @@ def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[M
         yield DraftFinding(
             title=(
                 f"no plane between signal layers {upper} and {lower}: {net} overlaps tracks of {other} for "
-                f"{worst.length_mm:.1f} mm, maximum {worst.lumped_mm:.1f} mm"
+                f"{worst.length_mm:.1f} mm, maximum {most_mm:.1f} mm"
             ),
             why="Tracks couple broadside, and neither layer gives the other a return path",
             fix="Add a ground plane between them, move the high-speed nets, or route the two layers apart",
             ids=(upper, lower),
             measured=Measured(value=round(worst.length_mm, 2), unit="mm"),
-            limit_value=round(worst.lumped_mm, 2),
+            limit_value=round(most_mm, 2),
             places=(Location(layer=worst.fast.name, net=net), Location(layer=other)),
             inferred=all(one.fast.inferred for one in found),
         )
+    elif unsure:
+        raise generation_of(ctx, unsure[0].fast.interface.family)

@@ -7,8 +7,9 @@ The diameter of every backdrill, KiCad 10's own or declared, less that of its ho
 
 Why it matters
 --------------
-A narrow drill leaves slivers of plating when it wanders, and one that is no wider than the finished hole cuts none at
-all: stubs count as not backdrilled. A wide one takes clearance from adjacent copper.
+A narrow drill leaves slivers of plating when it wanders: the rules on stubs do not pass one that is no wider than the
+hole's own drill. One that is no wider than the finished hole cuts none at all: stubs count as not backdrilled. A wide
+one takes clearance from adjacent copper.
 
 How to fix
 ----------

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.via.high_speed_vias import (
     StubGroup,
     describe_nets,
+    doubtful_drill,
     groups_of,
     ids_of,
     is_inferred,
@@ -76,6 +77,9 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftF
     shown = compared if is_rounded else length
     ctx.shows(f"{describe_nets(ctx, group)}, stub {span_of(ctx, group)}", L=shown, L_max=allowed)
     if compared <= allowed:
+        doubt = doubtful_drill(ctx, group)
+        if doubt and group.stubs[0].length_mm > allowed:
+            raise doubt
         return
     side = ctx.board.copper_layers[group.stubs[0].side].name
     yield DraftFinding(

@@ -7,8 +7,9 @@ uses a hole where a track, a surface pad, a via, a graphic or the stored fill of
 stub longer than the clause's length needs a backdrill from that side: KiCad 10's own, or one declared in
 `stackwright.toml` for files that cannot hold it; where they disagree, the shallower counts. The remaining stub counts
 against the same length: it starts between the must-cut layer and the next one, nominally half way. Where only a part of
-that range is too long, and the nominal length with it, it is not verifiable. A blind via or microvia that ends where it
-is used has no stub.
+that range is too long, and the nominal length with it, it is not verifiable; nor is it where the stub is gone only if a
+backdrill no wider than the hole's own drill takes all plating away. A blind via or microvia that ends where it is used
+has no stub.
 
 Why it matters
 --------------
@@ -35,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.via.stub_removal import ways_out
+from drc_rules.analysis.via.stub_removal import doubt_of_drill, ways_out
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import told_apart
@@ -113,6 +114,10 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
         yield _draft(ctx, net, sorted(long, key=lambda one: -one.length_mm.nominal), allowed)
     elif Standing.UNSURE in stands:
         raise _unsure(ctx, net, standing[stands.index(Standing.UNSURE)])
+    for one in standing:
+        doubt = doubt_of_drill(ctx, one.stub.hole, one.drill) if one.stub.length_mm > allowed else None
+        if doubt:
+            raise doubt
 
 
 def _left(ctx: Context, found: tuple[Stub, ...]) -> list[LeftStub]:

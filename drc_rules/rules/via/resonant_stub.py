@@ -8,7 +8,8 @@ laminate's Dk and the load of barrel, pads and planes, against a multiple of the
 slowest generation where it is unknown (the remark of ten times apart). Planes' openings are those of the stored fills.
 At the pin of a part, a stub that only its worst case speaks against is information: the part brings its hole with it,
 and no drill shortens a soldered pin. A stub that fails nominally has one finding, which speaks for the worst case and
-the remark as well; where only a part of its range fails, the answer is open.
+the remark as well; where only a part of its range fails, the answer is open, as where a stub passes only if a backdrill
+no wider than the hole's own drill takes all plating away.
 
 Why it matters
 --------------
@@ -41,11 +42,13 @@ current, less inductance.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from drc_rules.analysis.via.high_speed_vias import (
     StubGroup,
     StubValues,
     describe_nets,
+    doubtful_drill,
     grouped_stubs,
     ids_of,
     is_inferred,
@@ -97,7 +100,9 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
     resonance = figures.resonance_ghz.low if clause.kind == WORST else figures.resonance_ghz.nominal
     factor = clause.limit.min or 0.0
     _show(ctx, clause, group, figures)
-    if resonance >= factor * (group.choices[-1].nyquist_ghz or 0.0):
+    minimum_ghz = factor * (group.choices[-1].nyquist_ghz or 0.0)
+    if resonance >= minimum_ghz:
+        _need_sure_drill(ctx, clause, group, minimum_ghz)
         return
     slowest_bears_it = resonance >= factor * (group.choices[0].nyquist_ghz or 0.0)
     if len(group.choices) > 1 and (slowest_bears_it or clause.severity is Severity.INFO):
@@ -106,6 +111,16 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
     if not is_remark and figures.resonance_ghz.high >= factor * (group.choices[0].nyquist_ghz or 0.0):
         raise _undecided(ctx, clause, group, figures)
     yield _draft(ctx, clause, group, figures, group.choices[0])
+
+
+def _need_sure_drill(ctx: Context, clause: Clause, group: StubGroup, minimum_ghz: float) -> None:
+    """Raise `MissingFact` where the stubs pass only if a drill as wide as the hole's own takes all plating away."""
+    doubt = doubtful_drill(ctx, group)
+    if doubt is None:
+        return
+    whole = resonance_values(ctx, replace(group, drill=None)).resonance_ghz
+    if (whole.low if clause.kind == WORST else whole.nominal) < minimum_ghz:
+        raise doubt
 
 
 def _undecided(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues) -> MissingFact:

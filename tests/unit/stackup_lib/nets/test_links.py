@@ -160,6 +160,38 @@ def test_what_a_part_is_and_says_decides_whether_it_joins(
     assert all(part.why for part in refused)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "joins"),
+    [
+        (("U5", "EMI"), ("U6", "EMI"), True),
+        (("JP5", ""), ("JP6", ""), True),
+        (("U5", "EMI"), ("U6", "ESD"), False),
+        (("U5", "EMI"), ("FL6", "EMI"), False),
+        (("J5", ""), ("J6", ""), False),
+        (("D5", "EMI"), ("D6", "EMI"), False),
+        (("R5", "4k7"), ("R6", "4k7"), False),
+    ],
+)
+def test_two_parts_alike_in_both_traces_of_a_pair_join(
+    tmp_path: Path, first: tuple[str, str], second: tuple[str, str], *, joins: bool
+) -> None:
+    """Whatever they are, the lane goes through them; connectors, diodes and large resistors end it or hang on it."""
+    parts = two_pads(*first, 20, 10, "/A_P", "/B1") + two_pads(*second, 20, 15, "/A_N", "/B2")
+    links = find_links(mini(tmp_path, chip("U1", 10, "/A_P", "/A_N") + parts + chip("U2", 30, "/B1", "/B2")))
+
+    expected = [["/A_P", first[0], "/B1"], ["/A_N", second[0], "/B2"]] if joins else [["/A_P"], ["/A_N"]]
+    assert [names(links, only(links, net)) for net in ("/A_P", "/A_N")] == expected
+
+
+@pytest.mark.parametrize("is_tie", [True, False])
+def test_a_part_whose_pads_are_joined_by_copper_is_no_end(tmp_path: Path, *, is_tie: bool) -> None:
+    """A net tie is one, as KiCad's bridged solder jumpers are."""
+    part = two_pads("JP1", "", 20, 10, "/A", "/B") + ('net_ties = ["1, 2"]\n' if is_tie else "")
+    links = find_links(mini(tmp_path, chip("U1", 10, "/A") + part + chip("U2", 30, "/B")))
+
+    assert names(links, only(links, "/A")) == (["/A", "JP1", "/B"] if is_tie else ["/A"])
+
+
 @pytest.mark.parametrize("joins", [True, False])
 def test_a_part_marked_do_not_populate_joins_nothing(tmp_path: Path, *, joins: bool) -> None:
     """KiCad's attribute of the footprint, whatever the value says."""
