@@ -113,7 +113,8 @@ class RailDeclaration(Declaration):
             if size <= 0:
                 raise ValueError(f"to: {load} draws no current, or a negative one")
             if not size <= MOST_A:
-                raise ValueError(f"to: {load} = {amperes!r}; give its current in A, a number up to {MOST_A}")
+                shown = str(amperes).lower() if isinstance(amperes, bool) else repr(amperes)
+                raise ValueError(f"to: {load} = {shown}; give its current in A, a number up to {MOST_A}")
         return given
 
     @model_validator(mode="after")
