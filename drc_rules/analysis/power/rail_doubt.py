@@ -33,6 +33,15 @@ def unsure(net: str, what: str, found: Interval, limit: str, hint: str) -> Missi
     return MissingFact(f"{what} more precisely than {spread}; {limit}", hint or in_table(net, NOTHING_LEFT))
 
 
+def need_whole_return(whole: WholeDrop) -> None:
+    """Raise `MissingFact` where a rail would pass without a ground by which its current returns as well."""
+    back = whole.back
+    if back is not None and back.elsewhere:
+        net = whole.there.row.net
+        what = f"the whole return of {net}: only {back.net} is solved, but current returns from {back.elsewhere}"
+        raise MissingFact(what, in_table(net, "put its ends on one ground, or judge that part of the way yourself"))
+
+
 def zones_for_graphics(row: RailDeclaration, back: RailReturn) -> str:
     """Return what to do about graphics of a return net, which its solution leaves out."""
     return in_table(row.net, f"draw the graphics of {back.net} on {', '.join(back.drawn)} as zones, which are solved")

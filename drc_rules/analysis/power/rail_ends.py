@@ -50,12 +50,14 @@ class ReturnEnds:
         source: pads at which the current leaves it.
         loads: pads at which that of each load enters it, in the order of the declaration.
         inferred: how a source without ground pads got some, as text, "" where it has them.
+        elsewhere: parts whose ground pads are all on other grounds, and those: what these take is not in the return.
     """
 
     net: int
     source: tuple[int, ...]
     loads: tuple[tuple[int, ...], ...]
     inferred: str
+    elsewhere: str = ""
 
 
 def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> ReturnEnds:
@@ -90,6 +92,18 @@ def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> Ret
         source=_on(board, net, [pad for pads in sources for pad in pads]),
         loads=tuple(_on(board, net, pads) for pads in ends),
         inferred="; ".join(dict.fromkeys(inferred)),
+        elsewhere=_elsewhere(board, net, (*row.from_, *loads)),
+    )
+
+
+def _elsewhere(board: Board, net: int, names: Iterable[str]) -> str:
+    """Return the parts that have ground pads, but none on the return net, and their grounds, as text."""
+    grounds = frozenset(k for k, name in enumerate(board.nets) if k == net or is_ground(name))
+    found = {name: {int(board.pads.net[pad]) for pad in _pads(board, name, grounds)} for name in names}
+    return ", ".join(
+        f"{name} by {' and '.join(sorted(board.nets[k] for k in nets))}"
+        for name, nets in found.items()
+        if nets and net not in nets
     )
 
 

@@ -77,6 +77,7 @@ class RailReturn:
         holes: the rail's own current in vias and plated holes, largest first.
         tracks: the same in tracks outside fills.
         drawn: layers with graphics of the net, which lower its resistance and are not solved.
+        elsewhere: as of `ReturnEnds`.
     """
 
     net: str
@@ -90,6 +91,7 @@ class RailReturn:
     holes: tuple[HoleCurrent, ...] = ()
     tracks: tuple[ReturnTrack, ...] = ()
     drawn: tuple[str, ...] = ()
+    elsewhere: str = ""
 
     def of(self, load: int) -> Interval:
         """Return the drop of the ground return at a load: rail's own and others' current together."""
@@ -150,6 +152,7 @@ def solve_returns(
             inferred=request.ends.inferred,
             holes=drops.holes.get(request.number, ()),
             tracks=drops.tracks.get(request.number, ()),
+            elsewhere=request.ends.elsewhere,
         )
     return found, drops
 

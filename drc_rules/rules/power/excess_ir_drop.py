@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, WholeDrop
-from drc_rules.analysis.power.rail_doubt import sharper, unsure
+from drc_rules.analysis.power.rail_doubt import need_whole_return, sharper, unsure
 from drc_rules.analysis.power.rail_modes import need_all_loads
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
@@ -109,6 +109,7 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         )
     if standing is Standing.WITHIN:
         need_all_loads(PowerRails(ctx).declared, row)
+        need_whole_return(whole)
     if drop.high <= limit_v:
         return
     yield DraftFinding(

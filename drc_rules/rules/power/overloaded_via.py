@@ -38,7 +38,7 @@ import numpy as np
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
-from drc_rules.analysis.power.rail_doubt import unsure, zones_for_graphics
+from drc_rules.analysis.power.rail_doubt import need_whole_return, unsure, zones_for_graphics
 from drc_rules.analysis.power.rail_modes import need_all_loads
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Location, Measured
@@ -104,6 +104,7 @@ def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Itera
             unknown = unknown or doubt
     if unknown is not None:
         raise unknown
+    need_whole_return(whole)
 
 
 def _most_a(holes: Sequence[HoleCurrent]) -> float:
