@@ -11,6 +11,7 @@ from drc_rules.analysis.power.rail_copper import CopperLoss, copper_as_declared,
 from drc_rules.analysis.power.rail_ends import ReturnEnds, return_ends
 from drc_rules.analysis.power.rail_inputs import current_of, loads_of
 from drc_rules.analysis.power.rail_modes import are_modes
+from drc_rules.analysis.power.rail_series import SeriesChains
 from drc_rules.facts.context import Context
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
@@ -123,24 +124,31 @@ def solve_returns(
     from stackup_lib.power.ground_return.ground_return import ReturnFlow, solve_return  # noqa: PLC0415 - heavy
 
     terminals, of = _terminals(requests)
-    flows, pairs, owner = [], [], []
+    flows, pairs, owner, names = [], [], [], []
     for request in requests:
         leave = of[request.ends.source]
-        for pads, current in zip(request.ends.loads, request.currents_a, strict=True):
+        for name, pads, current in zip(request.row.to, request.ends.loads, request.currents_a, strict=True):
             entry = of[pads]
+            names.append(name)
             flows.append(ReturnFlow(entry=entry, exit=leave, current_a=current, rail=request.number))
             pairs.append((entry, leave))
             owner.append(request.number)
     net = board.nets[requests[0].ends.net]
     drops = solve_return(board, net, copper, terminals, flows=flows, pairs=pairs)
+    chains = SeriesChains.of(
+        board, {one.number: one.row for one in requests}, [flow.current_a for flow in flows], owner
+    )
     found: dict[int, RailReturn] = {}
     for request in requests:
+        again = chains.counted_elsewhere(request.number, names)
         mine = [k for k, number in enumerate(owner) if number == request.number]
+        once = [-1 if k in again else number for k, number in enumerate(owner)]
         others: dict[str, list[ReturnRequest]] = {}
         for one in requests:
-            if one.row.net != request.row.net:  # its own net's tables are judged by each current alone
+            # the tables of its own net are judged by each current alone
+            if one.row.net != request.row.net and one.number in once:
                 others.setdefault(one.row.net, []).append(one)
-        loads = tuple(_load(drops, k, owner, tuple(others.values())) for k in mine)
+        loads = tuple(_load(drops, k, once, tuple(others.values())) for k in mine)
         total = sum(request.currents_a)
         found[request.number] = RailReturn(
             net=net,
@@ -158,8 +166,8 @@ def solve_returns(
 
 
 def _load(drops: ReturnDrops, pair: int, owner: Sequence[int], others: Sequence[Sequence[ReturnRequest]]) -> LoadReturn:
-    """What the currents between two terminals take; `others` are the tables of each other net."""
-    by_rail: dict[int, float] = {}
+    """What the currents between two terminals take; `others` are the tables of each other net, owner -1 is left out."""
+    by_rail = dict.fromkeys((one.number for tables in others for one in tables), 0.0)
     for volts, number in zip(drops.drop_v[pair], owner, strict=True):
         by_rail[number] = by_rail.get(number, 0.0) + volts
     own = max(by_rail[owner[pair]], 0.0)
