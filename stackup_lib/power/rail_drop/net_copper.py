@@ -207,12 +207,11 @@ def drawn_layers(board: Board, net: int) -> tuple[int, ...]:
     """Return the layers on which graphics of a net lie beyond its fills."""
     import shapely  # noqa: PLC0415
 
-    found = dict.fromkeys(
-        layer
-        for layer, area in net_graphics(board, net)
-        if not shapely.covers(shapely.union_all(layer_fills(board, net, layer)), area)
-    )
-    return tuple(sorted(found))
+    drawn = _by_layer(net_graphics(board, net))
+    beyond = [
+        on for on in drawn if not shapely.union_all(layer_fills(board, net, on)).covers(shapely.union_all(drawn[on]))
+    ]
+    return tuple(sorted(beyond))
 
 
 def _via_pads(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
