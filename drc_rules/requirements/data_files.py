@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from drc_rules.requirements.value_kinds import ALONE, misfit_in
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.files.plain_file import cure_of, read_plain_text
 from stackup_lib.core.files.toml_text import TomlError, read_toml
@@ -26,7 +27,6 @@ MOST_WORD = 100
 ALIKE = 0.75
 """From this likeness on a key is a misspelt one rather than another word for it."""
 
-ALONE = "write the number alone, with a decimal point and without a unit"
 OF_ANOTHER_KIND = {
     "float_parsing": ("is no number", ALONE),
     "float_type": ("is no number", ALONE),
@@ -54,7 +54,7 @@ KeysMeant = Callable[[str], Iterable[str]]
 
 
 def no_keys(_word: str) -> tuple[str, ...]:
-    """Return what files mean in which only misspelt keys are expected: nothing."""
+    """Return what files mean in which only misspelt keys are expected, ours: nothing."""
     return ()
 
 
@@ -85,9 +85,13 @@ def parse_model(text: str, model: type[Model], where: str, keys_meant: KeysMeant
     except TomlError as error:
         raise ConfigError(where, f"is not valid TOML: {error}", _cure_of_line(text, str(error))) from error
     try:
-        return model.model_validate(data)
+        read = model.model_validate(data)
     except ValidationError as error:
         raise _explain(error, where, model, keys_meant) from error
+    wrong = misfit_in(data, read) if keys_meant is not no_keys else None
+    if wrong is not None:
+        raise ConfigError(where, *wrong)
+    return read
 
 
 def _cure_of_line(text: str, said: str) -> str:
@@ -146,7 +150,7 @@ def _no_list(given: object, where: str, place: tuple[int | str, ...]) -> ConfigE
     if isinstance(given, dict):
         return ConfigError(where, f'"{key}" is a list of tables', f"write [[{key}]] in place of [{key}]")
     shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
-    return ConfigError(where, f'"{key}" is a list', f"write {place[-1]} = [{shown}]")
+    return ConfigError(where, f'"{key}" is a list', f"write {key.rpartition('.')[2]} = [{shown}]")
 
 
 def _no_table(complaint: ErrorDetails, where: str, model: type[BaseModel]) -> ConfigError:
@@ -176,7 +180,7 @@ def _no_value(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
     """What is wrong with a value of another kind than its key takes, or beyond what it may be."""
     given = complaint["input"]
     shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | bool) else _given(given)
-    if complaint["type"] in LIMITS and math.isfinite(given):
+    if complaint["type"] in LIMITS and not isinstance(given, bool) and math.isfinite(given):
         words, limit = LIMITS[complaint["type"]]
         return ConfigError(where, f'"{key}" cannot be {shown}', f"give {words} {complaint['ctx'][limit]:g}")
     what, fix = OF_ANOTHER_KIND.get(complaint["type"], OF_ANOTHER_KIND["finite_number"])
@@ -185,7 +189,8 @@ def _no_value(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
 
 def _spell(place: tuple[int | str, ...]) -> str:
     """Write a place as people count: the second table of an array is number 2; a union's own names are left out."""
-    return ".".join(f"{part + 1}" if isinstance(part, int) else part for part in place if part not in UNION_NAMES)
+    kept = (part for part in place if part not in UNION_NAMES and not str(part).endswith("]"))
+    return ".".join(f"{part + 1}" if isinstance(part, int) else part for part in kept)
 
 
 def _keys_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:

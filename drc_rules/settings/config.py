@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
+from pydantic_core import PydanticCustomError
 
 from drc_rules.requirements.data_files import parse_model, read_text
+from drc_rules.requirements.value_kinds import misfit_in
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_fab import FabDeclaration
 from drc_rules.settings.config_order import OrderDeclaration
@@ -18,7 +20,6 @@ from drc_rules.settings.declaration import PLACEHOLDER, Declaration, is_open
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.settings.key_synonyms import keys_meant
 from drc_rules.settings.suppression import Suppression
-from drc_rules.settings.value_kinds import refuse_misfits
 
 
 class CopperDeclaration(Declaration):
@@ -265,7 +266,8 @@ class Config(Declaration):
                 notes += _open_notes(name, table, rows)
                 kept[name] = [row for row in rows if not (isinstance(row, dict) and table.open_keys(row))]
         config = handler(kept)
-        refuse_misfits(kept, config)
+        if (wrong := misfit_in(kept, config)) is not None:
+            raise PydanticCustomError("kind_of_value", "{what}; {fix}", {"what": wrong[0], "fix": wrong[1]})
         config._not_counted = tuple(notes)
         return config
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import nan
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from drc_rules.settings.config_pdn import PdnDeclaration
@@ -113,8 +113,14 @@ class RailDeclaration(Declaration):
             if size <= 0:
                 raise ValueError(f"to: {load} draws no current, or a negative one")
             if not size <= MOST_A:
-                raise ValueError(f"to: {load} = {amperes!r}; give its current in A, a number up to {MOST_A}")
+                shown = str(amperes).lower() if isinstance(amperes, bool) else repr(amperes)
+                raise ValueError(f"to: {load} = {shown}; give its current in A, a number up to {MOST_A}")
         return given
+
+    @field_validator("from_", "to", "ground_from", "ground_to")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...] | dict[str, float]) -> tuple[str, ...] | dict[str, float]:
+        return names if isinstance(names, dict) else tuple(dict.fromkeys(names))
 
     @model_validator(mode="after")
     def _said_once(self) -> "RailDeclaration":

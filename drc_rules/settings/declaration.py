@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from pydantic import ConfigDict, model_validator
 
+from drc_rules.requirements.value_kinds import PLACEHOLDER
 from stackup_lib.core.frozen import Frozen
 
-PLACEHOLDER = "?"
-"""What `stackwright init` and the report write where the user has to fill in a value; it declares nothing."""
+__all__ = ["PLACEHOLDER", "Declaration", "is_open", "without_open_entries"]
 
 
 class Declaration(Frozen):

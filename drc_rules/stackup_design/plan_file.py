@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from drc_rules.requirements.data_files import parse_model
 from drc_rules.requirements.fabs.presets import known_preset
+from drc_rules.requirements.value_kinds import misfit_in
 from drc_rules.settings.config import Config
 from drc_rules.settings.key_synonyms import keys_meant
 from drc_rules.settings.net_selection import toml_value
@@ -177,7 +178,8 @@ def parse_plan(text: str, where: str) -> Plan:
 
 def _from_json(text: str, where: str) -> Plan:
     try:
-        return Plan.model_validate(json.loads(text))
+        written = json.loads(text)
+        plan = Plan.model_validate(written)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part + 1) if isinstance(part, int) else part for part in first["loc"])
@@ -189,6 +191,9 @@ def _from_json(text: str, where: str) -> Plan:
         raise ConfigError(where, f'"{key}": {first["msg"].removeprefix("Value error, ")}', "correct it") from None
     except ValueError as error:
         raise ConfigError(where, f"is not valid JSON: {error}", "correct that line") from error
+    if (wrong := misfit_in(written, plan)) is not None:
+        raise ConfigError(where, *wrong)
+    return plan
 
 
 def _same_laminate(ply: PlanPly, label: str) -> None:

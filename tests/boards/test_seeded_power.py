@@ -159,9 +159,9 @@ SEEDS = [
         {**undecided("edge.pdn"), COPPER: "failed +1 -1"},
     ),
     Seed(
-        "the part that feeds +1V15 is gone",
+        "the part that feeds +1V15 is gone, whose usual drop its remote sense makes up for",
         lambda case: case.without_part("R7"),
-        undecided(HEAT, USUAL, JOINED, RETURN),
+        undecided(HEAT, JOINED, RETURN),
     ),
     Seed(
         "a net that is not on the board",

@@ -119,6 +119,7 @@ def test_a_boards_own_plan_changes_no_byte_of_it(path: Path) -> None:
         ("dk = 3.23", "dk = 0.5", "give more than 1"),
         ("diff_pair_width_mm = 0.094", "diff_pair_width_mm = inf", '"diff_pair_width_mm" is inf'),
         ("dk = 3.23", "dk = nan", "nan is no number"),
+        ("thickness_mm = 0.041", "thickness_mm = true", "true is no number"),
         ("version = 1", "version = 2", "version"),
         ("rows = [", "rows = [ [", "not valid TOML"),
     ],

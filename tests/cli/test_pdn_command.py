@@ -91,6 +91,7 @@ def test_csv_has_a_line_per_frequency(tmp_path: Path, capsys: pytest.CaptureFixt
     run(["pdn", board(tmp_path), "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) > 180
+    assert {row["rail"] for row in rows} == {NET}
     assert (rows[0]["target mOhm"], rows[-1]["target mOhm"]) == ("4", "")
     for row in rows:
         low, nominal, high = (float(row[f"{name} mOhm"]) for name in ("lowest", "nominal", "highest"))

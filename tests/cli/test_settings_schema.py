@@ -13,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from drc_rules.requirements.value_kinds import ALONE
 from drc_rules.settings.config import parse_config
 from stackup_lib.core.errors import ConfigError
 from stackwright.cli.app import run
@@ -100,8 +101,21 @@ def test_what_the_program_refuses_is_underlined(text: str) -> None:
         ("[order]\ncoupons = 1", '"order.coupons" is true or false, without quotes; write coupons = true'),
         (
             "[check]\nmin_coverage_pct = true",
-            '"check.min_coverage_pct" is a number, without quotes; write min_coverage_pct = 1',
+            f'"check.min_coverage_pct": true is no number; {ALONE}',
         ),
+        (
+            "[fab]\nhole_mm = true",
+            '"fab.hole_mm": true is no number; ' + ALONE,
+        ),
+        (
+            '[[rail]]\nnet = "A"\nvoltage_v = false',
+            '"rail.1.voltage_v": false is no number; ' + ALONE,
+        ),
+        (
+            '[[rail]]\nnet = "A"\nvoltage_v = 1\n[rail.copper_um]\n"F.Cu" = "35"',
+            '"rail.1.copper_um.F.Cu" is a number, without quotes; write "F.Cu" = 35',
+        ),
+        ('[[rail]]\nnet = "A"\nvoltage_v = 1\nto = "U1"', '"rail.1.to" is a list; write to = ["U1"]'),
     ],
 )
 def test_a_number_or_a_switch_in_quotes_is_refused_as_by_the_schema(text: str, said: str) -> None:

@@ -277,7 +277,10 @@ def test_a_hostile_name_keeps_its_cell_in_every_table(text: str) -> None:
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", written)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+3V3", "-5V", "@SUM(A1)", "  =1+1", "\t=1+1", "\n=1+1", "\uff1d1+1"])
+FORMULAS = ["=1+1", "+A1", "+VIN", "-5V*A1", "+3V3|A1", "@SUM(A1)", "  =1+1", "\t=1+1", "\n=1+1", "\uff1d1+1"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
 def test_no_cell_is_a_formula(text: str) -> None:
     """A spreadsheet shows the name; opening the table of an unknown board runs nothing."""
     parsed = list(csv.reader(io.StringIO(tables.csv_text(hostile_view(text)))))
@@ -285,6 +288,12 @@ def test_no_cell_is_a_formula(text: str) -> None:
     cells = [cell for row in parsed[1:] for cell in row if cell]
     assert any(cell.strip().startswith("'") for cell in cells)
     assert not any(re.match(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]", cell) for cell in cells)
+
+
+@pytest.mark.parametrize("name", ["+3V3", "-5V", "+12V_AUX", "+1V0", "+5", "-0.5"])
+def test_a_supply_is_called_in_csv_as_it_is(name: str) -> None:
+    """A spreadsheet computes nothing of it, and who looks for a rail finds it."""
+    assert tables.in_csv(name) == name
 
 
 def test_numbers_stay_numbers_in_csv() -> None:

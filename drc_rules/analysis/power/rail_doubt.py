@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from drc_rules.analysis.power.power_rails import SolvedRail, WholeDrop
 from drc_rules.analysis.power.rail_copper import CopperLoss, Thickness, in_table
+from drc_rules.analysis.power.rail_returns import RailReturn
 from drc_rules.report.numbers import figure
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
@@ -32,19 +33,18 @@ def unsure(net: str, what: str, found: Interval, limit: str, hint: str) -> Missi
     return MissingFact(f"{what} more precisely than {spread}; {limit}", hint or in_table(net, NOTHING_LEFT))
 
 
-def need_all_loads(rows: Iterable[RailDeclaration], row: RailDeclaration) -> None:
-    """Raise `MissingFact` where a rail would pass without loads that other tables declare at its source.
+def need_whole_return(whole: WholeDrop) -> None:
+    """Raise `MissingFact` where a rail would pass without a ground by which its current returns as well."""
+    back = whole.back
+    if back is not None and back.elsewhere:
+        net = whole.there.row.net
+        what = f"the whole return of {net}: only {back.net} is solved, but current returns from {back.elsewhere}"
+        raise MissingFact(what, in_table(net, "put its ends on one ground, or judge that part of the way yourself"))
 
-    They draw at once, and copper carries the sum. Tables of one source of which one has every load of the others are
-    modes of work, and those of different sources may never feed at once: there each table stands for itself.
-    """
-    alike = [other for other in rows if other.net == row.net and not set(other.from_).isdisjoint(row.from_)]
-    loads = list(dict.fromkeys(load for other in alike for load in other.to))
-    if any(set(other.to).issuperset(loads) for other in alike):
-        return
-    what = f"{row.net} with all its loads at once: {len(alike)} [[rail]] tables have one source, each loads of its own"
-    together = ", ".join(f'"{load}" = "?"' for load in loads)
-    raise MissingFact(what, in_table(row.net, f"to = {{ {together} }}  # in A, in place of the other tables"))
+
+def zones_for_graphics(row: RailDeclaration, back: RailReturn) -> str:
+    """Return what to do about graphics of a return net, which its solution leaves out."""
+    return in_table(row.net, f"draw the graphics of {back.net} on {', '.join(back.drawn)} as zones, which are solved")
 
 
 def sharper(whole: WholeDrop, load: int | None = None) -> str:
@@ -53,6 +53,8 @@ def sharper(whole: WholeDrop, load: int | None = None) -> str:
     Without a load it is that of the resistance.
     """
     doubts = list(_doubts(whole.there.row, whole.there.loss if load is None else whole.there.loss_of(load)))
+    if whole.back and whole.back.drawn:
+        return zones_for_graphics(whole.there.row, whole.back)
     if whole.back:
         at = whole.worst if load is None else load
         weight = whole.back.of(at).nominal / (whole.of(at).nominal or 1.0)

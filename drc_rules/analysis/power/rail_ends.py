@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
@@ -15,7 +16,8 @@ from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
-from stackup_lib.nets.two_pin_parts import is_left_out
+from stackup_lib.nets.power_nets import reads_as_supply
+from stackup_lib.nets.two_pin_parts import find_two_pads, is_left_out
 
 MOST_OFFERED = 6
 """Parts that a hint offers."""
@@ -32,6 +34,9 @@ INDUCTORS = (ReferenceKind.INDUCTOR, ReferenceKind.FERRITE)
 NO_ENDS = (*PASSIVE, *INDUCTORS, ReferenceKind.RESISTOR, ReferenceKind.FUSE, ReferenceKind.JUMPER)
 """Parts at which no return current ends, and which no hint offers."""
 
+_SWITCHES = re.compile(r"(?:^|[_.\-/\d])(?:SW|LX|PH|PHASE)\d*(?:$|[_.\-])")
+"""Nets between a converter and its inductor, which some call after the supply: `+5V_SW`, `SW_3V3`."""
+
 LEAST_PADS = 3
 """A part with fewer pads switches or regulates nothing: no return current ends there."""
 
@@ -45,12 +50,14 @@ class ReturnEnds:
         source: pads at which the current leaves it.
         loads: pads at which that of each load enters it, in the order of the declaration.
         inferred: how a source without ground pads got some, as text, "" where it has them.
+        elsewhere: parts whose ground pads are all on other grounds, and those: what these take is not in the return.
     """
 
     net: int
     source: tuple[int, ...]
     loads: tuple[tuple[int, ...], ...]
     inferred: str
+    elsewhere: str = ""
 
 
 def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> ReturnEnds:
@@ -85,6 +92,18 @@ def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> Ret
         source=_on(board, net, [pad for pads in sources for pad in pads]),
         loads=tuple(_on(board, net, pads) for pads in ends),
         inferred="; ".join(dict.fromkeys(inferred)),
+        elsewhere=_elsewhere(board, net, (*row.from_, *loads)),
+    )
+
+
+def _elsewhere(board: Board, net: int, names: Iterable[str]) -> str:
+    """Return the parts that have ground pads, but none on the return net, and their grounds, as text."""
+    grounds = frozenset(k for k, name in enumerate(board.nets) if k == net or is_ground(name))
+    found = {name: {int(board.pads.net[pad]) for pad in _pads(board, name, grounds)} for name in names}
+    return ", ".join(
+        f"{name} by {' and '.join(sorted(board.nets[k] for k in nets))}"
+        for name, nets in found.items()
+        if nets and net not in nets
     )
 
 
@@ -153,7 +172,11 @@ def _with_ground(board: Board, grounds: frozenset[int], without: Collection[str]
 def _behind(
     board: Board, row: RailDeclaration, name: str, grounds: frozenset[int], inferred: list[str]
 ) -> tuple[int, ...]:
-    """Ground pads of what drives an inductor or shunt, or further inductors behind it."""
+    """Ground pads of what drives an inductor or shunt, or further inductors behind it.
+
+    A net that is itself a supply feeds other loads, and may be fed by what has no ground pad: there only a part that is
+    alone on it can be told to drive it.
+    """
     part = name if (board.footprints.reference == name).any() else name.rpartition(".")[0]
     near, seen = [(part, row.net)], {part}
     for _ in range(MOST_IN_SERIES):
@@ -161,18 +184,36 @@ def _behind(
         further: list[tuple[str, str]] = []
         for passed, came_by in near:
             net = _other_net(board, passed, came_by)
-            for adjacent in sorted(_parts_on(board, net) - seen):
-                seen.add(adjacent)
-                if part_pads(board, adjacent).sum() >= LEAST_PADS:
-                    found[adjacent] = _pads(board, adjacent, grounds)
-                elif reference_kind(adjacent) in INDUCTORS:
-                    further.append((adjacent, net))
+            adjacent = sorted(_parts_on(board, net) - seen)
+            seen.update(adjacent)
+            if _is_supply(board, net, grounds) and sum(map(_may_feed, adjacent)) > 1:
+                raise _unknown(board, row, name, grounds, "ground_from")
+            for one in adjacent:
+                if part_pads(board, one).sum() >= LEAST_PADS:
+                    found[one] = _pads(board, one, grounds)
+                elif reference_kind(one) in INDUCTORS:
+                    further.append((one, net))
         found = {driver: pads for driver, pads in found.items() if pads}
         if found:
             inferred.append(f"the return taken to {', '.join(found)}, on the other side of {part}")
             return tuple(pad for some in found.values() for pad in some)
         near = further
     raise _unknown(board, row, name, grounds, "ground_from")
+
+
+def _is_supply(board: Board, net: str, grounds: frozenset[int]) -> bool:
+    """Tell whether a net is a supply by its name or by a capacitor to ground, which no switching node has."""
+    if not net:
+        return False
+    parts, number = find_two_pads(board), board.net_index[net]
+    ends = np.column_stack([parts.first_net, parts.second_net])[parts.is_capacitor]
+    mine = (ends == number).any(axis=1) & np.isin(ends, list(grounds)).any(axis=1)
+    return bool(mine.any()) or (reads_as_supply(net) and not _SWITCHES.search(net.upper()))
+
+
+def _may_feed(part: str) -> bool:
+    """Tell whether a part on a supply may be what feeds it: no capacitor, resistor, diode or test point does."""
+    return reference_kind(part) not in (*PASSIVE, *CAPACITORS, ReferenceKind.RESISTOR, ReferenceKind.RESISTOR_ARRAY)
 
 
 def _other_net(board: Board, part: str, net: str) -> str:

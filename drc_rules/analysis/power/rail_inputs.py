@@ -58,9 +58,9 @@ def loads_of(board: Board, row: RailDeclaration, current_a: float) -> tuple[list
     """The loads with their currents, and how the current was shared out, "" where each is declared."""
     if isinstance(row.to, dict) and row.to:
         named = list(row.to.items())
-        return [
-            Load(name=name, pads=_pads_of(board, row, name, "to"), current_a=amperes) for name, amperes in named
-        ], ""
+        loads = [Load(name=name, pads=_pads_of(board, row, name, "to"), current_a=amperes) for name, amperes in named]
+        _need_own_pads(row, loads)
+        return loads, ""
     names = tuple(row.to)
     pads_of_all(board, row, names, "to", "what draws from it")
     pads = [_pads_of(board, row, name, "to") for name in names]
@@ -69,7 +69,19 @@ def loads_of(board: Board, row: RailDeclaration, current_a: float) -> tuple[list
         Load(name=name, pads=some, current_a=current_a * len(some) / count)
         for name, some in zip(names, pads, strict=True)
     ]
+    _need_own_pads(row, loads)
     return loads, "" if len(names) == 1 else "the current shared out by the pads of each load"
+
+
+def _need_own_pads(row: RailDeclaration, loads: Sequence[Load]) -> None:
+    """Raise `MissingFact` where two loads have a pad in common: a pad draws one current."""
+    owner: dict[int, str] = {}
+    for load in loads:
+        shared = next((owner[pad] for pad in load.pads if pad in owner), None)
+        if shared is not None:
+            what = f"what the pads of {row.net} draw: {shared} and {load.name} are the same pads"
+            raise MissingFact(what, in_table(row.net, "name each part or pad once in `to`"))
+        owner.update(dict.fromkeys(load.pads, load.name))
 
 
 def pads_of_all(board: Board, row: RailDeclaration, names: Sequence[str], key: str, what: str) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,8 @@ from drc_rules.analysis.fabrication.fab_holes import need_vias_of
 from drc_rules.analysis.power.rail_copper import CopperLoss, copper_as_declared, in_table, need_net
 from drc_rules.analysis.power.rail_ends import ReturnEnds, return_ends
 from drc_rules.analysis.power.rail_inputs import current_of, loads_of
+from drc_rules.analysis.power.rail_modes import are_modes
+from drc_rules.analysis.power.rail_series import SeriesChains
 from drc_rules.facts.context import Context
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
@@ -18,7 +20,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.power.ground_return.return_holes import ReturnTrack
-from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, refuse_stale
+from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, drawn_layers, refuse_stale
 from stackup_lib.power.rail_drop.rail_models import HoleCurrent, Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 
@@ -75,6 +77,8 @@ class RailReturn:
         loss: where all that return by this net lose power in it.
         holes: the rail's own current in vias and plated holes, largest first.
         tracks: the same in tracks outside fills.
+        drawn: layers with graphics of the net, which lower its resistance and are not solved.
+        elsewhere: as of `ReturnEnds`.
     """
 
     net: str
@@ -87,16 +91,22 @@ class RailReturn:
     loss: CopperLoss = field(default_factory=lambda: CopperLoss({}, 0.0, {}))
     holes: tuple[HoleCurrent, ...] = ()
     tracks: tuple[ReturnTrack, ...] = ()
+    drawn: tuple[str, ...] = ()
+    elsewhere: str = ""
 
     def of(self, load: int) -> Interval:
         """Return the drop of the ground return at a load: rail's own and others' current together."""
         found = self.loads[load]
-        return _widened(found.own_v + found.others_v, found.error, found.ratio)
+        return self._least(_widened(found.own_v + found.others_v, found.error, found.ratio))
 
     @property
     def resistance_ohm(self) -> Interval:
         """Of the rail's own current."""
-        return _widened(self.own_ohm, max((load.error for load in self.loads), default=0.0), self.ratio)
+        error = max((load.error for load in self.loads), default=0.0)
+        return self._least(_widened(self.own_ohm, error, self.ratio))
+
+    def _least(self, found: Interval) -> Interval:
+        return Interval(low=0.0, nominal=found.nominal, high=found.high) if self.drawn else found
 
 
 def _widened(value: float, error: float, ratio: Ratio) -> Interval:
@@ -115,46 +125,69 @@ def solve_returns(
     from stackup_lib.power.ground_return.solved_return import ReturnFlow  # noqa: PLC0415
 
     terminals, of = _terminals(requests)
-    flows, pairs, owner = [], [], []
+    flows, pairs, owner, names = [], [], [], []
     for request in requests:
         leave = of[request.ends.source]
-        for pads, current in zip(request.ends.loads, request.currents_a, strict=True):
+        for name, pads, current in zip(request.row.to, request.ends.loads, request.currents_a, strict=True):
             entry = of[pads]
+            names.append(name)
             flows.append(ReturnFlow(entry=entry, exit=leave, current_a=current, rail=request.number))
             pairs.append((entry, leave))
             owner.append(request.number)
     net = board.nets[requests[0].ends.net]
     drops = solve_return(board, net, copper, terminals, flows=flows, pairs=pairs)
+    chains = SeriesChains.of(
+        board, {one.number: one.row for one in requests}, [flow.current_a for flow in flows], owner
+    )
     found: dict[int, RailReturn] = {}
     for request in requests:
+        again = chains.counted_elsewhere(request.number, names)
         mine = [k for k, number in enumerate(owner) if number == request.number]
-        # a net that is declared twice is judged by each current alone, and not by the sum
-        again = {one.number for one in requests if one is not request and one.row.net == request.row.net}
-        loads = tuple(_load(drops, k, owner, again) for k in mine)
+        once = [-1 if k in again else number for k, number in enumerate(owner)]
+        others: dict[str, list[ReturnRequest]] = {}
+        for one in requests:
+            # the tables of its own net are judged by each current alone
+            if one.row.net != request.row.net and one.number in once:
+                others.setdefault(one.row.net, []).append(one)
+        loads = tuple(_load(drops, k, once, tuple(others.values())) for k in mine)
         total = sum(request.currents_a)
         found[request.number] = RailReturn(
             net=net,
             loads=loads,
             ratio=Ratio(low=1.0, high=1.0),
             own_ohm=sum(one.own_v * a for one, a in zip(loads, request.currents_a, strict=True)) / total**2,
-            counted=tuple(other.row.net for other in requests if other is not request and other.number not in again),
+            counted=tuple(others),
             left_out=(),
             inferred=request.ends.inferred,
             holes=drops.holes.get(request.number, ()),
             tracks=drops.tracks.get(request.number, ()),
+            elsewhere=request.ends.elsewhere,
         )
     return found, drops
 
 
-def _load(drops: ReturnDrops, pair: int, owner: Sequence[int], without: Collection[int]) -> LoadReturn:
-    by_rail: dict[int, float] = {}
+def _load(drops: ReturnDrops, pair: int, owner: Sequence[int], others: Sequence[Sequence[ReturnRequest]]) -> LoadReturn:
+    """What the currents between two terminals take; `others` are the tables of each other net, owner -1 is left out."""
+    by_rail = dict.fromkeys((one.number for tables in others for one in tables), 0.0)
     for volts, number in zip(drops.drop_v[pair], owner, strict=True):
-        by_rail[number] = by_rail.get(number, 0.0) + (0.0 if number in without else volts)
-    counted = [parts for parts, number in zip(drops.parts_v[pair], owner, strict=True) if by_rail[number] > 0]
-    own = max(by_rail.pop(owner[pair]), 0.0)
-    others = sum(max(volts, 0.0) for volts in by_rail.values())
-    parts = tuple(map(sum, zip(*counted, strict=True)))
-    return LoadReturn(own, others, drops.error[pair], drops.joined[pair], parts)
+        by_rail[number] = by_rail.get(number, 0.0) + volts
+    own = max(by_rail[owner[pair]], 0.0)
+    raising = {one for tables in others for one in _at_once(tables, by_rail) if by_rail[one] > 0}
+    counted = {*raising, *([owner[pair]] if own else [])}
+    parts = [parts for parts, number in zip(drops.parts_v[pair], owner, strict=True) if number in counted]
+    return LoadReturn(
+        own,
+        sum(by_rail[one] for one in raising),
+        drops.error[pair],
+        drops.joined[pair],
+        tuple(map(sum, zip(*parts, strict=True))),
+    )
+
+
+def _at_once(tables: Sequence[ReturnRequest], by_rail: Mapping[int, float]) -> list[int]:
+    """Numbers of the tables of a net whose currents count together: of modes of work that which raises a drop most."""
+    numbers = [one.number for one in tables]
+    return [max(numbers, key=lambda one: by_rail[one])] if are_modes([one.row for one in tables]) else numbers
 
 
 def _terminals(requests: Sequence[ReturnRequest]) -> tuple[list[Terminal], dict[tuple[int, ...], int]]:
@@ -242,7 +275,7 @@ def _apart(board: Board, requests: Sequence[ReturnRequest]) -> dict[int, RailRet
         lone = lone_pads(board, {pad: of[pad] for pads in (source, *loads) for pad in pads})
         name = board.nets[net]
         if open_pads and not drawn_of:
-            drawn_of = joined_pads(board, net, pads_of_ends, with_drawings=True)
+            drawn_of = joined_pads(board, net, pads_of_ends, net, 0)
         is_drawn = bool(open_pads) and {drawn_of[pad] for pad in open_pads} <= {drawn_of[pad] for pad in source}
         if open_pads and not is_drawn and not is_custom(board, open_pads):
             found[one.number] = _open(one, name, joined)
@@ -308,8 +341,11 @@ def _together(
         return replace(load, ratio=ratio, loss=loss)
 
     ratio, loss = of(drops.layer_power_w, drops.barrel_power_w)
+    drawn = tuple(ctx.board.copper_layers[layer].name for layer in drawn_layers(ctx.board, requests[0].ends.net))
     whole = {
-        number: replace(one, loads=tuple(map(with_range, one.loads)), ratio=ratio, left_out=left_out, loss=loss)
+        number: replace(
+            one, loads=tuple(map(with_range, one.loads)), ratio=ratio, left_out=left_out, loss=loss, drawn=drawn
+        )
         for number, one in found.items()
     }
     return {**whole, **_doubted(requests, whole)}

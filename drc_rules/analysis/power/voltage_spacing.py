@@ -88,7 +88,10 @@ def conversion_spacing_mm(volts: float) -> float:
 
 
 def net_volts(ctx: Context) -> Mapping[int, NetVolts]:
-    """Return the voltage of every net that states one, by number; a declared rail wins over its name."""
+    """Return the voltage of every net that states one, by number; a declared rail wins over its name.
+
+    Of a net that several rails declare, at 5 and at 20 V, the largest counts.
+    """
     board = ctx.board
     named = ((net, volts_of_name(name)) for net, name in enumerate(board.nets) if name)
     found = {net: NetVolts(volts, declared=False) for net, volts in named if volts is not None}
@@ -96,7 +99,10 @@ def net_volts(ctx: Context) -> Mapping[int, NetVolts]:
         net = board.net_index.get(rail.net)
         if net is not None and rail.voltage_v is not None:
             is_below = rail.negative or (volts_of_name(rail.net) or 0.0) < 0
-            found[net] = NetVolts(-rail.voltage_v if is_below else rail.voltage_v, declared=True)
+            mine = NetVolts(-rail.voltage_v if is_below else rail.voltage_v, declared=True)
+            before = found.get(net)
+            if before is None or not before.declared or abs(before.volts) < abs(mine.volts):
+                found[net] = mine
     return found
 
 

@@ -19,6 +19,7 @@ from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.arrays import distinct, median
 from stackup_lib.core.record import record
+from stackup_lib.nets.two_pin_parts import is_left_out
 
 LEAST_PADS = 8
 """Pads around an exposed pad: the number on the smallest QFN and SO packages. Engineering judgement."""
@@ -54,7 +55,7 @@ class ExposedPad:
 
 
 def exposed_pads(ctx: Context) -> tuple[ExposedPad, ...]:
-    """Return the exposed pads of a board's integrated circuits, by reference; get them with `Context.get`.
+    """Return the exposed pads of a board's fitted integrated circuits, by reference; get them with `Context.get`.
 
     A pad that joins no other pad is none: nothing leads its heat away by a net.
     """
@@ -72,7 +73,7 @@ def exposed_pads(ctx: Context) -> tuple[ExposedPad, ...]:
 def _of_part(board: Board, rows: Ints) -> Iterator[ExposedPad]:
     pads, footprint = board.pads, int(board.pads.footprint[rows[0]])
     reference = str(board.footprints.reference[footprint])
-    if reference_kind(reference) is not ReferenceKind.CHIP:
+    if reference_kind(reference) is not ReferenceKind.CHIP or is_left_out(board, footprint):
         return
     area = pad_areas_mm2(board, rows)
     usual = median(area)

@@ -6,7 +6,7 @@ The highest current density in the copper of each `[[rail]]` that states `max_a_
 diameter, the narrowest neck that matters, on a mesh that resolves the disc. It fails where the limit is exceeded even
 with the thickest copper that a fab may deliver for the stated thickness, and by more than the mesh leaves open.
 Exceeded with the stated thickness only, it is not verifiable until `copper_um` declares the finished copper. Without
-the loads that another table of the same source declares, no rail passes: one table has them all.
+the loads that other tables of its net declare, no rail passes: one table has them all.
 
 Why it matters
 --------------
@@ -35,8 +35,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
-from drc_rules.analysis.power.rail_doubt import copper_line_of, need_all_loads, unsure
+from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
 from drc_rules.analysis.power.rail_inputs import loads_of, pads_of_all
+from drc_rules.analysis.power.rail_modes import need_all_loads
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import figure

@@ -5,17 +5,19 @@ What it checks
 Every `[[rail]]` of stackwright.toml: direct current from its source to its loads through all fills, tracks, pads, vias
 and plated holes of the net, solved between two bounds; and the same current in its return through ground, from the
 ground pads of the loads to those of the source. Their sum at the load with the highest drop is compared with
-`max_drop_mv` or `max_drop_pct`; without either with a usual value, as information. Currents of other declared rails
-that return through the same ground count where they raise a drop, never where they lower it.
+`max_drop_mv` or `max_drop_pct`; without either, and without `remote_sense`, with a usual value, as information.
+Currents of other declared rails that return through the same ground count where they raise a drop, never where they
+lower it; of modes of work that which raises it most. Graphics of ground are not solved: next to them only the supply
+side fails.
 
 It passes where the nominal sum is within the limit, and fails where even the thickest, coldest copper exceeds it.
 Between the two it is not verifiable, and says which value to declare: `copper_um`, `plating_um` or `copper_c` of the
 rail. Without a known return it never passes: it fails where the supply side alone exceeds the limit, and otherwise
 needs `ground`, `ground_from` or `ground_to`. A pass whose worst case exceeds the limit says so in a remark. Without the
-loads that another table of the same source declares, no rail passes: one table has them all.
+loads that other tables of its net declare, no rail passes: one table has them all.
 
 An inductor or shunt as source has no ground pads: then those of the part that drives it count, and a failure that rests
-on them is a warning.
+on them is a warning. On the other side of it may be a supply with other loads: then `ground_from` has to name the part.
 
 The range of each drop covers the copper on its way that a fab delivers for the stated thickness (IPC-6012 minima,
 plating of outer layers), hole plating, and copper between 20 and 85 degrees, unless declared: `[process]`
@@ -36,7 +38,7 @@ What it cannot see
 ------------------
 Currents are constant as declared, every part's pads on one potential. Return currents of undeclared rails and signals,
 cables, pins, standoffs, sense lines, solder, package, ripple and load steps are excluded. Copper has one temperature;
-custom pads are anchors.
+custom pads feed at anchors.
 
 Sources
 -------
@@ -49,7 +51,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, WholeDrop
-from drc_rules.analysis.power.rail_doubt import need_all_loads, sharper, unsure
+from drc_rules.analysis.power.rail_doubt import need_whole_return, sharper, unsure
+from drc_rules.analysis.power.rail_modes import need_all_loads
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import figure
@@ -63,9 +66,10 @@ USUAL = "rail_ir_drop_usual"
 
 
 def _rails(ctx: Context, clause: Clause) -> Iterator[RailDeclaration]:
-    """The rails with a declared limit, or those without."""
+    """The rails with a declared limit, or those without: a regulator that senses at the load makes up for the usual."""
+    is_usual = clause.kind == USUAL
     for row in PowerRails(ctx).declared:
-        if row.limits_drop != (clause.kind == USUAL):
+        if row.limits_drop != is_usual and not (is_usual and row.remote_sense):
             yield row
 
 
@@ -105,6 +109,7 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         )
     if standing is Standing.WITHIN:
         need_all_loads(PowerRails(ctx).declared, row)
+        need_whole_return(whole)
     if drop.high <= limit_v:
         return
     yield DraftFinding(

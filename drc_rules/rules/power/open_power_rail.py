@@ -5,8 +5,8 @@ What it checks
 Whether the fills, tracks, pads, vias and plated holes of the net, as stored in the file, connect the pads of `from` and
 `to` by copper alone: no part counts as a conductor, not even between its own pads. It fails where no copper leads from
 a source to a load, or from one of the sources to any load. It is not verifiable where only single pads of a part are
-apart (name the pads that carry current, like `U1.2`), where only graphics or custom pads join it, whose resistance is
-not solved, where fills are missing or stale, or where a source or load is not fitted (DNP).
+apart (name the pads that carry current, like `U1.2`), where only graphics without a net join it, where fills are
+missing or stale, or where a source or load is not fitted (DNP).
 
 Why it matters
 --------------

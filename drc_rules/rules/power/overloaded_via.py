@@ -4,10 +4,10 @@ What it checks
 --------------
 The current in the barrel of every via and plated hole of each `[[rail]]` that states `max_via_a`, from the solution of
 the rail: the vias closest to source and load carry most. So it is for those of the ground by which its current returns;
-where the ground pads of source and loads are not known, and ground has vias, it is not verifiable. One finding for
-each, with the number of vias and the worst. Less than 10 % above the limit it is not verifiable: the share of a single
-via is known no better. Without the loads that another table of the same source declares, no rail passes: one table has
-them all.
+where the ground pads of source and loads are not known, and ground has vias, it is not verifiable, nor is it past the
+limit where graphics of ground take a part. One finding for each, with the number of vias and the worst. Less than 10 %
+above the limit it is not verifiable: the share of a single via is known no better. Without the loads that other tables
+of its net declare, no rail passes: one table has them all.
 
 Why it matters
 --------------
@@ -32,13 +32,14 @@ in ground vias agree with finite elements within 5 % where they are largest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
-from drc_rules.analysis.power.rail_doubt import need_all_loads, unsure
+from drc_rules.analysis.power.rail_doubt import need_whole_return, unsure, zones_for_graphics
+from drc_rules.analysis.power.rail_modes import need_all_loads
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import figure
@@ -89,6 +90,10 @@ def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Itera
     if back is not None:
         sure = Confidence.MEDIUM if back.inferred else there.confidence
         ways.append(_Way(f"{back.net}, return of {row.net}", (*ids, back.net), back.holes, sure))
+        if back.drawn and _most_a(back.holes) > (row.max_via_a or 0.0):
+            what = f"current of the vias of {back.net}, to which graphics are parallel"
+            unknown = MissingFact(what, zones_for_graphics(row, back))
+            ways.pop()
     elif _has_ground_vias(ctx, row):
         missing = whole.return_missing
         unknown = MissingFact(f"current of the ground vias of {row.net}: {missing.name}", missing.how_to_give)
@@ -99,6 +104,11 @@ def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Itera
             unknown = unknown or doubt
     if unknown is not None:
         raise unknown
+    need_whole_return(whole)
+
+
+def _most_a(holes: Sequence[HoleCurrent]) -> float:
+    return max((hole.current_a for hole in holes), default=0.0)
 
 
 def _has_ground_vias(ctx: Context, row: RailDeclaration) -> bool:
@@ -109,7 +119,7 @@ def _has_ground_vias(ctx: Context, row: RailDeclaration) -> bool:
 
 def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[DraftFinding]:
     limit, holes = row.max_via_a or float("inf"), way.holes
-    most = max((hole.current_a for hole in holes), default=0.0)
+    most = _most_a(holes)
     ctx.shows(f"vias of {way.title}", I=most, I_max=limit, n=len(holes))
     found = Interval(low=most / UNSURE, nominal=most, high=most * UNSURE)
     standing = found.against(maximum=limit)

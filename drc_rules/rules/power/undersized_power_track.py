@@ -11,8 +11,8 @@ chart decides. One finding per rail. The limit is `max_rise_c`, or without it 20
 exceed it with the stated thickness, and not with the thickest copper that a fab may deliver for it, are not verifiable
 until `copper_um` declares the finished copper. Tracks of the ground by which the current returns are not verifiable
 where they exceed it. Bridges inside fills are left to `max_a_per_mm2`: where a rail has no other tracks, a declared
-`max_rise_c` is not verifiable. Without the loads that another table of the same source declares, no rail passes: one
-table has them all.
+`max_rise_c` is not verifiable, nor are graphics that carry current. Without the loads that other tables of its net
+declare, no rail passes: one table has them all.
 
 Why it matters
 --------------
@@ -39,7 +39,8 @@ from collections.abc import Iterator, Sequence
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
 from drc_rules.analysis.power.rail_copper import in_table
-from drc_rules.analysis.power.rail_doubt import copper_line_of, need_all_loads, unsure
+from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
+from drc_rules.analysis.power.rail_modes import need_all_loads
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import figure
@@ -61,6 +62,7 @@ from stackup_lib.power.heating import (
     per_k,
     spreading_v,
 )
+from stackup_lib.power.rail_drop.net_copper import drawn_layers
 from stackup_lib.power.rail_drop.rail_models import TrackCurrent
 from stackup_lib.power.rail_drop.spread import COPPER_C
 
@@ -158,8 +160,18 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
         _need_cool_return(ctx, row, solved, outer, limit)
         if not warm and row.max_rise_c is not None:
             raise _fills_alone(row)
+        _need_no_graphics(ctx, row, solved)
         return
     yield _finding(ctx, row, sure, limit, inferred=solved.confidence is not Confidence.HIGH)
+
+
+def _need_no_graphics(ctx: Context, row: RailDeclaration, solved: SolvedRail) -> None:
+    """Raise `MissingFact` where graphics of the rail carry current, of which no width is known."""
+    layers = [ctx.board.copper_layers[layer].name for layer in drawn_layers(ctx.board, solved.net)]
+    carrying = [name for name in layers if solved.drop.layer_power_w.get(name)]
+    if carrying:
+        what = f"temperature rise of {row.net}: its graphics on {', '.join(carrying)} carry current, and are not judged"
+        raise MissingFact(what, in_table(row.net, "draw them as tracks or zones"))
 
 
 def _fills_alone(row: RailDeclaration) -> MissingFact:

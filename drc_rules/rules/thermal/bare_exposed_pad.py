@@ -2,9 +2,9 @@
 
 What it checks
 --------------
-The exposed pads of integrated circuits that no `[[hot_part]]` declares: a surface pad in the middle of at least eight
-others, six times their usual area and 2 mm² or more, with a net. A via of that net, or a plated hole, has its centre in
-the pad, or between the pieces of one that is drawn as several.
+The exposed pads of fitted integrated circuits that no `[[hot_part]]` declares: a surface pad in the middle of at least
+eight others, six times their usual area and 2 mm² or more, with a net. A via of that net, or a plated hole, has its
+centre in the pad, or between the pieces of one that is drawn as several.
 
 Why it matters
 --------------

@@ -18,7 +18,8 @@ from stackwright.text.words import clean, number
 FORMAT = "stackwright-stackup"
 VERSION = 1
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_NO_FORMULA = re.compile(r"[+-]?\d+(\.\d+)?|[+-]\d+[A-Za-z][\w.]*", re.ASCII)
+"""A number, and the name of a supply, `+3V3_AUX`: digits with letters behind them are no cell and no function."""
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 CSV_HEAD = (
@@ -137,9 +138,9 @@ def json_text(view: StackupView, path: str, sha256: str) -> str:
 def in_csv(cell: str | float) -> str | float:
     """Return a cell that a spreadsheet does not take for a formula: a leading = + - @ gets an apostrophe before it.
 
-    A signed number stays as it is.
+    A signed number stays as it is, and so does the name of a supply, by which rows are looked up: `+12V`.
     """
     if not isinstance(cell, str):
         return cell
     text = clean(cell)
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) and not _NO_FORMULA.fullmatch(text) else text

@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Ints
-from stackup_lib.board.layer_masks import layers_of
-from stackup_lib.copper.drawn_shorts import drawn_area
 from stackup_lib.copper.shapes import copper_pads
 from stackup_lib.power.ground_return.return_net import holes_of
 from stackup_lib.power.network import joined_parts
@@ -21,9 +19,9 @@ from stackup_lib.power.rail_drop.net_copper import (
     RailNotJoinedError,
     RailNotSolvedError,
     net_fills,
+    net_graphics,
     net_pads,
     net_tracks,
-    pad_area,
     refuse_unfilled,
 )
 from stackup_lib.power.rail_drop.rail_models import Terminal
@@ -37,37 +35,33 @@ TOUCHING_MM = 1e-6
 MOST_NAMED = 4
 """Pads that a message names."""
 
-ADVICE = "route it, or state another source; graphics and custom pads beyond their anchor are not read"
+ADVICE = "route it, or state another source"
+
+IN_NET = "draw that copper with the net, or as a zone of it"
 
 
-def joined_pads(board: Board, net: int, pads: Sequence[int], *, with_drawings: bool = False) -> dict[int, int]:
+def joined_pads(board: Board, net: int, pads: Sequence[int], *drawn_nets: int) -> dict[int, int]:
     """Return a number for each of some pads of a net; those with the same number are joined by copper alone.
 
     A pad is one piece of metal on all of its layers; two pads of one part are two pieces. A fill that goes on under
-    copper of another net is not refused: see `refuse_stale`. Graphics, and what custom pads have besides their anchors,
-    join nothing unless `with_drawings`.
+    copper of another net is not refused: see `refuse_stale`. Graphics join where their net is one of `drawn_nets`, 0
+    for those without a net; without any, custom pads are their anchors.
 
     Raises:
         RailNotSolvedError: a zone of the net has no stored fill.
     """
     refuse_unfilled(board, net)
     pieces = _Pieces()
-    for node, pad in enumerate(pads):
-        area = pad_area(board, pad)
-        pieces.add([(layer, area) for layer in layers_of(int(board.pads.layers[pad]))], node)
     pieces.count = len(pads)
-    known = set(pads)
-    for pad, layer, area in net_pads(board, net):
-        if pad not in known:
-            pieces.add([(layer, area)])
+    number = {pad: node for node, pad in enumerate(pads)}
+    for pad, layer, area in net_pads(board, net, is_whole=bool(drawn_nets)):
+        pieces.add([(layer, area)], number.get(pad, -1))
     for piece in net_tracks(board, net):
         pieces.add([piece])
     for layers, areas in _barrels(board, net):
         pieces.add(zip(layers, areas, strict=True))
-    if with_drawings:
-        for row in np.flatnonzero((board.drawings.net == net) | (board.drawings.net == 0)).tolist():
-            area = drawn_area(board, row)
-            pieces.add([(layer, area) for layer in layers_of(int(board.drawings.layers[row])) if not area.is_empty])
+    for piece in net_graphics(board, *drawn_nets):
+        pieces.add([piece])
     fills: dict[int, list[tuple[Geometry, int]]] = {}
     for layer, fill in net_fills(board, net):
         fills.setdefault(layer, []).append((fill, pieces.new()))
@@ -147,26 +141,22 @@ def need_joined(board: Board, net: int, source: Terminal, loads: Sequence[Termin
 
     Raises:
         RailNotJoinedError: copper leads from no source to a load, or from a source to no load.
-        RailNotSolvedError: single pads of a source or load are apart, or custom pads are, whose shape is not read, or
-            only graphics and custom pads join them.
+        RailNotSolvedError: single pads of a source or load are apart, or only graphics without a net join them.
     """
     where = str(board.path or "the board")
     source, *loads = (replace(one, pads=pads_of_copper(board, one.pads)) for one in (source, *loads))
     pads = [pad for one in (source, *loads) for pad in one.pads]
-    of = joined_pads(board, net, pads)
+    of = joined_pads(board, net, pads, net)
     open_loads, open_sources = _open(board, of, source, loads)
     names = ", ".join(load.name for load in loads)
     if open_loads:
         names, open_from = ", ".join(load.name for load in open_loads), source.name
     else:
         open_from = ", ".join(one.name for one in open_sources)
-    apart = [pad for one in (*open_loads, *open_sources) for pad in one.pads]
-    if apart:
+    if open_loads or open_sources:
         what = f"no copper joins {open_from} to {names}"
-        if is_custom(board, apart):
-            raise RailNotSolvedError(where, f"{what}, as far as custom pads are read: their anchors", ADVICE)
-        if not any(_open(board, joined_pads(board, net, pads, with_drawings=True), source, loads)):
-            raise RailNotSolvedError(where, f"{what} but graphics or custom pads, which are not solved", ADVICE)
+        if not any(_open(board, joined_pads(board, net, pads, net, 0), source, loads)):
+            raise RailNotSolvedError(where, f"{what} but graphics without a net", IN_NET)
         raise RailNotJoinedError(where, what, ADVICE)
     lone = lone_pads(board, of)
     if lone:

@@ -9,6 +9,7 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.layer_masks import holds_layer, layers_of
+from stackup_lib.copper.drawn_shorts import drawn_area
 from stackup_lib.copper.fill_edges import PEN_DRAWN
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import StackwrightError
@@ -38,7 +39,7 @@ class RailNotJoinedError(RailNotSolvedError):
 def net_copper(board: Board, net: int) -> Mapping[int, Geometry]:
     """Return a net's copper per layer as shapely polygons in mm, layers without any left out.
 
-    A custom pad counts as its anchor, a rounded rectangle as the rectangle; copper graphics are not read. A fill is
+    A rounded rectangle counts as the rectangle. Graphics with the net count, those without one do not. A fill is
     treated as stale where KiCad says so or where copper of another net is in it; a fill that leaves out what it could
     cover by now cannot be distinguished from a good one.
 
@@ -47,7 +48,8 @@ def net_copper(board: Board, net: int) -> Mapping[int, Geometry]:
     """
     refuse_stale(board, net)
     fills = _by_layer(net_fills(board, net))
-    wired = _by_layer((*net_tracks(board, net), *((layer, area) for _, layer, area in net_pads(board, net))))
+    pads = ((layer, area) for _, layer, area in net_pads(board, net, is_whole=True))
+    wired = _by_layer((*net_tracks(board, net), *pads, *net_graphics(board, net)))
     rings = _by_layer(_via_pads(board, net))
     used = sorted(fills.keys() | wired.keys())
     return {on: _joined(fills.get(on, []), [*wired.get(on, []), *rings.get(on, [])]) for on in used}
@@ -150,13 +152,66 @@ def net_tracks(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
         yield int(tracks.layer[k]), shapely.buffer(line, float(tracks.width_mm[k]) / 2, quad_segs=QUARTER)
 
 
-def net_pads(board: Board, net: int) -> Iterator[tuple[int, int, Geometry]]:
-    """Yield row, layer and area, in mm, of each pad of a net, on each of its layers."""
+def net_pads(board: Board, net: int, *, is_whole: bool = False) -> Iterator[tuple[int, int, Geometry]]:
+    """Yield row, layer and area, in mm, of each pad of a net, on each of its layers.
+
+    Without `is_whole` as `pad_area` has it, with the anchor of a custom pad alone.
+    """
     pads = board.pads
+    drawn = {pad: rows for pad, rows in _drawn_of_pads(board, net).items() if is_whole or pads.has_stack[pad]}
     for k in np.flatnonzero((pads.net == net) & (pads.kind != PadKind.NON_PLATED)).tolist():
-        area = pad_area(board, k)
-        for layer in layers_of(int(pads.layers[k])):
+        for layer, area in _pad_layers(board, k, drawn.get(k, [])):
             yield k, layer, area
+
+
+def contact_areas(board: Board, pad: int) -> Iterator[tuple[int, Geometry]]:
+    """Yield layer and area, in mm, by which a pad is soldered or plated: of a custom one that is the anchor."""
+    own = np.flatnonzero(board.drawings.pad == pad).tolist() if board.pads.has_stack[pad] else []
+    yield from _pad_layers(board, pad, own)
+
+
+def _drawn_of_pads(board: Board, net: int) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for row in np.flatnonzero((board.drawings.net == net) & (board.drawings.pad >= 0)).tolist():
+        found.setdefault(int(board.drawings.pad[row]), []).append(row)
+    return found
+
+
+def _pad_layers(board: Board, pad: int, drawn: list[int]) -> Iterator[tuple[int, Geometry]]:
+    """Yield a pad by layer with shapes that are drawn for it; of one that differs by layer these are all of it."""
+    import shapely  # noqa: PLC0415
+
+    is_drawn = bool(drawn) and bool(board.pads.has_stack[pad])
+    own = [] if is_drawn else [pad_area(board, pad)]
+    for layer in layers_of(int(board.pads.layers[pad])):
+        shapes = [drawn_area(board, row) for row in drawn if layer in _layers_drawn(board, row)]
+        whole = shapely.union_all([*own, *shapes]) if shapes else own[0] if own else shapely.Polygon()
+        if not whole.is_empty:
+            yield layer, whole
+
+
+def _layers_drawn(board: Board, row: int) -> list[int]:
+    return layers_of(int(board.drawings.layers[row]))
+
+
+def net_graphics(board: Board, *nets: int) -> Iterator[tuple[int, Geometry]]:
+    """Yield layer and area, in mm, of what is drawn on copper with one of some nets, pads left out; 0 is no net."""
+    drawings = board.drawings
+    for row in np.flatnonzero(np.isin(drawings.net, nets) & (drawings.pad < 0)).tolist():
+        area = drawn_area(board, row)
+        for layer in _layers_drawn(board, row) if not area.is_empty else ():
+            yield layer, area
+
+
+def drawn_layers(board: Board, net: int) -> tuple[int, ...]:
+    """Return the layers on which graphics of a net lie beyond its fills."""
+    import shapely  # noqa: PLC0415
+
+    drawn = _by_layer(net_graphics(board, net))
+    beyond = [
+        on for on in drawn if not shapely.union_all(layer_fills(board, net, on)).covers(shapely.union_all(drawn[on]))
+    ]
+    return tuple(sorted(beyond))
 
 
 def _via_pads(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:

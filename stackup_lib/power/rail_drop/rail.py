@@ -20,7 +20,7 @@ from stackup_lib.power.rail_drop.flow import Step, Ways
 from stackup_lib.power.rail_drop.joined import need_joined
 from stackup_lib.power.rail_drop.loose_tracks import loose_tracks
 from stackup_lib.power.rail_drop.mesh import MeshFailed
-from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, net_copper, pad_area
+from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError, contact_areas, net_copper, pad_area
 from stackup_lib.power.rail_drop.peak import resolved_peak
 from stackup_lib.power.rail_drop.rail_models import (
     DENSITY_RADIUS_MM,
@@ -191,8 +191,7 @@ class RailPlan:
         plan.node_of_pad = node_of_pad
         plan.name_of = {i: terminal.name for i, terminal in enumerate(terminals)}
         for pad, node in node_of_pad.items():
-            area = pad_area(board, pad)
-            for layer in layers_of(int(board.pads.layers[pad])):
+            for layer, area in contact_areas(board, pad):
                 plan._touch(layer, area, node)
         fed = {(float(board.pads.x_mm[pad]), float(board.pads.y_mm[pad])) for pad in node_of_pad}
         slots = _slots_mm(board, net)

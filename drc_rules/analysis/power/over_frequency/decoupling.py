@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -13,14 +13,16 @@ from drc_rules.analysis.power.over_frequency.part_data import PartData, declared
 from drc_rules.facts.part_models import PartModels
 from drc_rules.settings.config_pdn import CapacitorDeclaration
 from stackup_lib.board.board import Board
+from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.nets.capacitor_text import CapacitorText, read_capacitor
-from stackup_lib.nets.two_pin_parts import NOT_FITTED, TwoTerminalParts, is_unfitted
+from stackup_lib.nets.two_pin_parts import NOT_FITTED, TwoTerminalParts, is_left_out, is_unfitted
 from stackup_lib.power.over_frequency.landings import Landing
 
 NO_VIA = "no copper joins it to vias within 30 mm that reach the planes"
 OFF_PLANES = "its vias are not on the planes of the rail"
+MORE_PADS = "it has more than two pads: how it is joined inside is not known"
 OTHER_PIECE = "neither fills nor vias join its piece of the planes to that of the load"
 
 
@@ -78,6 +80,7 @@ def decoupling_of(  # noqa: PLR0917 - what is looked for, and what is known of i
         models: files of parts that have no such data.
     """
     fitted, left_out = _with_data(parts, nets, mounts.board, volts, declared, models)
+    left_out |= dict.fromkeys(_of_more_pads(mounts.board, parts, nets), MORE_PADS)
     landings = _landings(mounts, [one.pads for one in fitted])
     found = []
     for one in fitted:
@@ -146,6 +149,16 @@ def _with_data(  # noqa: PLR0917 - as `decoupling_of`
         ordered = pads if parts.first_net[row] == nets[0] else pads[::-1]
         found.append(_Fitted(reference, farad, stated.size or "", data, ordered))
     return found, left_out
+
+
+def _of_more_pads(board: Board, parts: TwoTerminalParts, nets: tuple[int, int]) -> Iterator[str]:
+    """Yield the fitted capacitors between two nets that are none with two pads: three-terminal ones and arrays."""
+    rail, ground = (set(board.pads.footprint[board.pads.net == net].tolist()) for net in nets)
+    for footprint in sorted((rail & ground) - set(parts.footprint.tolist()) - {-1}):
+        reference = str(board.footprints.reference[footprint])
+        kinds = ReferenceKind.CAPACITOR, ReferenceKind.CAPACITOR_ARRAY
+        if reference_kind(reference) in kinds and not is_left_out(board, footprint):
+            yield reference
 
 
 def _landings(mounts: Mounts, pads: Sequence[tuple[int, int]]) -> dict[int, Landing]:

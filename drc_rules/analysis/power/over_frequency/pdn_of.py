@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from drc_rules.analysis.power.over_frequency.decoupling import (
+    MORE_PADS,
     NO_VIA,
     OFF_PLANES,
     OTHER_PIECE,
@@ -47,7 +48,7 @@ MOST_IN_LINE = 4
 SENSED_HZ = 100e3
 """Below, a regulator that senses at the load makes up for the copper; board capacitors work from here (AMD UG584)."""
 
-LOOSE = NO_VIA, OFF_PLANES, OTHER_PIECE
+LOOSE = MORE_PADS, NO_VIA, OFF_PLANES, OTHER_PIECE
 
 MAIN_SHARE = 0.1
 """Of the largest overlap: smaller ones are pours."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from drc_rules.analysis.power.power_rails import largest_power_nets
 from drc_rules.analysis.power.rail_copper import in_table, net_is_open
+from drc_rules.analysis.power.rail_ends import return_ends
 from drc_rules.facts.context import Context
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.documents import documents
@@ -81,6 +83,9 @@ def _ground(board: Board, parts: TwoTerminalParts, net: int, row: RailDeclaratio
             cure = did_you_mean(row.ground, [one for one in board.nets if one])
             raise MissingFact(f"a net called {row.ground}", in_table(row.net, f"name a net of the board; {cure}"))
         return board.net_index[row.ground]
+    if row is not None:
+        with suppress(MissingFact):  # its ends tell; capacitors may be between the rail and another ground
+            return return_ends(board, row, tuple(row.to)).net
     grounds = [number for number, name in enumerate(board.nets) if name and number != net and is_ground(name)]
     if not grounds:
         raise MissingFact("a ground net: none has a name like GND", in_table(board.nets[net], 'ground = "?"'))

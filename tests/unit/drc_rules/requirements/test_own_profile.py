@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,14 @@ def test_a_limit_that_the_rule_would_not_read_is_refused(tmp_path: Path, kind: s
     with pytest.raises(ConfigError, match=rf"mine\.toml: m\.x: .*{message}") as error:
         load_profile(profile_file(tmp_path, HEAD + clause(kind, limit)))
     assert "\n" not in str(error.value)
+
+
+def test_a_number_that_is_none_is_refused(tmp_path: Path) -> None:
+    """Pydantic reads true as 1."""
+    for written, message in (("true", '.min": true is no number; write the'), ('"8"', "write min = 8")):
+        text = HEAD + clause("layer_count", f'{{ min = {written}, unit = "layers" }}')
+        with pytest.raises(ConfigError, match=re.escape(message)):
+            load_profile(profile_file(tmp_path, text))
 
 
 @pytest.mark.parametrize(
