@@ -18,12 +18,12 @@ warning where no document states the interface's impedance, or within the 10 % t
 interface allows less. A target that the name of a net class or design rule states is a warning, too, unless the line
 also misses what the document of the declared interface requires. Runs of one width, gap and pair of planes shorter than
 a tenth of a wavelength at Nyquist (at least 1 mm) are ignored: neck-downs, breakouts, and the bumps that even out a
-pair. They do not add up, unless they are most of a net's routing on a layer and longer than two of them; a net of more than
-four such lengths, of which none counts, is not verifiable. Nets with a target that join pads without a track, nets declared as pairs whose names make none, and nets declared as GDDR6 or
-GDDR7, of which no document states an impedance, are not verifiable. Nor are broadside pairs, on two layers without a
-plane between. Of DDR5, LPDDR3 and LPDDR5 only AMD's guides are known: next to controllers of others a miss is a
-warning; the value of their own guide is stated in `[[impedance]]`. `stackwright impedance` prints the production
-spread.
+pair. They do not add up, unless they are most of a net's routing on a layer and longer than two of them; a net of more
+than four such lengths, of which none counts, is not verifiable. Nets with a target that join pads without a track, nets
+declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
+are not verifiable. Nor are broadside pairs, on two layers without a plane between. Of DDR5, LPDDR3 and LPDDR5 only
+AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide is stated in
+`[[impedance]]`. `stackwright impedance` prints the production spread.
 
 Why it matters
 --------------
