@@ -112,9 +112,10 @@ def glass_weave_skew(ctx: Context, clause: Clause, one: WovenPairs) -> Iterator[
     if any(s.e_glass_ps > most >= s.sure_ps for s in skews):
         ctx.rests_on(Confidence.LOW)
     if not skewed:
-        if worst_ps > least:
-            raise generation_of(ctx, one.id)
-        _need_styles(ctx, [s for s in skews if s.possible_ps > least])
+        doubtful = [s for s in skews if s.possible_ps > least]
+        if worst_ps > least or (doubtful and not any(s.possible_ps > most for s in doubtful)):
+            raise generation_of(ctx, one.id)  # at the slowest one they pass on any glass
+        _need_styles(ctx, doubtful)
         return
     worst = skewed[0]
     inferred = not any(ctx.assignment.is_declared(net) for net in one.nets.tolist())

@@ -41,6 +41,8 @@ def table(folder: Path, nets: dict[str, float], config: str, **more: object) -> 
         {"number": str(k), "net": net, "size_mm": (0.2, 0.2), "at_mm": (length, 3 * k)}
         for k, (net, length) in enumerate(nets.items())
     ]
+    for pads in (u1, j1):  # a part of two pads might be one in series
+        pads.append({"number": "G", "net": "GND", "size_mm": (0.2, 0.2), "at_mm": (-2, 0)})
     board = MiniBoard.model_validate(
         {
             "size_mm": (120, 60),
