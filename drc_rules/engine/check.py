@@ -44,7 +44,7 @@ from stackup_lib.kicad import read_board
 
 
 def check_board(
-    path: Path,
+    path: Path | str,
     *,
     config: Config | None = None,
     overrides: Overrides | None = None,
@@ -53,7 +53,7 @@ def check_board(
     tables: bool = True,
 ) -> Report:
     """Check one board and return the report; see `check_up`."""
-    return check_up(path, config=config, overrides=overrides, text=text, today=today, tables=tables).report
+    return check_up(Path(path), config=config, overrides=overrides, text=text, today=today, tables=tables).report
 
 
 @record
@@ -117,7 +117,7 @@ def check_up(
         taken_as=context.assignment.taken_as(),
         not_routed=context.assignment.taken_as(idle=True),
         proofs=with_open_values(proofs(context, outcome), config, options.profile),
-        notes=tuple(_notes(context, config, profile)),
+        notes=tuple(_of_file(_notes(context, config, profile), _other_settings(path, config))),
         process=process,
         unknown_pairs=context.get(unknown_pairs).names,
         settings_file=_other_settings(path, config),
@@ -146,6 +146,13 @@ def _notes(context: Context, config: Config, profile: Profile | None) -> Iterato
     yield from bounds_notes(context)
     yield from fill_notes(context)
     yield from context.assignment.notes
+
+
+def _of_file(notes: Iterable[str], settings: str) -> Iterator[str]:
+    """Notes on settings name the file that was read, where it is not the one next to the board."""
+    start = f"{FILE_NAME}, "
+    for note in notes:
+        yield f"{settings}, {note.removeprefix(start)}" if settings and note.startswith(start) else note
 
 
 def _decided(context: Context, outcome: Outcome, purpose: tuple[str | None, str | None], data: bytes) -> dict[str, Any]:

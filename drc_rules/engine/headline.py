@@ -75,7 +75,9 @@ def headline_of(
         reasons.append(f"no mandatory requirement of {profile} applies")
     if reasons:
         return Headline.NOT_PROVEN, "; ".join(reasons)
-    return Headline.FIT, f"all {count(met, 'mandatory requirement')} of {profile} that apply are met"
+    if met == 1:
+        return Headline.FIT, f"the one mandatory requirement of {profile} that applies is met"
+    return Headline.FIT, f"all {met} mandatory requirements of {profile} that apply are met"
 
 
 def _without(undecided: Sequence[ClauseVerdict]) -> str:

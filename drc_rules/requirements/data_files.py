@@ -26,6 +26,9 @@ MOST_WORD = 100
 """Characters of a word that may be meant for another one."""
 ALIKE = 0.75
 """From this likeness on a key is a misspelt one rather than another word for it."""
+ALIKE_CHOICE = 0.6
+"""From this likeness on a word of few is a misspelt one: "water" is no "air"."""
+ALIKE_BEGUN = 0.5
 
 OF_ANOTHER_KIND = {
     "float_parsing": ("is no number", ALONE),
@@ -173,7 +176,9 @@ def _no_choice(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
     what = f'"{key}" cannot be {_given(given)}' if not isinstance(given, str) else f'"{key}" cannot be "{given}"'
     if not choices:  # numbers
         return ConfigError(where, what, f"known: {complaint.get('ctx', {}).get('expected', 'other values')}")
-    return ConfigError(where, what, did_you_mean(_given(given)[:MOST_WORD].strip("'"), choices))
+    word = _given(given)[:MOST_WORD].strip("'")
+    is_begun = any(choice.startswith(word.lower()) for choice in choices)  # "diff" for "differential"
+    return ConfigError(where, what, did_you_mean(word, choices, cutoff=ALIKE_BEGUN if is_begun else ALIKE_CHOICE))
 
 
 def _no_value(complaint: ErrorDetails, where: str, key: str) -> ConfigError:

@@ -235,7 +235,7 @@ def find_rule(word: str) -> Rule:
     if found is not None:
         return found
     known = [r.code for r in all_rules()] + [r.name for r in all_rules()]
-    raise ConfigError(word, "no such rule", f"{did_you_mean(word, known)}; stackwright rules lists them")
+    raise ConfigError(word, "no such rule", f"{did_you_mean(word, known)}; `stackwright rules` lists them")
 
 
 def choose_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule, ...]:

@@ -26,7 +26,7 @@ class CopperDeclaration(Declaration):
     """Facts of one copper layer that KiCad cannot store.
 
     Attributes:
-        foil: kind of its copper foil, as `stackwright materials foils` lists them.
+        foil: kind of its copper foil, STD, RTF, LP, VLP or HVLP, or a product that `stackwright materials` knows.
         copper_oz: its weight before plating, ounces per square foot.
     """
 

@@ -53,7 +53,7 @@ class FabDeclaration(Declaration):
     hole_to_copper_mm: float | None = Field(default=None, gt=0, le=0.25)
     edge_to_copper_mm: float | None = Field(default=None, gt=0, le=2)
     registration_mm: float | None = Field(default=None, gt=0, le=2)
-    bow_twist_pct: float | None = Field(default=None, gt=0, le=5)
+    bow_twist_pct: float | None = Field(default=None, ge=0.05, le=5)  # less is a fraction: 0.0075
     local_bow_um: float | None = Field(default=None, gt=0, le=2000)
     max_local_bow_um: dict[str, Annotated[float, Field(gt=0, le=2000)]] = Field(default_factory=dict)
     spread_glass: bool | None = None
@@ -71,8 +71,12 @@ class FabDeclaration(Declaration):
     def _weights_are_numbers(self) -> "FabDeclaration":
         for key, table, most in (("track_mm", self.track_mm, 2.0), ("space_mm", self.space_mm, 0.5)):
             for weight, least in table.items():
-                if not _is_weight(weight) or not 0 < least <= most:
+                if not _is_weight(weight):
                     raise ValueError(f'{key} has "{weight}" = {least:g}; write copper weights in oz, e.g. "0.5" = 0.09')
+                if not 0 < least <= most:
+                    raise ValueError(
+                        f'{key} has "{weight}" = {least:g}; give millimetres, more than 0 and at most {most:g}'
+                    )
         return self
 
     def track_of(self, copper_oz: float) -> float | None:

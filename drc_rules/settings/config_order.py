@@ -37,7 +37,7 @@ class OrderDeclaration(Declaration):
 
     stackup: str | None = None
     ipc_class: Literal["1", "2", "3", "3/A"] | None = None
-    thickness_tolerance_pct: float | None = Field(default=None, gt=0, le=25)
+    thickness_tolerance_pct: float | None = Field(default=None, ge=1, le=25)  # less is a fraction: 0.1
     slash_sheets: dict[str, str] = Field(default_factory=dict)
     substitutes: tuple[str, ...] | None = None
     width_change_pct: float | None = Field(default=None, ge=0, le=30)

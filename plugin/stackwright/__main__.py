@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import gc
 import os
 import sys
@@ -59,6 +60,10 @@ def guarded(action: Callable[[], int]) -> int:
     except Exception as error:
         if isinstance(error, OSError) and reader_has_gone(error):
             return 0
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+            _complain(_unwritten(error))  # help and completion scripts are written by click
+            _swallow_output()
+            return BROKEN
         from stackup_lib.core.errors import StackwrightError
         from stackwright.text.words import clean
 
@@ -86,9 +91,13 @@ def _flushed(code: int) -> int:
         _swallow_output()
         if reader_has_gone(error):
             return code
-        _complain(f"error: standard output: {error.strerror}; the report is not complete")
+        _complain(_unwritten(error))
         return BROKEN
     return code
+
+
+def _unwritten(error: OSError) -> str:
+    return f"error: standard output: {error.strerror}; the report is not complete"
 
 
 def _swallow_output() -> None:

@@ -69,17 +69,17 @@ class NotWrittenError(StackwrightError):
 MOST_SHOWN = 24
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
     """Return the nearest known word, "" where none is near."""
     lowered = {w.lower(): w for w in sorted(known)}
-    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=cutoff)
     return lowered[near[0]] if near else ""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
     """Return `did you mean "x"?` for the nearest known word, else the known words where they are few."""
     words = sorted(known)
-    near = nearest(word, words)
+    near = nearest(word, words, cutoff=cutoff)
     if near:
         return f'did you mean "{near}"?'
     return "known: " + ", ".join(words) if len(words) <= MOST_SHOWN else "no known name is like it"

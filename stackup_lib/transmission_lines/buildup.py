@@ -64,7 +64,7 @@ def site_of(
         taper_mm: base less top width; by default from the copper's thickness.
 
     Raises:
-        GeometryError: no plane, or nothing between trace and plane.
+        GeometryError: no plane, nothing between trace and plane, or a dielectric without Dk.
     """
     if reference_above is None and reference_below is None:
         raise GeometryError(f"{layer} has no reference plane", "name the layer that carries its return current")
@@ -104,6 +104,8 @@ def _sheets(rows: Sequence[BuildupRow]) -> list[DielectricSheet]:
     """Turn rows, from the trace outward, into sheets; copper becomes what fills its gaps."""
     sheets = []
     for k, row in enumerate(rows):
+        if row.kind != "copper" and row.dk is None:
+            raise GeometryError(f"{row.name} has no Dk", "give dk of every core and prepreg")
         filler = row if row.kind != "copper" else _filler(rows[max(k - 1, 0) : k + 2])
         if filler is None or filler.dk is None:
             continue

@@ -193,13 +193,14 @@ def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board:
         (["check", ".", "--output", f"{FIT}.kicad_pro/a/report.txt"], ["is a file, and no folder for the output"]),
         (["check", ".", "--output", "."], ["is a folder"]),
         (["check", ".", "--min-coverage", "101"], ["--min-coverage"]),
+        (["check", str(BOARDS / BARE), "--min-coverage", "0.8"], ["less than one percent", "write 80 for 80 %"]),
         (["check", ".", "--formt", "json"], ["No such option '--formt'", "--format"]),
         (["check"], ["Missing argument", "stackwright check --help"]),
         (["chek", "."], ["No such command 'chek'. (Did you mean 'check'?)", "stackwright --help"]),
         (["frobnicate", "."], ["No such command 'frobnicate'; see stackwright --help"]),
         (["apply", f"{FIT}.kicad_pcb"], ["is a board, not a plan; name the plan first"]),
         (["apply", "none.toml", "empty"], ["none.toml: "]),
-        (["check", ".", "--select", "XYZ"], ["no known name is like it; stackwright rules lists them"]),
+        (["check", ".", "--select", "XYZ"], ["no known name is like it; `stackwright rules` lists them"]),
         (["explain", "VIAA001"], ['did you mean "VIA001"']),
         (["profiles", "inferense"], ['did you mean "inference"']),
         (["check", ".", "--form", "nope"], ["is not known", "`stackwright profiles` lists them"]),
@@ -534,7 +535,7 @@ def test_a_failed_check_leaves_an_old_report_readable(board: Callable[..., Path]
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_an_error_and_not_a_clean_exit() -> None:
     """A report that was not written was not made."""
-    for arguments in (["check", str(BOARDS / FIT)], ["rules"]):
+    for arguments in (["check", str(BOARDS / FIT)], ["rules"], ["--help"], ["check", "--help"], ["completion", "bash"]):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run(
                 [sys.executable, "-m", "stackwright", *arguments],

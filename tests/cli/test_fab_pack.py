@@ -637,7 +637,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(card: Path, tmp_path: Path) ->
     """A file in its place, or in that of its parent."""
     (tmp_path / "file").write_text("mine", encoding="utf-8")
     for folder in ("file", "file/pack"):
-        with pytest.raises(StackwrightError, match="choose another place|choose a place"):
+        with pytest.raises(StackwrightError, match=r"choose another place|choose a place"):
             run(["fab-pack", str(card), "--output", str(tmp_path / folder)])
     assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
 

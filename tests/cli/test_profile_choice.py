@@ -196,8 +196,8 @@ def test_training_shows_both_figures_and_a_gap_of_the_documents_is_one(capsys: p
     ("words", "says"),
     [
         (["--for", "inferense"], "inference"),
-        (["--for", "training"], "say pre-training or fine-tuning; stackwright profiles training shows the profile"),
-        (["--for", "inference-pcie"], "stackwright profiles inference-pcie shows the profile of that name"),
+        (["--for", "training"], "say pre-training or fine-tuning; `stackwright profiles training` shows the profile"),
+        (["--for", "inference-pcie"], "`stackwright profiles inference-pcie` shows the profile of that name"),
         (["--for", "edge", "--params", "big"], "7B, 350M"),
         (["--for", "edge", "--params", "0B"], "7B, 350M"),
         (["--for", "inference", "--params", "7B", "--precision", "int9"], "int8"),

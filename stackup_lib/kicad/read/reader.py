@@ -44,7 +44,7 @@ _GIVE_BOARD = "give the .kicad_pcb of the board"
 
 
 @timed("reading")
-def read_board(path: Path, *, text: bytes | None = None, project: Path | None = None) -> Board:
+def read_board(path: Path | str, *, text: bytes | None = None, project: Path | None = None) -> Board:
     """Return the board in a `.kicad_pcb` of KiCad 4 to 10, with its project's net classes.
 
     Args:
@@ -55,6 +55,7 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
     Raises:
         BoardFileError: the board or its project cannot be read; says where and what to do.
     """
+    path = Path(path)
     source = _open(path, _content(path) if text is None else text)
     source.version = _version(source)
     copper, source.layer_index = header.copper_layers(source)

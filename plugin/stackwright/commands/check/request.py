@@ -108,7 +108,11 @@ class CheckRequest:
     def options(self, defaults: CheckOptions) -> CheckOptions:
         """Return what decides over the exit code: the command line's, and what it leaves out from `[check]`."""
         given = {"fail_on": self.fail_on, "min_coverage_pct": self.min_coverage_pct}
-        return defaults.model_copy(update={key: value for key, value in given.items() if value is not None})
+        asked = defaults.model_copy(update={key: value for key, value in given.items() if value is not None})
+        if 0 < (share := asked.min_coverage_pct or 0) < 1:
+            what = f"{share:g} is less than one percent"
+            raise OptionsError("minimum coverage", what, f"write {100 * share:g} for {100 * share:g} %")
+        return asked
 
     def with_page_file(self, page: Path) -> CheckRequest:
         """Return this with a file for the HTML page that is given none: a terminal can not show it."""

@@ -54,5 +54,5 @@ def nearest(word: str, known: Set[str]) -> str:
     return (
         hint
         if hint.startswith("did")
-        else "stackwright rules and stackwright profiles list them; a clause of your own takes --board and --profile"
+        else "`stackwright rules` and `stackwright profiles` list them; one of your own takes --board and --profile"
     )

@@ -215,7 +215,8 @@ def _list_page(stackups: Sequence[NamedStackup], request: FabsRequest) -> Page:
         if len(mine) > SHOWN and not request.verbose:
             page.line(f"and {len(mine) - SHOWN} more: -v shows all", indent=2)
     if not stackups:
-        page.line("next: leave a filter out; stackwright fabs lists the fabs with their layer counts")
+        page.line("next, for the fabs with their layer counts; or leave a filter out:")
+        page.verbatim(["stackwright fabs"])
     return page
 
 

@@ -95,7 +95,7 @@ def match_board(typed: Path, request: MatchRequest) -> int:
         layers = len(context.board.copper_layers)
         asked = request.name or request.fab
         what = f"no stackup of {layers} layers is known" + (f' of "{asked}"' if asked else "")
-        raise ConfigError(str(board_path), what, "stackwright fabs lists the fabs with their layer counts")
+        raise ConfigError(str(board_path), what, "`stackwright fabs` lists the fabs with their layer counts")
     with watched(board_path.name):
         effects = () if found[0].is_same else effects_of(context, content, found[0].stackup, request.overrides)
     if request.format == JSON:

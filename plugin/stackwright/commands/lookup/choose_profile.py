@@ -82,10 +82,10 @@ def choose_profile(workload: str, model: Model) -> int:
     page.gap()
     if rows:
         profile = rows[0].boards[0].profile
-        page.line(f"next: stackwright profiles {profile} shows what it asks")
-        page.line(f"or: stackwright suggest --profile {profile} finds a stackup for it")
+        page.line("next, what it asks, and a stackup for it:")
+        page.verbatim([f"stackwright profiles {profile}", f"stackwright suggest --profile {profile}"])
     else:
-        page.line("next: stackwright profiles lists every workload")
+        page.line("next: stackwright profiles")
     show(page.text(terminal_console()))
     return FOUND if rows else NOTHING
 
@@ -94,7 +94,7 @@ def _instead(typed: str) -> str:
     """What to give instead: the two ways to train, a profile by its own command, else what is spelled alike."""
     step = f"say {' or '.join(TRAINING)}" if typed == "training" else did_you_mean(typed, workloads())
     is_profile = typed in profile_names()
-    return f"{step}; stackwright profiles {typed} shows the profile of that name" if is_profile else step
+    return f"{step}; `stackwright profiles {typed}` shows the profile of that name" if is_profile else step
 
 
 def _parameters(typed: str | None) -> float | None:

@@ -36,7 +36,8 @@ def list_materials() -> int:
     page.line(f"{bare} families have no public figures: no Dk, Df or Tg of their makers was found", indent=2)
     _table(page, laminates)
     page.gap()
-    page.line('next: stackwright materials "R-5775(N) 2116" shows which laminate a name means, with sources')
+    page.line("next, which laminate a name means, with sources:")
+    page.verbatim(['stackwright materials "R-5775(N) 2116"'])
     show(page.text(terminal_console()))
     return CLEAN
 
@@ -163,7 +164,8 @@ def _unresolved(page: Page, match: Match) -> None:
         page.heading("May be")
         _table(page, near)
     page.gap()
-    page.line("next: stackwright materials lists them all; or state dk, df and at_ghz in stackwright.toml")
+    page.line("next, for the list; or state dk, df and at_ghz in stackwright.toml:")
+    page.verbatim(["stackwright materials"])
 
 
 def _next(match: Match, laminate: Laminate) -> str:

@@ -201,7 +201,7 @@ def _generation(vague: TakenAs, answers: InitAnswers) -> InitRequest:
     return InitRequest(f"Which are the nets {which} ({choices}{usual})", accept)
 
 
-WORKLOAD = InitRequest("Workload, e.g. inference-pcie (stackwright profiles lists them)", _workload)
+WORKLOAD = InitRequest("Workload, e.g. inference-pcie (`stackwright profiles` lists them)", _workload)
 FORM = InitRequest("Form factor, e.g. pcie-card", _form)
 TOLERANCE = InitRequest("Impedance tolerance asked of the fab, in percent", _tolerance)
 FOIL = InitRequest("Foil grade or product of the copper layers, e.g. RTF, VLP, HVLP", _foil)

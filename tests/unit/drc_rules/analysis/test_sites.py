@@ -139,6 +139,21 @@ def test_a_foil_between_two_prepregs_is_bonded_to_the_one_nearer_the_middle() ->
     assert built(upper=False) == pytest.approx([0.22, 0.1])
 
 
+def test_a_dielectric_without_dk_is_refused_and_copper_needs_none() -> None:
+    """Left out, it would bring the plane nearer."""
+    ply, core = (BuildupRow(name=n, kind="core", thickness_mm=0.1, dk=dk) for n, dk in (("ply", 4.0), ("core", None)))
+    copper = BuildupRow(name="In2.Cu", kind="copper", thickness_mm=0.03)
+
+    def built(above: list[BuildupRow]) -> None:
+        site_of(
+            "L", copper_mm=0.02, above=above, below=[], reference_above="A", reference_below=None, in_upper_half=True
+        )
+
+    with pytest.raises(GeometryError, match="core has no Dk; give dk of every core and prepreg"):
+        built([ply, core])
+    built([ply, copper, ply])
+
+
 def test_copper_between_trace_and_plane_is_marked_as_such() -> None:
     """The resin in its gaps is of the prepreg next to it, even under a core, and keeps the copper's thickness."""
     core = BuildupRow(name="core", kind="core", thickness_mm=0.1, dk=4.0)

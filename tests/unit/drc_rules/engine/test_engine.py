@@ -292,7 +292,9 @@ def test_a_clause_without_a_rule_is_not_verifiable_and_counts_nowhere(context: C
     assert outcome.verdicts[0].missing[0].fact == "no rule yet"
     assert coverage_of(outcome.verdicts).total == 0
     assert headline_of(outcome.verdicts, profile="edge")[0] is Headline.NOT_PROVEN
-    assert headline_of([*outcome.verdicts, met], profile="edge")[0] is Headline.FIT
+    fit = (Headline.FIT, "the one mandatory requirement of edge that applies is met")
+    assert headline_of([*outcome.verdicts, met], profile="edge") == fit
+    assert headline_of([met, met], profile="edge")[1] == "all 2 mandatory requirements of edge that apply are met"
 
 
 def test_without_a_mandatory_requirement_no_board_is_fit(context: Context) -> None:

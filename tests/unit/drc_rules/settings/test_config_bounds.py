@@ -53,7 +53,7 @@ OPEN, CLOSED = False, True  # a range without or with its lower end
         ("[fab]\n", "aspect_ratio", 0.0, OPEN, 60.0),
         ("[fab]\n", "hole_to_copper_mm", 0.0, OPEN, 0.25),
         ("[fab]\n", "edge_to_copper_mm", 0.0, OPEN, 2.0),
-        ("[fab]\n", "bow_twist_pct", 0.0, OPEN, 5.0),
+        ("[fab]\n", "bow_twist_pct", 0.05, CLOSED, 5.0),
         ("[process]\n", "outer_copper_um", 5.0, CLOSED, 500.0),
         ("[process]\n", "plating_um", 0.0, OPEN, 200.0),
         ("[process]\n", "mask_over_laminate_um", 1.0, CLOSED, 200.0),
@@ -196,9 +196,33 @@ def test_a_fabs_inner_widths_and_spaces_are_by_copper_weight() -> None:
 )
 def test_a_weight_is_a_number_of_ounces_and_a_width_one_of_millimetres(line: str) -> None:
     """Tracks up to 2 mm, spaces up to 0.5 mm: what is beyond was meant otherwise."""
-    with pytest.raises(ConfigError, match="write copper weights in oz"):
+    with pytest.raises(ConfigError, match=r"write copper weights in oz|give millimetres, more than 0 and at most"):
         parse_config(f"[fab]\n{line}\n")
     parse_config('[fab]\ntrack_mm = { "1" = 2 }\nspace_mm = { "1" = 0.5 }\n')
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (
+            '[fab]\nspace_mm = { "0.5" = 100 }',
+            'space_mm has "0.5" = 100; give millimetres, more than 0 and at most 0.5',
+        ),
+        ("[fab]\nbow_twist_pct = 0.0075", "give at least 0.05"),
+        ("[order]\nthickness_tolerance_pct = 0.1", "give at least 1"),
+        ('[[hot_part]]\nrefs = ["U1"]\npower_w = 9\ncooling = "water"', "known: air, board, cold plate, heatsink, imm"),
+        ('[[hot_part]]\nrefs = ["U1"]\npower_w = 9\ncooling = "heat sink"', 'did you mean "heatsink"'),
+    ],
+)
+def test_another_unit_or_word_is_refused_with_what_to_write(line: str, says: str) -> None:
+    """Micrometres for millimetres, a fraction for percent, and a word that is like none of the few."""
+    with pytest.raises(ConfigError) as refused:
+        parse_config(f"{line}\n")
+    assert says in str(refused.value)
+
+
+def test_percent_as_they_are_ordered_are_taken() -> None:
+    parse_config("[fab]\nbow_twist_pct = 0.5\n[order]\nthickness_tolerance_pct = 5\n")
 
 
 @pytest.mark.parametrize("length", [0.0, -1.0, 10_000.0])
