@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Literal
 
@@ -37,7 +37,7 @@ from drc_rules.stackup_design.routed_fit import sizes_to_keep
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.spread import PLATING_UM as HOLE_PLATING_UM
-from stackup_lib.synthesis import Answers, Goals, TgLimit, suggest
+from stackup_lib.synthesis import Answers, Goals, LineGoal, TgLimit, suggest
 from stackup_lib.synthesis.goals import with_usual_gap
 from stackup_lib.transmission_lines.finish import LineFinish
 
@@ -108,30 +108,28 @@ def goals_for(
     settings = project.config if project else settings or Config()
     work = GoalWork(selection, project, chosen, settings.fab)
     context, stub_clause = project.context if project else None, _stub_clause(selection)
-    longest_stub = stub_clause.limit.max if stub_clause else None
-    lines = lines_for(selection.interfaces, selection.form, context, chosen, longest_stub)
+    stub_mm = stub_clause.limit.max if stub_clause else None
+    lines = lines_for(selection.interfaces, selection.form, context, chosen, stub_mm)
     materials = materials_for(selection.clauses)
     layers = layer_goals(work, lines)
-    outer = lines.striplines and not layers["fast_layers"]
-    copper = copper_goals(work, has_power=layers["power_planes"] > 0)
     thickness = thickness_goals(work, layers["layer_count"])
     outside = fast_outside(work, lines)
     judge = _judge(work, outside=outside)
     goals = Goals(
         **layers,
         **thickness,
-        **copper,
+        **copper_goals(work, has_power=layers["power_planes"] > 0),
         **drill_goals(work, thickness.get("least_thickness_mm") or 0.0),
         **fab_goals(work),
-        lines=lines.on_outer if outer else lines.with_outer if outside and work.is_new else lines.goals,
+        lines=_line_goals(work, lines, layers, outside=outside),
         fast_outside=outside,
         df_limit=materials.df_limit,
         named_laminates=materials.named,
         foil=materials.foil,
         tg_limit=_tg(work),
         max_stub_mm=_stub(work, stub_clause),
-        laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.laminates)),
-        excluded_laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.excluded_laminates)),
+        laminates=_families(chosen.laminates),
+        excluded_laminates=_families(chosen.excluded_laminates),
         hybrids=chosen.hybrids,
         gap_per_width=_gap(work, pitch_mm := pair_pitch_mm(work) if lines.goals else None),
         pair_pitch_mm=pitch_mm,
@@ -145,11 +143,24 @@ def goals_for(
     _say_materials(work, materials)
     _say_lines(work, lines)
     _say_the_rest(work)
-    ids = {line.name: lines.interfaces[line.name] for line in goals.lines}
     kept = kept_goals(work, goals, lines)
     if chosen.layers is not None and chosen.layers < LEAST_LAYERS:
         goals = _of_few_layers(chosen.layers, kept)
-    return GoalsFound(goals, tuple(work.reasons), judge, ids, kept, _eased(work, goals), settings.fab)
+    return GoalsFound(goals, tuple(work.reasons), judge, _ids(lines, goals), kept, _eased(work, goals), settings.fab)
+
+
+def _families(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(laminate_family, names)))
+
+
+def _ids(lines: GoalLines, goals: Goals) -> dict[str, str]:
+    return {line.name: lines.interfaces[line.name] for line in goals.lines}
+
+
+def _line_goals(work: GoalWork, lines: GoalLines, layers: Mapping[str, int], *, outside: bool) -> tuple[LineGoal, ...]:
+    if lines.striplines and not layers["fast_layers"]:
+        return lines.on_outer
+    return lines.with_outer if outside and work.is_new else lines.goals
 
 
 def _judge(work: GoalWork, *, outside: bool) -> CandidateJudge:
