@@ -108,17 +108,17 @@ def goals_for(
     settings = project.config if project else settings or Config()
     work = GoalWork(selection, project, chosen, settings.fab)
     context, stub_clause = project.context if project else None, _stub_clause(selection)
-    stub_mm = stub_clause.limit.max if stub_clause else None
-    lines = lines_for(selection.interfaces, selection.form, context, chosen, stub_mm)
+    lines = lines_for(selection.interfaces, selection.form, context, chosen, stub_clause and stub_clause.limit.max)
     materials = materials_for(selection.clauses)
     layers = layer_goals(work, lines)
+    copper = copper_goals(work, has_power=layers["power_planes"] > 0)
     thickness = thickness_goals(work, layers["layer_count"])
     outside = fast_outside(work, lines)
     judge = _judge(work, outside=outside)
     goals = Goals(
         **layers,
         **thickness,
-        **copper_goals(work, has_power=layers["power_planes"] > 0),
+        **copper,
         **drill_goals(work, thickness.get("least_thickness_mm") or 0.0),
         **fab_goals(work),
         lines=_line_goals(work, lines, layers, outside=outside),
