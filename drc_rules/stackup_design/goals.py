@@ -107,8 +107,8 @@ def goals_for(
     chosen = choices or GoalChoices()
     settings = project.config if project else settings or Config()
     work = GoalWork(selection, project, chosen, settings.fab)
-    context, stub_clause = project.context if project else None, _stub_clause(selection)
-    lines = lines_for(selection.interfaces, selection.form, context, chosen, stub_clause and stub_clause.limit.max)
+    stub_clause, stub_mm = _stub_clause(selection)
+    lines = lines_for(selection.interfaces, selection.form, project.context if project else None, chosen, stub_mm)
     materials = materials_for(selection.clauses)
     layers = layer_goals(work, lines)
     copper = copper_goals(work, has_power=layers["power_planes"] > 0)
@@ -282,10 +282,11 @@ def _tg(work: GoalWork) -> TgLimit | None:
     return TgLimit(min_c=clause.limit.min or 0.0)
 
 
-def _stub_clause(selection: Selection) -> Clause | None:
-    """Return the clause with the shortest maximum of a stub."""
+def _stub_clause(selection: Selection) -> tuple[Clause | None, float | None]:
+    """Return the clause with the shortest maximum of a stub, and that; None for both without one."""
     clauses = [c for k in ("backdrill", "via_stub") for c in selection.of_kind(k) if c.limit.max is not None]
-    return min(clauses, key=lambda c: c.limit.max or 0.0, default=None)
+    shortest = min(clauses, key=lambda c: c.limit.max or 0.0, default=None)
+    return shortest, shortest.limit.max if shortest else None
 
 
 def _stub(work: GoalWork, clause: Clause | None) -> float | None:
