@@ -39,6 +39,9 @@ def source_of(document: str, row: str) -> str:
     return cite(Source(document=document, row=row))
 
 
+OWN_SOURCE = source_of("own-fab", "[fab] of stackwright.toml")
+
+
 def merged(items: Iterable[CamItem]) -> tuple[CamItem, ...]:
     """Return items that differ in their layers alone as one, in the order of the first of each."""
     groups: dict[CamItem, list[str]] = {}

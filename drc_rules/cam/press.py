@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from drc_rules.cam.item import CamItem, source_of
+from drc_rules.cam.item import OWN_SOURCE, CamItem, source_of
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.cam import cam_limits
@@ -35,20 +35,24 @@ COVERAGE = f"{100 * SIGNAL_COVERAGE:g} % of a signal layer and {100 * PLANE_COVE
 AS_DRAWN = "with the copper as drawn"
 
 
-def press_items(candidate: CandidateStackup, rules: BuildRules, coverage: Sequence[float] = ()) -> Iterator[CamItem]:
+def press_items(
+    candidate: CandidateStackup, rules: BuildRules, coverage: Sequence[float] = (), least_mm: float | None = None
+) -> Iterator[CamItem]:
     """Yield what concerns dielectrics, copper weights, foils and laminates.
 
     Args:
         candidate: the stackup.
         rules: what fabs build.
         coverage: of each copper layer, the share of the area that is copper; () for that of a usual layer of its kind.
+        least_mm: thinnest dielectric of your own fab; None for that of fabs in general.
     """
     for gap, row in enumerate(candidate.dielectrics):
         upper, lower = candidate.copper[gap : gap + 2]
         if row.kind is LayerKind.CORE:
-            yield from _core(row, upper, lower, rules)
+            yield from _core(row, upper, lower, rules, least_mm)
         else:
             yield from _prepreg(candidate, gap, rules, coverage)
+            yield from _thin(row, least_mm)
     yield from _inner_copper(candidate, rules)
     yield from _foils(candidate)
     yield from _hybrid(candidate)
@@ -76,7 +80,9 @@ def _weights(upper: CandidateRow, lower: CandidateRow) -> str:
     return f"{'/'.join(known)} oz"
 
 
-def _core(row: CandidateRow, upper: CandidateRow, lower: CandidateRow, rules: BuildRules) -> Iterator[CamItem]:
+def _core(
+    row: CandidateRow, upper: CandidateRow, lower: CandidateRow, rules: BuildRules, own_mm: float | None
+) -> Iterator[CamItem]:
     yield from _unlisted(row)
     where, weights = (row.name,), _weights(upper, lower)
     figure = f"{row.laminate} {row.thickness_mm:.3f} mm, {weights}"
@@ -86,6 +92,8 @@ def _core(row: CandidateRow, upper: CandidateRow, lower: CandidateRow, rules: Bu
         return
     least, advanced = (limit_of("dielectric_mm", tier) or 0.0 for tier in (Tier.STANDARD, Tier.ADVANCED))
     limit, source = f"{least:g} mm or more, advanced fabs {advanced:g} mm", source_of("fab-limits", "least dielectric")
+    if own_mm is not None:
+        least, limit, source = own_mm, f"{own_mm:g} mm or more", OWN_SOURCE
     if needs.core_mm > least:
         least, limit = needs.core_mm, f"{needs.core_mm:g} mm or more"
         source = _by_weight(rules, "core thickness", upper, lower)
@@ -140,12 +148,6 @@ def _prepreg(candidate: CandidateStackup, gap: int, rules: BuildRules, coverage:
         words = AS_DRAWN if coverage else f"if {COVERAGE}"
         yield _filled(row, sold, faces, rules, words)
         yield from _as_stated(row, sold, faces, words)
-    thin = cam_limits().pressed_mm
-    if round(row.thickness_mm, 3) < thin.usual:
-        figure, limit = f"{row.thickness_mm:.3f} mm", f"{thin.usual:g} mm or more"
-        yield CamItem(
-            topic="thin prepreg", where=where, figure=figure, limit=limit, asks=True, source=cite(thin.source)
-        )
     needs = _needs(upper, lower, rules, foil=True)
     if needs is None:
         return
@@ -182,6 +184,14 @@ def _prepreg(candidate: CandidateStackup, gap: int, rules: BuildRules, coverage:
             asks=round(row.thickness_mm, 3) < needs.gap_mm,
             source=_by_weight(rules, "dielectric between layers", upper, lower),
         )
+
+
+def _thin(row: CandidateRow, own_mm: float | None) -> Iterator[CamItem]:
+    usual = cam_limits().pressed_mm
+    least, source = (usual.usual, cite(usual.source)) if own_mm is None else (own_mm, OWN_SOURCE)
+    if round(row.thickness_mm, 3) < least:
+        figure, limit = f"{row.thickness_mm:.3f} mm", f"{least:g} mm or more"
+        yield CamItem(topic="thin prepreg", where=(row.name,), figure=figure, limit=limit, asks=True, source=source)
 
 
 def _heaviest(upper: CandidateRow, lower: CandidateRow) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.cam.item import CamItem, merged, source_of
+from drc_rules.cam.item import OWN_SOURCE, CamItem, merged, source_of
 from drc_rules.cam.press import press_items
 from drc_rules.facts.context import Context
 from drc_rules.report.numbers import size_text
@@ -15,7 +15,9 @@ from drc_rules.requirements.fabs.cam import cam_limits
 from drc_rules.requirements.fabs.holes import HoleKind, max_aspect_ratio
 from drc_rules.requirements.fabs.limits import limit_of
 from drc_rules.requirements.forms import Form
+from drc_rules.settings.config_fab import FabDeclaration
 from drc_rules.stackup_design.goals_build import LARGE_MM, STIFF_MM
+from drc_rules.stackup_design.goals_fab import least_drill_mm
 from drc_rules.stackup_design.stackup_candidate import candidate_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import copper_weights, outer_foil_oz
@@ -30,26 +32,30 @@ LEAST_LEFT = 0.5
 sigma, less is more than one board in fifteen outside."""
 
 
-def cam_report(one: Evaluated, goals: Goals, form: Form | None = None) -> tuple[CamItem, ...]:
+def cam_report(
+    one: Evaluated, goals: Goals, form: Form | None = None, fab: FabDeclaration | None = None
+) -> tuple[CamItem, ...]:
     """Return what a fab's CAM desk looks at: first what the fab has to confirm, then what it builds as usual.
 
     Args:
         one: the stackup.
         goals: what it was searched for; build rules of its own take the place of the usual ones.
         form: form factor of the board.
+        fab: your own, whose limits take the place of the usual ones.
     """
+    own = fab or FabDeclaration()
     rules = goals.build_rules if goals.build_rules.weights else build_rules()
     found = merged(
         (
-            *_thickness(one, goals, form),
-            *press_items(one.candidate, rules),
+            *_thickness(one, goals, form, own),
+            *press_items(one.candidate, rules, least_mm=own.dielectric_mm),
             *_plated(one.candidate),
             *_voltage(one, goals),
             *_laminations(one),
-            *_drills(one, goals),
-            *_microvias(one, goals),
+            *_drills(one, goals, own),
+            *_microvias(one, goals, own),
             *_backdrills(one, goals),
-            *_etching(one),
+            *_etching(one, own),
             *_impedances(one, goals),
         )
     )
@@ -66,11 +72,11 @@ def stackup_questions(ctx: Context) -> tuple[CamItem, ...]:
     ctx.need_filled_planes(range(len(shares)))
     if len(shares) > 2 and not any(shares[1:-1]):
         raise MissingFact("the copper of the inner layers", "route the board and fill its zones")
-    items = press_items(candidate, build_rules(), shares)
+    items = press_items(candidate, build_rules(), shares, ctx.declarations.config.fab.dielectric_mm)
     return merged(item for item in items if item.asks and item.source)
 
 
-def _thickness(one: Evaluated, goals: Goals, form: Form | None) -> Iterator[CamItem]:
+def _thickness(one: Evaluated, goals: Goals, form: Form | None, own: FabDeclaration) -> Iterator[CamItem]:
     usual, thickness = cam_limits().thickness_tolerance_pct, one.candidate.thickness_mm
     figure = f"{thickness:.2f} mm with solder mask"
     wanted_pct = usual.usual if goals.thickness_mm is None else round(100 * goals.thickness_tolerance, 1)
@@ -89,9 +95,9 @@ def _thickness(one: Evaluated, goals: Goals, form: Form | None) -> Iterator[CamI
         asks=round(wanted_pct) < usual.usual or is_close,
         source=cite(usual.source),
     )
-    most = limit_of("thickness_mm", Tier.STANDARD)
+    most = own.thickness_mm or limit_of("thickness_mm", Tier.STANDARD)
     if most is not None and thickness > most:
-        source = source_of("fab-limits", "thickness, standard")
+        source = OWN_SOURCE if own.thickness_mm else source_of("fab-limits", "thickness, standard")
         yield CamItem(topic="thickness", figure=figure, limit=f"up to {most:g} mm", asks=True, source=source)
     if form and (form.is_large or max(form.size_mm or (0.0,)) > LARGE_MM):
         yield CamItem(
@@ -147,22 +153,27 @@ def _laminations(one: Evaluated) -> Iterator[CamItem]:
     )
 
 
-def _drills(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
+def _drills(one: Evaluated, goals: Goals, own: FabDeclaration) -> Iterator[CamItem]:
     if one.candidate.is_any_layer:
         return
-    least = limit_of("drill_mm", Tier.STANDARD) or 0.0
+    least = least_drill_mm(own) or limit_of("drill_mm", Tier.STANDARD) or 0.0
     yield CamItem(
         topic="drill",
         figure=f"{goals.drill_mm:g} mm",
         limit=f"{least:g} mm or more",
         asks=goals.drill_mm < least,
-        source=source_of("fab-limits", "drill diameter, standard"),
+        source=OWN_SOURCE if own.hole_mm else source_of("fab-limits", "drill diameter, standard"),
     )
-    yield _ratio("aspect ratio", "through", one.aspect_ratio, f"{goals.drill_mm:g} mm drill")
+    words = f"{goals.drill_mm:g} mm drill"
+    yield _ratio("aspect ratio", "through", one.aspect_ratio, words, most=own.aspect_ratio)
 
 
-def _ratio(topic: str, kind: HoleKind, ratio: float, what: str, where: tuple[str, ...] = ()) -> CamItem:
-    standard, advanced = (max_aspect_ratio(kind, tier) for tier in (Tier.STANDARD, Tier.ADVANCED))
+def _ratio(
+    topic: str, kind: HoleKind, ratio: float, what: str, where: tuple[str, ...] = (), *, most: float | None = None
+) -> CamItem:
+    """A depth over diameter; `most` is what your own fab states."""
+    standard, advanced = (most or max_aspect_ratio(kind, tier) for tier in (Tier.STANDARD, Tier.ADVANCED))
+    source = source_of("fab-registration" if kind == "through" else "fab-limits", "aspect ratio, standard")
     better = f", advanced fabs {advanced:g}:1" if advanced > standard else ""
     return CamItem(
         topic=topic,
@@ -170,18 +181,19 @@ def _ratio(topic: str, kind: HoleKind, ratio: float, what: str, where: tuple[str
         figure=f"{ratio:.2g}:1, {what}" if ratio < 1 else f"{ratio:.1f}:1, {what}",
         limit=f"up to {standard:g}:1{better}",
         asks=round(ratio, 2) > standard,
-        source=source_of("fab-registration" if kind == "through" else "fab-limits", "aspect ratio, standard"),
+        source=OWN_SOURCE if most else source,
     )
 
 
-def _microvias(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
+def _microvias(one: Evaluated, goals: Goals, own: FabDeclaration) -> Iterator[CamItem]:
     order, usual = one.candidate.order, cam_limits().microvia_levels
     if not order.build_ups:
         return
     for gap, row in enumerate(one.candidate.dielectrics):
         if order.is_build_up(gap):
             ratio = row.thickness_mm / goals.microvia_drill_mm
-            yield _ratio("microvia ratio", "microvia", ratio, f"{goals.microvia_drill_mm:g} mm microvia", (row.name,))
+            words, most = f"{goals.microvia_drill_mm:g} mm microvia", own.microvia_aspect_ratio
+            yield _ratio("microvia ratio", "microvia", ratio, words, (row.name,), most=most)
     copper = one.candidate.copper
     for row in (copper[order.build_ups], copper[-1 - order.build_ups]):
         yield CamItem(
@@ -220,7 +232,7 @@ def _backdrills(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
     yield CamItem(topic="backdrill", figure=f"from {copper[-1].name}; not to be cut: {stays}")
 
 
-def _etching(one: Evaluated) -> Iterator[CamItem]:
+def _etching(one: Evaluated, own: FabDeclaration) -> Iterator[CamItem]:
     """Finest line or gap by copper weight; usual outer copper has a table of its own."""
     copper = one.candidate.copper
     weights = {row.name: f"{row.copper_oz or 0:g} oz" for row in copper}
@@ -232,6 +244,10 @@ def _etching(one: Evaluated) -> Iterator[CamItem]:
     for line in one.lines:
         groups.setdefault(weights[line.layer], []).append(line)
     for weight, lines in groups.items():
+        stated = _as_your_fab(lines, weight, ounces[lines[0].layer], own)
+        if stated is not None:
+            yield stated
+            continue
         finest = min(_finest_mm(line) for line in lines)
         where = tuple(dict.fromkeys(line.layer for line in lines if _finest_mm(line) == finest))
         if weight == "outer":
@@ -250,6 +266,26 @@ def _etching(one: Evaluated) -> Iterator[CamItem]:
             asks=standard is None or round(finest, 3) < standard,
             source=source if standard else "",
         )
+
+
+def _as_your_fab(lines: list[LineResult], weight: str, copper_oz: float | None, own: FabDeclaration) -> CamItem | None:
+    """Lines in copper of one weight against what your own fab etches; None where it does not state both sizes."""
+    if weight.startswith("outer"):
+        width, gap = own.outer_track_mm, own.outer_space_mm
+    else:
+        width, gap = own.track_of(copper_oz or 0.0), own.space_of(copper_oz or 0.0)
+    if width is None or gap is None:
+        return None
+    narrowest, gaps = min(line.width_mm for line in lines), [line.gap_mm for line in lines if line.gap_mm is not None]
+    closest = min(gaps, default=None)
+    return CamItem(
+        topic="line and gap",
+        where=tuple(dict.fromkeys(line.layer for line in lines)),
+        figure=f"{size_text(narrowest, closest)} mm, {weight} copper",
+        limit=f"{width:g}/{gap:g} mm or more",
+        asks=round(narrowest, 3) < width or (closest is not None and round(closest, 3) < gap),
+        source=OWN_SOURCE,
+    )
 
 
 def _finest_mm(line: LineResult) -> float:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.documents import cite
+from drc_rules.settings.config_fab import FabDeclaration
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection
 from stackup_lib.core.errors import ConfigError
@@ -34,11 +35,12 @@ class Reason:
 
 @dataclass
 class GoalWork:
-    """Goals as they are found, each with its reason."""
+    """Goals as they are found, each with its reason; `fab` is your own, with nothing stated where there is none."""
 
     selection: Selection
     project: BoardProject | None
     choices: GoalChoices
+    fab: FabDeclaration = field(default_factory=FabDeclaration)
     reasons: list[Reason] = field(default_factory=list)
 
     @property

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from typing import Literal
 
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
@@ -12,6 +12,8 @@ from drc_rules.facts.board_process import declared_finish
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.interfaces import family, interface
+from drc_rules.settings.config import Config
+from drc_rules.settings.config_fab import FabDeclaration
 from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.settings.goals_choices import GoalChoices, laminate_family
 from drc_rules.stackup_design.goal_work import From, GoalWork, Reason, needed_clause, source_words
@@ -25,6 +27,7 @@ from drc_rules.stackup_design.goals_build import (
     required_power_oz,
     thickness_goals,
 )
+from drc_rules.stackup_design.goals_fab import fab_goals
 from drc_rules.stackup_design.goals_judge import CandidateJudge
 from drc_rules.stackup_design.goals_layers import fast_outside, layer_goals
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
@@ -34,7 +37,7 @@ from drc_rules.stackup_design.routed_fit import sizes_to_keep
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.spread import PLATING_UM as HOLE_PLATING_UM
-from stackup_lib.synthesis import Answers, Goals, TgLimit, suggest
+from stackup_lib.synthesis import Answers, Goals, LineGoal, TgLimit, suggest
 from stackup_lib.synthesis.goals import with_usual_gap
 from stackup_lib.transmission_lines.finish import LineFinish
 
@@ -65,6 +68,7 @@ class GoalsFound:
         interfaces: interface id by name of a line goal.
         kept: the goals that keep the layers of a board that is laid out; None for a new board.
         eased: the goals with power planes as light as is required; None where they are so already.
+        fab: your own; nothing in it where none is declared.
     """
 
     goals: Goals
@@ -73,6 +77,7 @@ class GoalsFound:
     interfaces: dict[str, str]
     kept: Goals | None = None
     eased: Goals | None = None
+    fab: FabDeclaration = field(default_factory=FabDeclaration)
 
     def keeping(self) -> GoalsFound:
         """Return the goals that keep the layers; where there are none, these."""
@@ -86,7 +91,7 @@ def goals_for(
     selection: Selection,
     project: BoardProject | None = None,
     choices: GoalChoices | None = None,
-    process: ProcessDeclaration | None = None,
+    settings: Config | None = None,
 ) -> GoalsFound:
     """Turn demands, board and the user's choices into goals of a stackup; nothing is searched.
 
@@ -94,38 +99,37 @@ def goals_for(
         selection: profile, form factor, interfaces and their clauses.
         project: the board with its settings; None for a new board.
         choices: what the user wants.
-        process: of the fab, for a new board; a board has its own.
+        settings: for a new board, of which those of the fab count; a board has its own.
 
     Raises:
         ConfigError: the choices contradict a clause whose breach is an error, or one another; or the process cannot be.
     """
     chosen = choices or GoalChoices()
-    work = GoalWork(selection, project, chosen)
-    context, stub_clause = project.context if project else None, _stub_clause(selection)
-    longest_stub = stub_clause.limit.max if stub_clause else None
-    lines = lines_for(selection.interfaces, selection.form, context, chosen, longest_stub)
+    settings = project.config if project else settings or Config()
+    work = GoalWork(selection, project, chosen, settings.fab)
+    stub_clause, stub_mm = _stub_clause(selection)
+    lines = lines_for(selection.interfaces, selection.form, project.context if project else None, chosen, stub_mm)
     materials = materials_for(selection.clauses)
     layers = layer_goals(work, lines)
-    outer = lines.striplines and not layers["fast_layers"]
     copper = copper_goals(work, has_power=layers["power_planes"] > 0)
     thickness = thickness_goals(work, layers["layer_count"])
     outside = fast_outside(work, lines)
-    waived = dict(_waived(chosen))
-    judge = CandidateJudge(selection.profile, selection.form, selection.interfaces, selection.clauses, waived, outside)
+    judge = _judge(work, outside=outside)
     goals = Goals(
         **layers,
         **thickness,
         **copper,
         **drill_goals(work, thickness.get("least_thickness_mm") or 0.0),
-        lines=lines.on_outer if outer else lines.with_outer if outside and work.is_new else lines.goals,
+        **fab_goals(work),
+        lines=_line_goals(work, lines, layers, outside=outside),
         fast_outside=outside,
         df_limit=materials.df_limit,
         named_laminates=materials.named,
         foil=materials.foil,
         tg_limit=_tg(work),
         max_stub_mm=_stub(work, stub_clause),
-        laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.laminates)),
-        excluded_laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.excluded_laminates)),
+        laminates=_families(chosen.laminates),
+        excluded_laminates=_families(chosen.excluded_laminates),
         hybrids=chosen.hybrids,
         gap_per_width=_gap(work, pitch_mm := pair_pitch_mm(work) if lines.goals else None),
         pair_pitch_mm=pitch_mm,
@@ -134,18 +138,40 @@ def goals_for(
         build_rules=build_rules(),
         preferred_clauses=judge.wishes,
         rank_by=_rank_by(work),
-        finish=_finish(project) if project else _new_finish(process),
+        finish=_finish(project) if project else _new_finish(settings.process),
     )
     _say_materials(work, materials)
     _say_lines(work, lines)
     _say_the_rest(work)
-    ids = {line.name: lines.interfaces[line.name] for line in goals.lines}
     kept = kept_goals(work, goals, lines)
     if chosen.layers is not None and chosen.layers < LEAST_LAYERS:
         goals = _of_few_layers(chosen.layers, kept)
+    return GoalsFound(goals, tuple(work.reasons), judge, _ids(lines, goals), kept, _eased(work, goals), settings.fab)
+
+
+def _families(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(laminate_family, names)))
+
+
+def _ids(lines: GoalLines, goals: Goals) -> dict[str, str]:
+    return {line.name: lines.interfaces[line.name] for line in goals.lines}
+
+
+def _line_goals(work: GoalWork, lines: GoalLines, layers: Mapping[str, int], *, outside: bool) -> tuple[LineGoal, ...]:
+    if lines.striplines and not layers["fast_layers"]:
+        return lines.on_outer
+    return lines.with_outer if outside and work.is_new else lines.goals
+
+
+def _judge(work: GoalWork, *, outside: bool) -> CandidateJudge:
+    of, waived = work.selection, dict(_waived(work.choices))
+    return CandidateJudge(of.profile, of.form, of.interfaces, of.clauses, waived, outside, work.fab)
+
+
+def _eased(work: GoalWork, goals: Goals) -> Goals | None:
+    """Return the goals with power planes as light as is required; None where they are so already."""
     least = max(required_power_oz(work), goals.ground_copper_oz)
-    eased = goals.model_copy(update={"power_copper_oz": least}) if least < goals.power_copper_oz else None
-    return GoalsFound(goals, tuple(work.reasons), judge, ids, kept, eased)
+    return goals.model_copy(update={"power_copper_oz": least}) if least < goals.power_copper_oz else None
 
 
 def _say_lines(work: GoalWork, lines: GoalLines) -> None:
@@ -256,10 +282,11 @@ def _tg(work: GoalWork) -> TgLimit | None:
     return TgLimit(min_c=clause.limit.min or 0.0)
 
 
-def _stub_clause(selection: Selection) -> Clause | None:
-    """Return the clause with the shortest maximum of a stub."""
+def _stub_clause(selection: Selection) -> tuple[Clause | None, float | None]:
+    """Return the clause with the shortest maximum of a stub, and that; None for both without one."""
     clauses = [c for k in ("backdrill", "via_stub") for c in selection.of_kind(k) if c.limit.max is not None]
-    return min(clauses, key=lambda c: c.limit.max or 0.0, default=None)
+    shortest = min(clauses, key=lambda c: c.limit.max or 0.0, default=None)
+    return shortest, shortest.limit.max if shortest else None
 
 
 def _stub(work: GoalWork, clause: Clause | None) -> float | None:
@@ -282,9 +309,6 @@ def _say_the_rest(work: GoalWork) -> None:
         if one not in {interface(each).family for each in work.selection.interfaces}:
             how = f"its generation is not known: --interface {family(one).interfaces[-1].id}, or another of them"
             work.say(family(one).title, "left out", From.ASSUMPTION, how)
-    defaults = Goals()
-    finest = f"{defaults.least_width_mm:g}/{defaults.least_gap_mm:g} mm"
-    work.say("finest line and gap", finest, From.ASSUMPTION, "what the best fabs etch in 1/2 oz copper")
 
 
 def _gap(work: GoalWork, pitch_mm: float | None) -> float:

@@ -8,6 +8,7 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import max_aspect_ratio
 from drc_rules.stackup_design.goal_work import From, GoalWork, needed_clause, refused, source_words
+from drc_rules.stackup_design.goals_fab import fab_source, least_drill_mm
 from drc_rules.stackup_design.goals_selection import BoardProject
 from stackup_lib.board.default_stackup import is_grown_default
 from stackup_lib.board.layer_roles import LayerRole, LayerUse
@@ -104,27 +105,33 @@ def required_power_oz(work: GoalWork) -> float:
 
 def drill_goals(work: GoalWork, least_mm: float) -> dict[str, float]:
     """Return the smallest through drill, its aspect ratio and the build-ups for a board of at least `least_mm`."""
-    ratio = max_aspect_ratio("through", Tier.ADVANCED)
+    ratio = work.fab.aspect_ratio or max_aspect_ratio("through", Tier.ADVANCED)
     clause = next((c for c in work.selection.of_kind("hole_aspect_ratio") if c.limit.at_least == Tier.ADVANCED), None)
-    origin = From.CLAUSE if clause else From.ASSUMPTION
-    work.say(
-        "aspect ratio", f"{ratio:g} at most", origin, source_words(clause) if clause else "what advanced fabs drill"
-    )
+    if work.fab.aspect_ratio:
+        work.say("aspect ratio", f"{ratio:g} at most", From.USER, fab_source(work.fab))
+    elif clause:
+        work.say("aspect ratio", f"{ratio:g} at most", From.CLAUSE, source_words(clause))
+    else:
+        work.say("aspect ratio", f"{ratio:g} at most", From.ASSUMPTION, "what advanced fabs drill")
     found: dict[str, float] = {"max_aspect_ratio": ratio}
     if per_side := _build_ups(work):
         found["build_ups"] = per_side
     said, smallest = work.choices.drill_mm, _smallest_through_mm(work.project)
-    usual = next((d for d in USUAL_DRILLS_MM if ratio * d >= ROOM * least_mm), USUAL_DRILLS_MM[-1])
+    finest = least_drill_mm(work.fab)
+    deep = next((d for d in USUAL_DRILLS_MM if ratio * d >= ROOM * least_mm and d >= finest), USUAL_DRILLS_MM[-1])
+    usual = max(deep, finest)
     if said is not None:
         work.say("drill", f"{said:g} mm", From.USER, "your choice")
     elif smallest is not None and _board_mm(work) > ratio * smallest:
-        why = f"the board's {smallest:g} mm is past what advanced fabs drill through it"
+        who = "your fab drills" if work.fab.aspect_ratio else "advanced fabs drill"
+        why = f"the board's {smallest:g} mm is past what {who} through it"
         work.say("drill", f"{usual:g} mm", From.ASSUMPTION, why)
         smallest = None
     elif smallest is not None:
         work.say("drill", f"{smallest:g} mm", From.BOARD, "smallest through via, wider than finished for the plating")
     else:
-        work.say("drill", f"{usual:g} mm", From.ASSUMPTION, "usual for such boards")
+        how = "usual for such boards" if usual > finest else f"the finest of {fab_source(work.fab)}"
+        work.say("drill", f"{usual:g} mm", From.ASSUMPTION if usual > finest else From.USER, how)
     return {**found, "drill_mm": said or smallest or usual}
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 
+from drc_rules.analysis.fabrication.fab_limits import OWN
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
 from drc_rules.engine.one_clause import Outcome
@@ -22,6 +23,7 @@ from drc_rules.requirements.forms import Form
 from drc_rules.requirements.profiles.profile import Profile
 from drc_rules.rules.rule import all_rules, kinds_by_stackup
 from drc_rules.settings.config import Config, CopperDeclaration, Declared, InterfaceDeclaration
+from drc_rules.settings.config_fab import FabDeclaration
 from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import CORNER_MM, empty_board
@@ -29,6 +31,9 @@ from stackup_lib.synthesis import CandidateStackup, to_planned
 
 GOAL_KINDS = frozenset({"power_copper_oz"})
 """Of these kinds information too is a goal, so every answer is judged by it; it rules nothing out."""
+
+OF_YOUR_FAB = frozenset({"dielectric_thickness", "average_dielectric", "fab_thickness"})
+"""Of these kinds the clause of your own fab rules a stackup out; those of fabs in general are for the check."""
 
 SIZE_MM = (120.0, 60.0)
 _NAME = Path("suggestion.kicad_pcb")
@@ -44,6 +49,7 @@ class CandidateJudge:
     Attributes:
         fast_outside: the interfaces run on the outer layers too.
         waived: what the user has chosen, by kind: a warning against it is told and rules nothing out.
+        fab: your own, whose clauses count too.
     """
 
     profile: Profile | None
@@ -52,6 +58,7 @@ class CandidateJudge:
     clauses: tuple[Clause, ...]
     waived: Mapping[str, str] = field(default_factory=dict)
     fast_outside: bool = False
+    fab: FabDeclaration = field(default_factory=FabDeclaration)
 
     def __call__(self, candidate: CandidateStackup) -> list[tuple[str, bool, str]]:
         """Return (clause id, met, words) of every clause that a candidate decides, those among them that are told."""
@@ -113,12 +120,14 @@ class CandidateJudge:
             form=self.form.name if self.form else None,
             declared=Declared(copper=copper),
             interface=declared,
+            fab=self.fab,
         )
 
 
 def is_of_rows(clause: Clause) -> bool:
     """Tell whether a stackup alone decides a clause, with what is said about its copper."""
-    return clause.kind in kinds_by_stackup("decided")
+    is_own = clause.kind in OF_YOUR_FAB and clause.limit.at_least == OWN
+    return is_own or clause.kind in kinds_by_stackup("decided")
 
 
 def why_not(verdict: ClauseVerdict, outcome: Outcome) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs import Tier, track_spaces
+from drc_rules.settings.config_fab import FabDeclaration
 from drc_rules.stackup_design.goal_work import From, GoalWork, Reason
 from drc_rules.stackup_design.goals_build import required_power_oz
 from drc_rules.stackup_design.goals_lines import GoalLines
@@ -45,7 +46,7 @@ def kept_goals(work: GoalWork, goals: Goals, lines: GoalLines) -> Goals | None:
     fast = letters.count("F")
     kept = LaidOut(layers=letters, copper_oz=weights, least_power_oz=required_power_oz(work))
     heaviest = max((oz or 0.0 for oz, kind in zip(weights, letters, strict=True) if kind == "F"), default=0.0)
-    finest = max(goals.least_width_mm, finest_mm(heaviest))
+    width, gap = _finest(work.fab, goals, heaviest)
     return goals.model_copy(
         update={
             "laid_out": kept,
@@ -53,10 +54,17 @@ def kept_goals(work: GoalWork, goals: Goals, lines: GoalLines) -> Goals | None:
             "fast_layers": fast,
             "lines": lines.goals if fast else lines.on_outer,
             "finish": goals.finish.model_copy(update={"outer_copper_mm": _outer_mm(ctx, goals)}),
-            "least_width_mm": finest,
-            "least_gap_mm": max(goals.least_gap_mm, finest),
+            "least_width_mm": width,
+            "least_gap_mm": gap,
         }
     )
+
+
+def _finest(fab: FabDeclaration, goals: Goals, copper_oz: float) -> tuple[float, float]:
+    """Return the least inner width and gap in copper of a weight: your fab's, else the best fabs'."""
+    best = finest_mm(copper_oz)
+    width, gap = fab.track_of(copper_oz), fab.space_of(copper_oz)
+    return width or max(goals.least_width_mm, best), gap or max(goals.least_gap_mm, best)
 
 
 def finest_mm(copper_oz: float) -> float:

@@ -214,7 +214,9 @@ class Search:
             self.lost.add(what, words)
         else:
             wanted, least = self.goals.thickness_mm, self.goals.least_thickness_mm or 0.0
+            most = self.goals.most_thickness_mm
             asked = f"{least:g} mm or more" if wanted is None else f"{wanted:g} mm"
+            asked += f", {most:g} mm at most," if most is not None else ""
             words = f"{span[0]:.2f} to {span[1]:.2f} mm can be built, {asked} wanted"
             self.lost.add(what, words, f"cannot be built {asked} thick")
         self.not_closed.append(f"{what}: {words}")

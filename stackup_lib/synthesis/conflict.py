@@ -225,9 +225,11 @@ def _drill(goals: Goals) -> Iterator[_Eased]:
 
 def _least_width(goals: Goals) -> Iterator[_Eased]:
     now, gap = goals.least_width_mm, goals.least_gap_mm
-    if max(now, gap) > FINEST_MM:
-        words = f"narrowest line and gap {max(now, gap):g} mm to {FINEST_MM:g} mm"
-        finest = {"least_width_mm": min(FINEST_MM, now), "least_gap_mm": min(FINEST_MM, gap)}
+    coarsest = max(now, gap, goals.least_outer_width_mm or 0.0, goals.least_outer_gap_mm or 0.0)
+    if coarsest > FINEST_MM:
+        words = f"narrowest line and gap {coarsest:g} mm to {FINEST_MM:g} mm"
+        finest: dict[str, object] = {"least_width_mm": min(FINEST_MM, now), "least_gap_mm": min(FINEST_MM, gap)}
+        finest |= {"least_outer_width_mm": None, "least_outer_gap_mm": None}
         yield _eased(goals, words, **finest)
 
 

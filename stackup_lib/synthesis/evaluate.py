@@ -123,8 +123,11 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         g = self.goals
-        self.limits = WidthLimits(min_width_mm=g.least_width_mm, max_width_mm=g.max_width_mm, min_gap_mm=g.least_gap_mm)
-        self.sought = (self.limits, g.gap_per_width, g.pair_pitch_mm)
+        inner = WidthLimits(min_width_mm=g.least_width_mm, max_width_mm=g.max_width_mm, min_gap_mm=g.least_gap_mm)
+        width, gap = g.least_outer_width_mm or inner.min_width_mm, g.least_outer_gap_mm or inner.min_gap_mm
+        outer = inner.model_copy(update={"min_width_mm": width, "min_gap_mm": gap})
+        self.limits = {"stripline": inner, "outer": outer}
+        self.sought = (inner, outer, g.gap_per_width, g.pair_pitch_mm)
 
     def evaluate(self, candidate: CandidateStackup, clauses: tuple[Judgement, ...] = ()) -> Evaluated:
         """Solve every line goal on every layer that carries it, and count what the stackup costs."""
@@ -273,7 +276,7 @@ class Evaluator:
         return answer_once(self.solutions.widths, (*key, self.tolerance), lambda: self._width(site, goal, start))
 
     def _width(self, site: TraceEnvironment, goal: LineGoal, start: Solved | None) -> Solved:
-        limits = self.limits
+        limits = self.limits[goal.where]
         if goal.target.kind == "single":
             return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance, start=start)
         how = self._pair_rule(site, goal.target, limits)

@@ -29,6 +29,9 @@ LENGTHS = (
     "least_width_mm",
     "least_gap_mm",
     "least_dielectric_mm",
+    "least_outer_width_mm",
+    "least_outer_gap_mm",
+    "most_thickness_mm",
     "gap_per_width",
     "least_thickness_mm",
     "pair_pitch_mm",
@@ -155,6 +158,7 @@ class Goals(Frozen):
         thickness_mm: finished, with solder mask; None takes what comes.
         thickness_tolerance: relative.
         least_thickness_mm: where no thickness is required, at least this: large boards sag.
+        most_thickness_mm: no board is thicker, whatever is required; None without a limit.
         fast_outside: high-speed lines also run on the outer layers (fan-out, AC capacitors, card fingers).
         named_laminates: families that meet `df_limit` by name.
         foil: least grade on high-speed layers and on the planes that face them; None takes the plainest that will do
@@ -169,6 +173,7 @@ class Goals(Frozen):
         max_microvia_ratio: depth over diameter of a microvia; fabs state 0.8, the best ones 1.
         max_stub_mm: longest via stub that is left; None where stubs do not matter.
         laminates: only these families; () for all.
+        least_outer_width_mm, least_outer_gap_mm: on the outer layers; None as on the inner ones.
         gap_per_width: of pairs; one that is not the usual is a preference: see `with_usual_gap`.
         pair_pitch_mm: most that two traces of a pair lie apart, centre to centre; closer coupling keeps it.
         power_gap_mm: thinnest dielectric next to a power plane, for its voltage.
@@ -189,6 +194,7 @@ class Goals(Frozen):
     thickness_mm: float | None = None
     thickness_tolerance: float = 0.1
     least_thickness_mm: float | None = None
+    most_thickness_mm: float | None = None
     lines: tuple[LineGoal, ...] = ()
     df_limit: DfLimit | None = None
     fast_outside: bool = False
@@ -209,6 +215,8 @@ class Goals(Frozen):
     least_width_mm: float = 0.075
     max_width_mm: float = 0.4
     least_gap_mm: float = 0.075
+    least_outer_width_mm: float | None = None
+    least_outer_gap_mm: float | None = None
     least_dielectric_mm: float = 0.05
     gap_per_width: float = USUAL_GAP_PER_WIDTH
     pair_pitch_mm: float | None = None

@@ -67,7 +67,7 @@ def fits(lists: Mapping[str, list[FillChoice]], order: Order, goals: Goals) -> F
     total, uneasy = _parts(lists, to_fill(order, goals).bare_mm, goals, carry)
     shape = tuple(len(found) for found in lists.values())
     thick = np.add.outer(total[True].ravel(), total[False].ravel())
-    good = thick >= least_mm(goals)
+    good = (thick >= least_mm(goals)) & (thick <= (goals.most_thickness_mm or np.inf))
     wanted = goals.thickness_mm
     if wanted is not None:
         good &= np.abs(thick - wanted) / wanted <= goals.thickness_tolerance

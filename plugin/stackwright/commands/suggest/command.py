@@ -43,7 +43,7 @@ def suggest_stackups(request: SuggestRequest) -> int:
     config = config_for(request, project)
     choices = request.choices.over(config.goals)
     selection = selection_for(*names_of(request, project, config), choices, project)
-    found = goals_for(selection, project, choices, config.process)
+    found = goals_for(selection, project, choices, config)
     with _progress(found):
         result = search(selection, found, project, board_path, max(request.limit, request.pick))
     if request.plan is not None:

@@ -29,7 +29,11 @@ def html_of(result: Suggested, project: BoardProject | None) -> str:
             found=found,
             stated=[one for one in reasons if one.origin is not From.ASSUMPTION],
             fab_questions=[
-                (index, one.candidate.name, cam_report(one, result.found.goals, result.selection.form))
+                (
+                    index,
+                    one.candidate.name,
+                    cam_report(one, result.found.goals, result.selection.form, result.found.fab),
+                )
                 for index, one in enumerate(result.entries, start=1)
             ],
             widths=tuple(widths_of(result, project)),

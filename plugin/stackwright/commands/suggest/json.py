@@ -87,7 +87,7 @@ def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:
         "rows": [_row(row) for row in candidate.rows],
         "lines": [_line(line, result) for line in one.lines],
         "clauses": [{"id": clause, "met": met, "words": words} for clause, met, words in one.clauses],
-        "cam": [_cam(item) for item in cam_report(one, result.found.goals, result.selection.form)],
+        "cam": [_cam(item) for item in cam_report(one, result.found.goals, result.selection.form, result.found.fab)],
     }
 
 

@@ -270,7 +270,7 @@ def _requirements(page: Page, one: Evaluated, result: Suggested, *, is_told: boo
 
 
 def _fab_questions(page: Page, one: Evaluated, result: Suggested, *, verbose: bool) -> None:
-    items = cam_report(one, result.found.goals, result.selection.form)
+    items = cam_report(one, result.found.goals, result.selection.form, result.found.fab)
     asked = [item for item in items if item.asks]
     usual = f"{count(len(items) - len(asked), 'other')} within usual limits: --format html or json lists them"
     page.heading("fab questions", usual if verbose or not asked else f"{len(asked)}; -v adds what is usual")
