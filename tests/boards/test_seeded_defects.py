@@ -518,14 +518,15 @@ WREN_SEEDS = {
         },
     ),
     "SFP is no longer declared": Seed(
-        "by its names it is Ethernet of some generation: whether its stubs resonate is open, as of the pins of PCIe; "
-        "its declared budget was the one share that may be an error",
+        "by its names it is Ethernet of some generation: whether its stubs resonate and glass skews it is open, as of "
+        "the pins of PCIe; its declared budget was the one share that may be an error",
         lambda c: c.declared('is = "eth10g-kr"', 'is = "?"'),
         {
             "board.loss.share": "not applicable",
             "board.loss.share_assumed": "not verifiable",
             "board.via.stub_ten_times": "failed +0 -2",
             "board.return_path.via": "not verifiable",
+            "board.weave.skew": "not verifiable",
         },
     ),
 }

@@ -41,14 +41,14 @@ def drilled(case: Case, must_cut: str) -> Case:
     board = case.board
     mine = [board.net_index[net] for net in LINKS]
     case = case.backdrilled(
-        board.vias.uuid[np.isin(board.vias.net, mine)].tolist(), size_mm=0.4, start="B.Cu", must_cut=must_cut
+        board.vias.uuid[np.isin(board.vias.net, mine)].tolist(), size_mm=0.5, start="B.Cu", must_cut=must_cut
     )
     pads = case.board.pads
     pins = np.isin(pads.net, mine) & (pads.drill_x_mm > 0)
     old, layers = pads.drilling, board.layer_index
     drilling = replace(
         old,
-        backdrill_size_mm=np.where(pins, 0.5, old.backdrill_size_mm),
+        backdrill_size_mm=np.where(pins, 0.7, old.backdrill_size_mm),
         backdrill_start=np.where(pins, layers["B.Cu"], old.backdrill_start).astype(np.int16),
         backdrill_must_cut=np.where(pins, layers[must_cut], old.backdrill_must_cut).astype(np.int16),
     )
@@ -59,7 +59,7 @@ def one_more(case: Case, net: str, must_cut: str, *, number: int = 0) -> Case:
     """Drill a via of a net from B.Cu as well."""
     vias = case.board.vias
     uuid = vias.uuid[np.flatnonzero(vias.net == case.board.net_index[net])[number]]
-    return case.backdrilled([str(uuid)], size_mm=0.4, start="B.Cu", must_cut=must_cut)
+    return case.backdrilled([str(uuid)], size_mm=0.5, start="B.Cu", must_cut=must_cut)
 
 
 NEAR_PLANES = dict.fromkeys(("board.via.backdrill_clearance", "board.via.backdrill_clearance_advanced"), "failed +1 -0")

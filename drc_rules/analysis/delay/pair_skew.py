@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from drc_rules.analysis.delay.bare_lines import skew_of_bare_ps
 from drc_rules.analysis.delay.broadside_skew import broadside_ps, not_modelled
@@ -281,22 +282,27 @@ def _lines_ps(
 ) -> tuple[float, float, MissingFact | None]:
     """Return by how much the lines of one trace are later, its spread, and what would narrow that.
 
-    Cross sections between the same planes are in the same dielectrics, whose Dk moves them together.
+    Cross sections between the same planes are in the same dielectrics, whose Dk moves them together; those
+    that differ by the copper next to them alone move as one in all that is not known.
     """
     nominal, spread, unsure = 0.0, 0.0, None
-    between: dict[tuple[int, References | None], list[float]] = {}
+    alike: dict[LineKey, dict[LineKey, float]] = {}
     for key, length_mm in apart_mm.items():
-        if abs(length_mm) < LEAST_MM:
-            continue
-        delay, fact = (any_delay(), untrue) if untrue else delay_ps_per_mm(ctx, key)
-        nominal += length_mm * delay.nominal
+        if abs(length_mm) >= LEAST_MM:
+            alike.setdefault(replace(key, near_fill=None), {})[key] = length_mm
+    between: dict[tuple[int, References | None], list[float]] = {}
+    for shape, lengths in alike.items():
+        delays = {key: (any_delay(), untrue) if untrue else delay_ps_per_mm(ctx, key) for key in lengths}
+        later_ps = sum(length_mm * delays[key][0].nominal for key, length_mm in lengths.items())
+        nominal += later_ps
+        fact = next((fact for _, fact in delays.values() if fact is not None), None)
         if fact is None:
-            between.setdefault((key.layer, key.references), []).append(length_mm * delay.nominal)
+            between.setdefault((shape.layer, shape.references), []).append(later_ps)
         else:
             unsure = unsure or fact
-            spread += abs(length_mm) * (delay.high - delay.low) / 2
-    for (layer, _), later_ps in between.items():
-        together_ps, each_ps = abs(sum(later_ps)), sum(map(abs, later_ps))
+            spread += abs(sum(lengths.values())) * (any_delay().high - any_delay().low) / 2
+    for (layer, _), of_shapes in between.items():
+        together_ps, each_ps = abs(sum(of_shapes)), sum(map(abs, of_shapes))
         own_spread = OUTER_SPREAD if layer in (0, ctx.board.layer_count - 1) else INNER_SPREAD
         spread += DELAY_SPREAD * together_ps + own_spread * (each_ps - together_ps)
     return nominal, spread, unsure
