@@ -30,7 +30,7 @@ class GridSize:
 
 
 def return_grid(board: Board, net: int, layers: int, limits: GridSize) -> Grid:
-    """The finest grid over the net's fills, tracks, holes and pads."""
+    """Return the finest grid over the net's fills, tracks, holes and pads; `layers` share its cells."""
     zones, tracks, vias, pads = board.zones, board.tracks, board.vias, board.pads
     fills = np.repeat(zones.net[zones.fill_zone] == net, np.diff(zones.fill_start))
     on = tracks.net == net

@@ -86,7 +86,7 @@ def solved_return(  # noqa: PLR0917 - the network, and what is solved on it
     flows: Sequence[ReturnFlow],
     pairs: Sequence[tuple[int, int]],
 ) -> SolvedReturn:
-    """Build the network and solve it for each flow, and for 1 A between each pair."""
+    """Return the network, solved for each flow and for 1 A between each pair; raises `RailNotSolvedError`."""
     network = _network(site, leaves, levels, terminals)
     driven = [*((flow.entry, flow.exit, flow.current_a) for flow in flows), *((*pair, 1.0) for pair in pairs)]
     return _derived(site, network, flows, *_potentials(site, network, driven))
