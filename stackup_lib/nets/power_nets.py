@@ -31,7 +31,7 @@ _VALUE = r"P?\d+(?:V\d*|[.P]\d+V)(?:DC|IN|OUT|SB)?"
 _SUPPLY = re.compile(
     rf"^[+-]?{_VALUE}(?![A-Z])|^V\d+P\d+(?:$|[_.\-])|"
     r"^[+-]?\d+\.\d+(?![A-Z])|^[+-]\d|^\+[A-Z]|[_.\-]\+\d|"
-    rf"(?:^|[_.\-])[ADPEU]?V(?:{_WORDS})[A-Z]{{0,3}}\d*(?:[.P]\d+V?|V\d*)?(?:$|[_.\-])|"
+    rf"(?:^|[_.\-])[ADPEU]?V(?!DC[A-Z])(?:{_WORDS})[A-Z]{{0,3}}\d*(?:[.P]\d+V?|V\d*)?(?:$|[_.\-])|"
     r"^V(?:_?MOT(?:ORS?)?|_(?:CC|DD|BATT?|BUS|IN|SYS|CORE|IO|AUX))\d*(?:$|[_.\-])"
 )
 _VOLTAGE = re.compile(rf"^{_VALUE}[_.\-](?P<rest>.+)")
