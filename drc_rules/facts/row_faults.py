@@ -29,7 +29,8 @@ def limit_of(kind: str) -> Limit:
 
 
 MASK_DK = Limit(min=2, max=6, unit="Dk")
-"""Of solder mask, an epoxy without ceramics: makers and fabs state 3.3 to 3.9 (engineering: half as much again, and what `[process]` takes)."""
+"""Of solder mask, an epoxy without ceramics: makers and fabs state 3.3 to 3.9. Half as much again is left, what
+`[process]` takes too (engineering)."""
 
 
 def dk_is_possible(dk: float) -> bool:
