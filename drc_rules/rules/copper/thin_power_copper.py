@@ -6,8 +6,7 @@ Where `[[rail]]` declares a core rail: the copper weight of its planes together 
 the other, since planes in parallel share the current and planes in series do not, and the heaviest of them against the
 maximum. With `core_on_module` the same for every declared rail that has planes on a power layer; planes of other nets
 must be heavy enough too, or be declared. Otherwise the weight of each power plane: it passes where all of them are
-heavy enough, fails where none is, and is not verifiable where some are, or several of one net are together, until
-`[[rail]]` says which net is the core's.
+heavy enough, fails where none is, and is not verifiable where some are, until `[[rail]]` says which net is the core's.
 In ounce classes: finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz, 117-150 um
 4 oz, and above that whole ounces of 34.3 um. Planes are found by filled copper and net: a layer is a power plane where
 nets that are not ground by name fill 15 % of the board. A declared `copper_oz` decides where given; the weight of an
@@ -192,10 +191,10 @@ def _planes_of(ctx: Context, net: int, among: Collection[str] | None = None) -> 
 
 
 def _deciding(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, LayerUse]]) -> PowerPlane:
-    """The lightest plane where all are heavy enough, the heaviest where none can be; else the core's is asked for."""
+    """The lightest plane where all are heavy enough, the heaviest where none is; else the core's has to be known."""
     least = clause.limit.min or 0.0
     light, heavy = min(weighed, key=lambda plane: plane[0]), max(weighed, key=lambda plane: plane[0])
-    if light[0] < least and (least <= heavy[0] or _add_up(ctx, weighed, least)):
+    if light[0] < least <= heavy[0]:
         ranked = sorted(weighed, key=lambda plane: -plane[0])
         told = ", ".join(f"{_named(ctx.board, use)} {weight:g} oz" for weight, use in ranked)
         which = "rails that the planes carry" if ctx.declarations.config.core_on_module else "plane of the core rail"
@@ -206,32 +205,16 @@ def _deciding(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, Layer
     return _plane(ctx, "heaviest", *heavy)
 
 
-def _add_up(ctx: Context, weighed: Sequence[tuple[float, LayerUse]], least: float) -> bool:
-    """Tell whether planes of one net that lie over one another are heavy enough together, if that is the core's."""
-    board, names = ctx.board, frozenset(use.name for _, use in weighed)
-    for net in sorted({net for _, use in weighed for net in _main_nets(board, use)}):
-        planes = _planes_of(ctx, net, among=names)
-        rows = [(board.layer_index[name], weight) for name, weight in planes.weighed]
-        if planes.together_oz >= least and max(most for _, most in together_oz(ctx, net, rows)) >= least:
-            return True
-    return False
-
-
 def _plane(ctx: Context, rank: str, weight_oz: float, use: LayerUse) -> PowerPlane:
     return PowerPlane(f"{rank} power plane, {_named(ctx.board, use)}", (use.name,), weight_oz)
 
 
 def _named(board: Board, use: LayerUse) -> str:
-    """A layer with the nets that share it."""
-    nets = [board.nets[net] for net in _main_nets(board, use)]
-    return f"{use.name} ({some(nets, NETS_NAMED)})" if nets else use.name
-
-
-def _main_nets(board: Board, use: LayerUse) -> list[int]:
-    """The nets that share a layer, the largest first, ground and slivers left out."""
-    areas = {net: mm2 for net, mm2 in use.fill_mm2.items() if board.nets[net] and not is_ground(board.nets[net])}
+    """A layer with the nets that share it, the largest first, ground and slivers left out."""
+    areas = {name: mm2 for net, mm2 in use.fill_mm2.items() if (name := board.nets[net]) and not is_ground(name)}
     most = max(areas.values(), default=0.0)
-    return sorted((net for net in areas if areas[net] >= NAMED_SHARE * most > 0), key=lambda net: -areas[net])
+    nets = sorted((net for net in areas if areas[net] >= NAMED_SHARE * most > 0), key=lambda net: -areas[net])
+    return f"{use.name} ({some(nets, NETS_NAMED)})" if nets else use.name
 
 
 def _rail_share(board: Board, net: int, layer: int) -> float:
