@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -114,10 +114,10 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel], keys_me
         known = _keys_at(model, first["loc"][:-1])
         fix = _meant(str(first["loc"][-1]), known, keys_meant) if known else "remove it"
         return ConfigError(where, f'unknown key "{key}"', fix)
-    if first["type"] == "missing":
+    if first["type"] == "missing" and not isinstance(first["loc"][-1], int):
         return ConfigError(where, f'"{key}" is missing', "add it")
-    if first["type"] == "tuple_type":
-        return _no_list(first["input"], where, first["loc"])
+    if first["type"] in ("tuple_type", "missing", "too_long"):
+        return _no_list(first, where, model)
     if first["type"] in ("dict_type", "model_type"):
         return _no_table(first, where, model)
     if first["type"] in ("literal_error", "enum"):
@@ -147,13 +147,17 @@ def _meant(word: str, known: list[str], keys_meant: KeysMeant) -> str:
     return f'did you mean "{called}"?' if called and not close else did_you_mean(word, known)
 
 
-def _no_list(given: object, where: str, place: tuple[int | str, ...]) -> ConfigError:
-    """What is wrong with a value, or a table, that stands where a list belongs."""
-    key = _spell(place)
+def _no_list(complaint: ErrorDetails, where: str, model: type[BaseModel]) -> ConfigError:
+    """What is wrong with a value, or a table, that stands where a list belongs, or with a list of another length."""
+    given, place = complaint["input"], complaint["loc"]
+    place = place[:-1] if isinstance(place[-1], int) else place
+    key, length = _spell(place), _length_at(model, place)
     if isinstance(given, dict):
         return ConfigError(where, f'"{key}" is a list of tables', f"write [[{key}]] in place of [{key}]")
     shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
-    return ConfigError(where, f'"{key}" is a list', f"write {key.rpartition('.')[2]} = [{shown}]")
+    what = f'"{key}" is a list' if length is None else f'"{key}" is a list of {length} values'
+    values = ", ".join([shown, *["..."] * ((length or 1) - 1)])
+    return ConfigError(where, what, f"write {key.rpartition('.')[2]} = [{values}]")
 
 
 def _no_table(complaint: ErrorDetails, where: str, model: type[BaseModel]) -> ConfigError:
@@ -206,6 +210,24 @@ def _keys_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
             field = here.model_fields.get(part)
             here = model_in(field.annotation) if field else here
     return [field.alias or name for name, field in here.model_fields.items()] if here else []
+
+
+def _length_at(model: type[BaseModel], place: tuple[int | str, ...]) -> int | None:
+    """How many values a list at a place has; None where any number may stand."""
+    here: type[BaseModel] | None = model
+    annotation: object = None
+    for part in place:
+        field = here.model_fields.get(part) if isinstance(part, str) and here is not None else None
+        annotation = field.annotation if field else annotation
+        here = model_in(annotation) if field else here
+    return _fixed_length(annotation)
+
+
+def _fixed_length(annotation: object) -> int | None:
+    parts = get_args(annotation)
+    if get_origin(annotation) is tuple:
+        return None if Ellipsis in parts else len(parts)
+    return next((found for one in parts if (found := _fixed_length(one))), None)
 
 
 def model_in(annotation: object) -> type[BaseModel] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from drc_rules.analysis.lines.routed import ROUNDING_MM
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
@@ -72,7 +73,7 @@ def unsought_sizes(ctx: Context, interfaces: Mapping[str, str]) -> tuple[Unsough
     return tuple(
         UnsoughtSize(target, layer, max(sizes, key=lambda size: sizes[size]))
         for (target, layer), sizes in lengths.items()
-        if max(sizes.values()) > target.lumped_mm
+        if max(sizes.values()) > target.lumped_mm + ROUNDING_MM
     )
 
 

@@ -19,12 +19,12 @@ SIGNAL_MIN_TRACK_AREA = 0.01
 """Share of the board area that tracks must reach before a layer with a plane counts as mixed."""
 
 _GROUND = re.compile(
-    r"[_.\-]?(?:[A-Z]?GND(?:[A-Z]|PWR|REF)?|[ADP]?GROUND|[ADP]?VSS[A-Z]?|EARTH|CHASSIS|0V)(?:$|[_.\-\d])"
+    r"[_.\-]?(?:[A-Z]?GND(?:[A-Z]|PWR|REF)?|[ADP]?GROUND|[ADP]?VSS[A-Z]?|EARTH|CHASSIS|0V(?![3-9]|\d\d))(?:$|[_.\-\d])"
     r"|(?:.*[_.\- ])?[A-Z]{0,3}GND\d*$|.*[_.\- ](?:GROUND|EARTH|VSS[A-Z]?)$",
     re.IGNORECASE,
 )
 """A word for ground at the start of a name (`GND_SENSE`), or at its end after what it is the ground of: `MOTOR_GND`,
-`USBGND`. In the middle it says nothing."""
+`USBGND`. In the middle it says nothing. `0V` is ground and `0V85` a supply."""
 
 
 class LayerRole(StrEnum):

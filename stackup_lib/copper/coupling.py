@@ -13,6 +13,9 @@ from stackup_lib.core.record import entity
 PIECE_MM = 1.0
 """Tracks are looked at in pieces of at most this length: a track may run next to its complement only in part."""
 
+ROUNDING = 1e-5
+"""Of a piece: a track that is longer by less than coordinates in nanometres can tell is not cut once more."""
+
 MOST_PIECES, MOST_PIECES_PER_TRACK = 200_000, 100
 """More of them are made longer: no file of a few tracks fills the memory. Boards of 60 m of tracks are known."""
 
@@ -59,7 +62,7 @@ def piece_counts(board: Board, rows: Ints) -> Ints:
     is_arc = ~np.isnan(board.tracks.mid_x_mm[rows])
     most = MOST_PIECES + MOST_PIECES_PER_TRACK * len(board.tracks)
     longest_mm = max(PIECE_MM, float(board.tracks.length_mm.sum()) / most)
-    pieces = np.maximum(1, np.ceil(board.tracks.length_mm[rows] / longest_mm))
+    pieces = np.maximum(1, np.ceil(board.tracks.length_mm[rows] / longest_mm - ROUNDING))
     return np.where(is_arc, ARC_PIECES, pieces).astype(np.int64)
 
 

@@ -22,6 +22,9 @@ RUN = 8
 PEN_DRAWN = 20_200_000
 """Boards older than this format hold fills without the pen that draws their edge: the copper is larger than stored."""
 
+_AROUND_MM = ((3e-6, 0.0), (-3e-6, 0.0), (0.0, 3e-6), (0.0, -3e-6))
+"""A point lies on an edge to 2 nm: coordinates of both are whole nanometres, whichever way the board is turned."""
+
 
 @entity
 class FillEdges:
@@ -86,8 +89,8 @@ def rows_in_fills(
     """Yield the row of each prepared fill that points may lie in, and which points do, ascending.
 
     With `own_net` points are not looked for in fills of their own net. A point on an edge is in no fill, though that
-    may be a slit with copper all around: with `with_edge` it is in it. KiCad draws slits level from the sides of holes,
-    where tracks to the middle of a via run.
+    may be a slit with copper all around: with `with_edge` it is in it, and so is one 2 nm away. KiCad draws slits level
+    from the sides of holes, where tracks to the middle of a via run.
     """
     import shapely  # noqa: PLC0415
 
@@ -109,8 +112,13 @@ def _inside(fill: Polygon, near: Ints, x_mm: Floats, y_mm: Floats, *, with_edge:
     import shapely  # noqa: PLC0415
 
     near = near[np.argsort(y_mm[near])]  # those of one height after another meet the same edges: twice as fast
-    look_up = shapely.intersects_xy if with_edge else shapely.contains_xy
-    return np.sort(near[look_up(fill, x_mm[near], y_mm[near])])
+    if not with_edge:
+        return np.sort(near[shapely.contains_xy(fill, x_mm[near], y_mm[near])])
+    found = shapely.intersects_xy(fill, x_mm[near], y_mm[near])
+    for dx, dy in _AROUND_MM:
+        rest = near[~found]
+        found[~found] = shapely.intersects_xy(fill, x_mm[rest] + dx, y_mm[rest] + dy)
+    return np.sort(near[found])
 
 
 def fill_edges(board: Board, layer: int) -> FillEdges:

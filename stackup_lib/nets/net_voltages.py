@@ -1,4 +1,4 @@
-"""The voltage that the name of a net tells: `+48V`, `VIN_54V0`, `-12V`, `GND`."""
+"""The voltage that the name of a net tells: `+48V`, `VIN_54V0`, `VDD_0P85`, `-12V`, `GND`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from functools import lru_cache
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.nets.power_nets import may_be_supply, reads_as_supply
 
-_VOLTS = re.compile(r"(?<![\dA-Z.])([+-]|P(?=\d))?(\d{1,3})(?:V(\d{0,2})(?![\dV])|\.(\d{1,2})V)")
+_VOLTS = re.compile(
+    r"(?:(?<![\dA-Z.])(?:V(?=\d+P\d))?|(?<=V[CD][CD])(?=\d))([+-]|P(?=\d))?"
+    r"(\d{1,3})(?:V(\d{0,2})(?![\dV])|\.(\d{1,2})V|P(\d{1,2})V?(?![\dA-Z]))"
+)
 _BELOW = re.compile(r"(?:^|[_.\-])V?(?:NEG|MINUS)(?:$|[_.\-\d])")
-_UNSURE = re.compile(r"V\d*(?:-|[_.\-][NM])$|(?:^|[_.\-])V(?:EE)?-\d|(?:^|[_.\-]|V)AC(?:$|[_.\-\d])")
+_UNSURE = re.compile(r"V\d*(?:DC)?(?:-|[_.\-][NM])$|(?:^|[_.\-])V(?:EE)?-\d|(?:^|[_.\-]|V)AC(?:$|[_.\-\d])")
 _RETURN = re.compile(r"(?:^|[_.\-\d])(?:RTN|RET|RETURN)(?:$|[_.\-\d])")
 
 
@@ -33,6 +36,6 @@ def volts_of_name(net: str) -> float | None:
     return -abs(volts) if _BELOW.search(last) else volts
 
 
-def _volts(sign: str, whole: str, after_v: str, after_point: str) -> float:
-    volts = float(f"{whole}.{after_v or after_point or 0}")
+def _volts(sign: str, whole: str, *decimals: str) -> float:
+    volts = float(f"{whole}.{''.join(decimals) or 0}")
     return -volts if sign == "-" else volts

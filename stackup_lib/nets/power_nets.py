@@ -26,13 +26,15 @@ RAIL_PADS = 24
 RAIL_BYPASSES = 3
 """Capacitors to ground from which a net counts as a rail; a filter has one or two."""
 
-_WORDS = r"CC|DD|EE|PP|TT|BUS|BATT?|IN|OUT|SYS|CORE|IO|REF|AUX|ANA|CCIO|DDIO|DDQ"
+_WORDS = r"CC|DC|DD|EE|PP|TT|BUS|BATT?|IN|OUT|SYS|CORE|IO|REF|AUX|ANA|CCIO|DDIO|DDQ"
+_VALUE = r"P?\d+(?:V\d*|[.P]\d+V)(?:DC|IN|OUT|SB)?"
 _SUPPLY = re.compile(
-    r"^[+-]?P?\d+(?:V\d*|\.\d+V)(?![A-Z])|^[+-]?\d+\.\d+(?![A-Z])|^[+-]\d|^\+[A-Z]|[_.\-]\+\d|"
-    rf"(?:^|[_.\-])[ADPEU]?V(?:{_WORDS})[A-Z]{{0,3}}\d*(?:\.\d+)?(?:$|[_.\-])|"
+    rf"^[+-]?{_VALUE}(?![A-Z])|^V\d+P\d+(?:$|[_.\-])|"
+    r"^[+-]?\d+\.\d+(?![A-Z])|^[+-]\d|^\+[A-Z]|[_.\-]\+\d|"
+    rf"(?:^|[_.\-])[ADPEU]?V(?!DC[A-Z])(?:{_WORDS})[A-Z]{{0,3}}\d*(?:[.P]\d+V?|V\d*)?(?:$|[_.\-])|"
     r"^V(?:_?MOT(?:ORS?)?|_(?:CC|DD|BATT?|BUS|IN|SYS|CORE|IO|AUX))\d*(?:$|[_.\-])"
 )
-_VOLTAGE = re.compile(r"^P?\d+(?:V\d*|\.\d+V)[_.\-](?P<rest>.+)")
+_VOLTAGE = re.compile(rf"^{_VALUE}[_.\-](?P<rest>.+)")
 _SUPPLY_ONLY = re.compile(rf"(?:(?:{_WORDS}|GND|V|[PNM+-])\d*(?:[_.\-]|$))*")
 _LEVEL = re.compile(r"[_.\-]\d+V\d*$")
 _EITHER = re.compile(r"^[^+-].*[_.\-](?:CTRL|CTL|I)$")

@@ -33,6 +33,7 @@ from stackwright.commands.apply import apply as command
 from stackwright.commands.apply.apply import PlanParts, apply_plan, write_plan_of_board
 from stackwright.commands.request import BoardRequest
 from tests.support.boards import BOARDS, copied
+from tests.support.kicad.kicad5_boards import whole_board
 from tests.support.mini import mini_board
 
 FIT = "inference_pcie_gen5_fit"
@@ -375,6 +376,16 @@ def test_only_rules_that_can_meet_the_plans_are_named() -> None:
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
+
+
+def test_a_board_of_kicad_5_is_refused_for_its_version_before_its_layers(plan: Callable[..., Path]) -> None:
+    """Whatever layers the plan has: no plan would do, and saving the board in KiCad comes first."""
+    path = plan()
+    old = path.parent / "old.kicad_pcb"
+    old.write_text(whole_board().text(), encoding="utf-8")
+
+    with pytest.raises(NotWrittenError, match=r"older than KiCad 6.*open the board in KiCad and save it"):
+        apply_plan(path, old, WRITE)
 
 
 def test_a_plan_for_another_layer_count_is_refused_in_a_dry_run_already(card: Path, plan: Callable[..., Path]) -> None:

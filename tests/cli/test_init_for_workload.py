@@ -60,7 +60,9 @@ def test_one_file_asks_for_all_that_is_missing_and_filled_in_it_decides_them(boa
 
     asked = target.read_text()
     assert (ran.code, ran.err) == (0, "")
-    assert f"fill in {settings_file.open_values(asked)} values marked ?, then stackwright check {board}" in ran.out
+    *_, to_fill, following = ran.out.splitlines()
+    assert to_fill == f"fill in {settings_file.open_values(asked)} values marked ?, then check the board again"
+    assert following == f"next: stackwright check {board}"
     open_before = undecided(board)
     mandatory = asked.partition("[[rail]]")[0]
     target.write_text(mandatory.replace('foil = "?"', 'foil = "VLP"').replace('_pct = "?"', "_pct = 5"))

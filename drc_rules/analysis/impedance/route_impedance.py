@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
-from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.routed import ROUNDING_MM, RoutedLine
 from drc_rules.analysis.lines.routed_impedance import routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import board_links
@@ -141,7 +141,7 @@ def _sections(
         if here:
             length = sum(line.net_lengths_mm[k] for k in here) / traces
             apart = line.is_pair and line.gap_mm is None and max(line.net_runs_mm[k] for k in here)
-            counts = not on.isdisjoint(nets) or apart > found.target.lumped_mm
+            counts = not on.isdisjoint(nets) or apart > found.target.lumped_mm + ROUNDING_MM
             sections.append(ImpedanceSection(line, length, counts))
     return sections
 

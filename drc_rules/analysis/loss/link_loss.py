@@ -182,7 +182,7 @@ class LinkLosses:
                 missing.append((mine, fact))
             except StackwrightError as error:
                 missing.append((mine, MissingFact(f"the loss of {name} ({error.what})", error.next_step)))
-        known.sort(key=lambda link: (-link.total_db.nominal, -link.length_mm, link.name))
+        known.sort(key=lambda link: (-round(link.total_db.nominal, 6), -round(link.length_mm, 6), link.name))
         missing.sort(key=lambda row: [self.ctx.board.nets[net] for net in row[0]])
         return tuple(known), tuple(missing)
 

@@ -10,6 +10,7 @@ import numpy as np
 from drc_rules.analysis.return_path.return_paths import REAL_SHARE, HighSpeedGroup, ReturnPaths
 from drc_rules.analysis.via.high_speed_vias import fast_holes
 from drc_rules.facts.context import Context
+from drc_rules.report.numbers import UNIT_MM
 from drc_rules.requirements.interfaces import family
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.routing.routes import Crossing
@@ -89,7 +90,7 @@ def far_changes(ctx: Context) -> Mapping[int, tuple[LayerChange, ...]]:
             continue
         for change in changes:
             joined = not change.keeps_plane and change.entry_nets and change.exit_nets
-            if joined and return_distance_mm(change) > reach_mm(group):
+            if joined and return_distance_mm(change) > reach_mm(group) + UNIT_MM:
                 found.setdefault(change.net, []).append(change)
     return {net: tuple(changes) for net, changes in found.items()}
 

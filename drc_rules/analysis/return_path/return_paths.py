@@ -14,6 +14,7 @@ import numpy as np
 
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.memory_data import is_memory_data
+from drc_rules.report.numbers import UNIT_MM
 from drc_rules.requirements.interfaces import Interface, family, interface
 from stackup_lib.board.board import Ints
 from stackup_lib.copper.coupling import pieces_of
@@ -339,9 +340,9 @@ def too_long(ctx: Context, group: HighSpeedGroup, length_mm: float, least_mm: fl
         MissingFact: that depends on the generation, which is not stated.
     """
     slowest, fastest = group.lumped_mm
-    if length_mm > max(slowest, least_mm):
+    if length_mm > max(slowest, least_mm) + UNIT_MM:
         return True
-    if length_mm > max(fastest, least_mm):
+    if length_mm > max(fastest, least_mm) + UNIT_MM:
         raise generation_of(ctx, group.family)
     return False
 

@@ -362,15 +362,13 @@ def judged_nets(lines: Sequence[ControlledLine]) -> tuple[frozenset[int], ...]:
             most[net, line.layer] = max(most[net, line.layer], length_mm)
     judged = []
     for found in lines:
-        line, lumped_mm = found.line, found.target.lumped_mm
+        line, lumped_mm = found.line, found.target.lumped_mm + ROUNDING_MM
         each = zip(line.nets, line.net_lengths_mm, line.net_runs_mm, strict=True)
         if line.is_pair and line.gap_mm is None:
             nets = (net for net, mm, _ in each if mm > max(2 * lumped_mm, MOST * of_net[net, line.layer]))
         else:
             nets = (
-                net
-                for net, mm, run_mm in each
-                if run_mm > lumped_mm + ROUNDING_MM or 2 * lumped_mm < mm >= most[net, line.layer]
+                net for net, mm, run_mm in each if run_mm > lumped_mm or 2 * lumped_mm < mm >= most[net, line.layer]
             )
         judged.append(frozenset(nets))
     return tuple(judged)

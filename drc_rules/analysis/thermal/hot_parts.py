@@ -177,8 +177,8 @@ def candidates(board: Board) -> tuple[str, ...]:
         if reference_kind(reference) is not ReferenceKind.CHIP or is_left_out(board, footprint):
             continue
         rows = np.flatnonzero(pads.footprint == footprint)
-        width, height = float(np.ptp(pads.x_mm[rows])), float(np.ptp(pads.y_mm[rows]))
-        sizes.append((-width * height, reference))
+        as_drawn = (pads.x_mm[rows] + 1j * pads.y_mm[rows]) * np.exp(1j * np.radians(parts.rotation_deg[footprint]))
+        sizes.append((-round(float(np.ptp(as_drawn.real) * np.ptp(as_drawn.imag)), 3), reference))
     return tuple(reference for size, reference in sorted(sizes)[:CANDIDATES] if size < 0)
 
 

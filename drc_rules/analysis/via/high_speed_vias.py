@@ -14,6 +14,7 @@ from drc_rules.analysis.via.stub_removal import doubt_of_drill
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.findings import Location
+from drc_rules.report.numbers import UNIT_MM
 from drc_rules.requirements.fabs.holes import drilled_one_mm
 from drc_rules.requirements.interfaces import Interface, families, family, interface
 from drc_rules.requirements.interfaces.names import complements, normalise
@@ -206,7 +207,7 @@ def _complement_distances(ctx: Context, holes: tuple[PlatedHole, ...]) -> list[f
         gaps = np.min(np.hypot(*(at[mine][:, None] - at[rows[complement_net]][None]).transpose(2, 0, 1)), axis=1)
         for row, gap in zip(mine, gaps.tolist(), strict=True):
             barrel = drilled_one_mm(holes[row].drill_mm, holes[row].pad_mm)
-            found[row] = gap if gap <= max(PAIR_REACH_MM, PAIR_REACH_BARRELS * barrel) else None
+            found[row] = gap if gap <= max(PAIR_REACH_MM, PAIR_REACH_BARRELS * barrel) + UNIT_MM else None
     return found
 
 

@@ -28,8 +28,9 @@ Sources
 -------
 IPC-2221 (9.2.2, as quoted) measures the ring of an outer layer after plating, hence the finished hole; inner layers'
 rings, which it measures from the drill, are left to `annular-ring-breakout`. Multi-CB (0.10 mm with 35 um copper), Rush
-PCB and volume fabs (drill + 0.15, and 0.15 mm holes in 0.25 mm pads), ILFA and WEdirekt for microvias: beyond the best
-is an error, beyond advanced a warning, beyond standard information. `[fab]` takes the place of all three.
+PCB and volume fabs (drill + 0.15, and 0.15 mm holes in 0.25 mm pads); for microvias ILFA, WEdirekt, Hi-Q Electronics
+(0.1 mm in 0.25 mm, as advanced in 0.2 mm) and Wontech (hole + 0.08 mm): beyond the best is an error, beyond advanced a
+warning, beyond standard information. `[fab]` takes the place of all three.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
-from drc_rules.analysis.lines.routed import RoutedLine, joined
+from drc_rules.analysis.lines.routed import ROUNDING_MM, RoutedLine, joined
 from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
@@ -112,7 +112,7 @@ def _next_to_each_other(ctx: Context, hidden: dict[str, list[int]]) -> Iterator[
             continue
         title = one.target.title_on(one.line.layer)
         hidden.setdefault(title, []).extend(net for net in apart if net not in hidden.get(title, []))
-        if any(mm > 2 * one.target.lumped_mm for mm in lengths.values()):
+        if any(mm > 2 * (one.target.lumped_mm + ROUNDING_MM) for mm in lengths.values()):
             left = {"length_mm": sum(lengths.values()), "longest_mm": max(lengths.values()), "nets": tuple(lengths)}
             line = one.line.model_copy(update={**left, "net_lengths_mm": tuple(lengths.values())})
             yield replace(one, line=line)

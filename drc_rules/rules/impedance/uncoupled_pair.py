@@ -39,6 +39,7 @@ from drc_rules.analysis.targets.controlled import Unjudged, unjudged
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
 from drc_rules.report.link_rows import LinkImpedance
+from drc_rules.report.numbers import UNIT_MM
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
@@ -107,7 +108,7 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
     if isinstance(pairs, Unjudged):
         raise pairs.lacks
     _show(ctx, pairs)
-    apart = [row for row in pairs.rows if row.uncoupled_mm > row.breakouts_mm]
+    apart = [row for row in pairs.rows if row.uncoupled_mm > row.breakouts_mm + UNIT_MM]
     if apart:
         worst = max(apart, key=lambda row: row.uncoupled_mm)
         yield DraftFinding(
@@ -149,7 +150,7 @@ def _show(ctx: Context, pairs: PairLinks) -> None:
     lone = max(pairs.rows, key=lambda row: row.uncoupled_mm - row.breakouts_mm)
     words, apart = f"{pairs.target}: {lone.name} uncoupled", {"u": lone.uncoupled_mm, "b": lone.breakouts_mm}
     judged = [(row, row.gap_min_mm) for row in pairs.rows if row.gap_min_mm is not None]
-    if not judged and (pairs.broadside or lone.uncoupled_mm > lone.breakouts_mm):
+    if not judged and (pairs.broadside or lone.uncoupled_mm > lone.breakouts_mm + UNIT_MM):
         ctx.shows(f"{words}; it has no gap on one layer", **apart, d=0.0, s_min=math.inf)
         return
     if not judged:

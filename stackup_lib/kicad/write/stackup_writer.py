@@ -88,10 +88,15 @@ def _opened(text: bytes, label: str) -> BoardText:
     if source.version > NEWEST_VERSION:
         what = f"has file version {stated}, newer than KiCad 10 ({NEWEST_VERSION})"
         raise NotWrittenError(label, what, "update Stackwright, or save the board with KiCad 10")
-    if source.version < OLDEST_WRITTEN_VERSION:
-        what = f"has file version {stated}, older than KiCad 6 ({OLDEST_WRITTEN_VERSION})"
-        raise NotWrittenError(label, what, "open the board in KiCad and save it, then try again")
+    refuse_old_version(source.version, label)
     return source
+
+
+def refuse_old_version(version: int, label: str) -> None:
+    """Raise `NotWrittenError` where a board is of a file version before those that are written."""
+    if version < OLDEST_WRITTEN_VERSION:
+        what = f"has file version {version}, older than KiCad 6 ({OLDEST_WRITTEN_VERSION})"
+        raise NotWrittenError(label, what, "open the board in KiCad and save it, then try again")
 
 
 def _around_comments(edit: Edit, text: bytes, data: bytes) -> Edit:

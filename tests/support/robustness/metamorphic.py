@@ -5,6 +5,7 @@ A `Variant` is a board with its settings, and what undoes the change in what is 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -69,9 +70,16 @@ def moved(board: Board, dx_mm: float, dy_mm: float) -> Variant:
     return _placed(board, lambda x, y: (x + dx_mm, y + dy_mm), lambda x, y: (x - dx_mm, y - dy_mm), lambda a: a)
 
 
-def rotated(board: Board) -> Variant:
-    """Turn the board by 90 degrees, counter-clockwise on the screen."""
-    return _placed(board, lambda x, y: (y, -x), lambda x, y: (-y, x), lambda angle: (angle + 90) % 360)
+def rotated(board: Board, degrees: float = 90.0) -> Variant:
+    """Turn the board, counter-clockwise on the screen; by 90 degrees without rounding."""
+    turn = math.radians(degrees)
+    c, s = (0.0, 1.0) if degrees == 90 else (math.cos(turn), math.sin(turn))
+    return _placed(
+        board,
+        lambda x, y: (c * x + s * y, c * y - s * x),
+        lambda x, y: (c * x - s * y, c * y + s * x),
+        lambda angle: (angle + degrees) % 360,
+    )
 
 
 def mirrored(board: Board) -> Variant:
@@ -347,9 +355,28 @@ def with_other_uuids(board: Board) -> Variant:
     return Variant(replace(board, **new))
 
 
+def with_user_names(board: Board) -> Variant:
+    """Give every copper layer a name of the user's, which leaves the canonical one as it is."""
+    layers = tuple(
+        layer.model_copy(update={"user_name": f"copper {k}"}) for k, layer in enumerate(board.copper_layers, 1)
+    )
+    return Variant(replace(board, copper_layers=layers))
+
+
+def without_paths(board: Board) -> Variant:
+    """Give every net of the root sheet the name that a global label would give it: without the slash."""
+    new = {net: net[1:] if re.fullmatch("/[^/]+", net) else net for net in board.nets}
+    pairs = {net[:-2] for net in board.nets if net.endswith(("_P", "_N"))}
+    return _with_names(board, new, _whole_words({name.removeprefix("/"): name for name in pairs | {*board.nets}}))
+
+
 def renamed(board: Board, prefix: str) -> Variant:
     """Put every net that has a path onto another sheet, in the settings too: its last element says what it is for."""
     new = {net: prefix + net if net.startswith("/") else net for net in board.nets}
+    return _with_names(board, new, lambda text: text.replace(prefix + "/", "/"))
+
+
+def _with_names(board: Board, new: Mapping[str, str], say: Callable[[str], str]) -> Variant:
     project = replace(
         board.project,
         assignments={new.get(net, net): classes for net, classes in board.project.assignments.items()},
@@ -358,7 +385,7 @@ def renamed(board: Board, prefix: str) -> Variant:
     return Variant(
         replace(board, nets=tuple(new[net] for net in board.nets), project=project),
         settings=_whole_words(new),
-        say=lambda text: text.replace(prefix + "/", "/"),
+        say=say,
     )
 
 

@@ -29,7 +29,7 @@ from stackup_lib.kicad.read.project import DEFAULT
 from stackup_lib.kicad.write.file_edit import FileEdit, Written, apply_together, diff_text, digest, lock_of
 from stackup_lib.kicad.write.project_writer import least_width_mm, set_net_classes
 from stackup_lib.kicad.write.rules_writer import replace_rules
-from stackup_lib.kicad.write.stackup_writer import replace_stackup
+from stackup_lib.kicad.write.stackup_writer import refuse_old_version, replace_stackup
 from stackup_lib.kicad.write.tuning_writer import set_tuning
 from stackwright.commands.apply.effects_page import effects_block, planned_block
 from stackwright.commands.apply.files import read_bytes, written_block
@@ -126,6 +126,7 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
     """
     content = read_bytes(board_path)
     before = read_board(board_path, text=content)
+    refuse_old_version(before.format_version, str(board_path))
     _refuse_other_layers(plan, before, parts)
     new = replace_stackup(content, plan.planned, label=str(board_path), change_layers=parts.layers)
     after = before if new == content else read_board(board_path, text=new)

@@ -81,8 +81,9 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     page.verbatim([wrote + (f"; the former content is in {kept.name}" if kept else "")], indent=0)
     page.verbatim(actions, indent=0)
     to_fill = settings_file.open_values(text)
-    fill = f"fill in {count(to_fill, 'value')} marked {PLACEHOLDER}, then " if to_fill else ""
-    page.verbatim([f"next: {fill}{command_line('check', str(typed))}"], indent=0)
+    if to_fill:
+        page.verbatim([f"fill in {count(to_fill, 'value')} marked {PLACEHOLDER}, then check the board again"], indent=0)
+    page.verbatim([f"next: {command_line('check', str(typed))}"], indent=0)
     show(page.text(terminal_console()))
     return 0
 

@@ -9,9 +9,13 @@ import pytest
 
 from drc_rules.analysis.via.high_speed_vias import StubGroup, StubValues, grouped_stubs, stub_values
 from drc_rules.analysis.via.stub_nulls import load_of, resonance_values
+from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
+from drc_rules.facts.declared import Overrides
+from drc_rules.settings.config import parse_config
 from stackup_lib.core.light import LIGHT_MM_GHZ
-from tests.support.mini import mini_context
+from tests.support.mini import mini_board, mini_context
+from tests.support.robustness.metamorphic import rotated
 
 PCIE5 = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
 PLIES_MM = (0.09, 0.18, 0.18, 0.18, 0.3, 0.18, 0.18, 0.18, 0.09)
@@ -54,6 +58,18 @@ def test_the_null_of_a_lone_stub_is_that_of_the_3d_solver(tmp_path: Path) -> Non
     assert closed_form.resonance_ghz.nominal > 1.2 * 13.4
     # the board's length alone, 10 % more, and the highest Dk are within the worst case, whatever the model is off
     assert found.resonance_ghz.low < 13.4 / 1.1 < 13.4 < found.resonance_ghz.high
+
+
+@pytest.mark.parametrize("degrees", range(0, 90, 15))
+def test_vias_2_mm_apart_are_a_pair_however_the_board_is_turned(tmp_path: Path, degrees: int) -> None:
+    """That is the reach, met to a nanometre."""
+    nets = {"/PCIE_TX0_P": 10.0, "/PCIE_TX0_N": 12.0}
+    vias = [{"net": net, "at_mm": [20, y], "drill_mm": 0.1, "size_mm": 0.45} for net, y in nets.items()]
+    tracks = [{"net": net, "layer": "F.Cu", "path_mm": [[5, y], [20, y]]} for net, y in nets.items()]
+    lying = mini_board(tmp_path, {"size_mm": (60, 40), "stackup": STACKUP, "tracks": tracks, "vias": vias})
+    ctx, *_ = prepare(rotated(lying, degrees).board, parse_config(PCIE5), Overrides())
+
+    assert [group.partner_mm for group in ctx.get(grouped_stubs)] == [2.0]
 
 
 def test_the_stubs_of_a_pair_resonate_higher_than_a_lone_one(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from stackup_lib.thermal.via_array import (
     barrel_range_k_per_w,
 )
 from tests.support.mini import mini_context
+from tests.support.robustness.metamorphic import rotated
 
 CASES = Path(__file__).parents[4] / "fixtures" / "rules" / "thermal" / "open_thermal_vias.toml"
 CLAUSE = Clause(
@@ -388,6 +389,18 @@ def test_the_largest_circuits_are_proposed(tmp_path: Path) -> None:
         required_hot_parts(ctx, CLAUSE)
     assert 'refs = ["?"]  # e.g. U1, the largest' in asked.value.how_to_give
     assert parse_config(asked.value.how_to_give).hot_part[0].is_open
+
+
+@pytest.mark.parametrize("degrees", [0.0, 17.0, 45.0])
+def test_the_same_circuits_are_proposed_however_the_board_is_turned(tmp_path: Path, degrees: float) -> None:
+    """Two pads in a row are no land pattern with an area, on a board that lies askew either."""
+    base = tomllib.loads(CASES.read_text(encoding="utf-8"))["base"]["qfn"]
+    qfn = base["parts"][0]
+    row = [qfn["pads"][0] | {"number": str(k), "at_mm": [9.0 * k, 0.0]} for k in (1, 2)]
+    two = [*base["parts"], qfn | {"reference": "U2", "at_mm": [41.37, 33.33], "pads": row}]
+    board = rotated(context(tmp_path, config="", parts=two).board, degrees).board
+
+    assert candidates(board) == ("U1",)
 
 
 def test_vias_beside_a_pad_are_counted_with_those_inside(tmp_path: Path) -> None:

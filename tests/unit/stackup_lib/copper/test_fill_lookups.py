@@ -50,3 +50,16 @@ def test_neither_points_nor_fills_give_nothing(fills: list[tuple[int, shapely.Po
     assert not list(rows_in_fills([], np.array([1.0]), np.array([1.0])))
     assert not list(rows_in_fills(fills, np.zeros(0), np.zeros(0)))
     assert not list(rows_in_fills(fills, np.array([np.nan]), np.array([1.0])))
+
+
+@pytest.mark.parametrize("degrees", [0, 17, 30, 45, 90])
+def test_a_point_on_an_edge_stays_on_it_when_both_are_turned_and_rounded(degrees: int) -> None:
+    """To whole nanometres, as KiCad stores them; a point ten of them away is outside."""
+    turn = np.exp(1j * np.radians(degrees))
+    corners = np.array([0, 10, 10 + 7j, 7j]) * turn
+    fill = shapely.Polygon(np.round(np.stack([corners.real, corners.imag], axis=1), 6))
+    on_edge = (10 + 1j * np.linspace(0.5, 6.5, 31)) * turn
+    beyond = (10 + 1e-5 + 1j * np.linspace(0.5, 6.5, 31)) * turn
+
+    assert len(rows_inside(fill, np.round(on_edge.real, 6), np.round(on_edge.imag, 6), with_edge=True)) == 31
+    assert not len(rows_inside(fill, np.round(beyond.real, 6), np.round(beyond.imag, 6), with_edge=True))

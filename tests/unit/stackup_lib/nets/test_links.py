@@ -665,6 +665,8 @@ def test_a_capacitor_below_10_pf_does_not_couple(value: str, why: str) -> None:
         ("VCC_CTRLR", True),
         *((net, True) for net in ("V_BAT", "/V_IN", "V_MOTORS", "VMOT", "V_SYS_1")),
         *((net, False) for net in ("V_BAT_SENSE", "V_IN_DET", "AV_IN", "V_SYNC", "V_INT", "VMOTION", "TEMP_V_IN")),
+        *((net, True) for net in ("VDC", "VDC_BUS", "48VDC", "VDD0V9", "V1P8", "3P3V_AUX", "5VSB")),
+        *((net, False) for net in ("VDCLK", "24VAC", "V1P8_EN", "12VDC_SENSE")),
         ("VSYNC", False),
         ("3V3_EN", False),
         ("/12V_RST{slash}EN", False),

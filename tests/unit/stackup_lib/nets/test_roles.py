@@ -109,7 +109,19 @@ def test_a_plane_with_many_tracks_is_mixed_and_few_tracks_leave_it_a_plane(tmp_p
             "GNDPWR",
             "GNDREF",
         ),
-        *("MOTOR_GND", "/USB_VGND", "USBGND", "ISO-GND", "24V_GND1", "DIGITAL GND", "/High Side/VSSB", "SIGNAL_GROUND"),
+        *(
+            "MOTOR_GND",
+            "/USB_VGND",
+            "USBGND",
+            "ISO-GND",
+            "24V_GND1",
+            "0V",
+            "0V_ISO",
+            "0V1",
+            "DIGITAL GND",
+            "/High Side/VSSB",
+            "SIGNAL_GROUND",
+        ),
     ],
 )
 def test_ground_nets_are_recognised(net: str) -> None:
@@ -121,6 +133,7 @@ def test_ground_nets_are_recognised(net: str) -> None:
     "net",
     [
         *("+3V3", "VCC", "/BACKGROUND", "/SIGNAL", "PGOOD", "/UART_TX", "VSSEL_EN", "GNDPWROK"),
+        *("0V85", "0V8", "/power/0V75_CORE", "0V05"),
         *("USB_GND_DET", "Net-(J1-GND)", "unconnected-(U3-GND-Pad5)", "CAMPGND", "LEGEND"),
     ],
 )
