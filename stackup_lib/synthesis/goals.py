@@ -107,7 +107,7 @@ class RoutedSize(Frozen):
         layer: index from the top.
         gap_mm: None for single lines.
         low_ohm, high_ohm: their impedance is to be between these, tolerance included; differential of a pair.
-        goal: name of their line goal; "" where none is asked for.
+        goal: name of their line goal; "" where they have none.
     """
 
     layer: int
