@@ -33,7 +33,7 @@ from drc_rules.stackup_design.goals_layers import fast_outside, layer_goals
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection, project_of, selection_for
 from drc_rules.stackup_design.kept_layers import kept_goals, kept_reasons
-from drc_rules.stackup_design.routed_fit import sizes_to_keep
+from drc_rules.stackup_design.routed_fit import sizes_of_goals, sizes_to_keep
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.spread import PLATING_UM as HOLE_PLATING_UM
@@ -216,7 +216,9 @@ def _with_routed(found: GoalsFound, project: BoardProject | None) -> GoalsFound:
     kept = found.kept
     if project is None or kept is None or kept.laid_out is None:
         return found
-    laid_out = kept.laid_out.model_copy(update={"routed": sizes_to_keep(project.context)})
+    ctx = project.context
+    sizes = {"routed": sizes_to_keep(ctx), "of_goals": sizes_of_goals(ctx, kept, found.interfaces)}
+    laid_out = kept.laid_out.model_copy(update=sizes)
     return replace(found, kept=kept.model_copy(update={"laid_out": laid_out}))
 
 

@@ -142,8 +142,10 @@ def neck_mm(copper_oz: float) -> float:
 def _rule(line: LineResult, goal: LineGoal, interface_id: str | None, neck: float) -> PlannedRule:
     of = interface(interface_id) if interface_id else None
     requirement = f"{goal.target} for {of.title if of else goal.name}"
-    if of is not None:
+    if of is not None and getattr(of, _field(goal.target)) == goal.target.ohm:
         requirement += f" ({cite(Source(document=of.document_of(_field(goal.target))))})"
+    elif of is not None:
+        requirement += " (this board's own target)"
     return PlannedRule(
         net_class=class_name(of, goal.target),
         layer=line.layer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from drc_rules.analysis.lines.routed import ROUNDING_MM
@@ -54,18 +54,28 @@ class UnsoughtSize:
     size: Size
 
 
-def unsought_sizes(ctx: Context, interfaces: Mapping[str, str]) -> tuple[UnsoughtSize, ...]:
-    """Return the routed sizes of targets that a search has no goal for: of unknown generation, or not high-speed.
+def sought_lines(result: Evaluated, interfaces: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Return title of the interface and layer of each line that a search had a goal for.
+
+    Args:
+        result: a stackup with its lines.
+        interfaces: interface id by name of a line goal.
+    """
+    return frozenset((interface(interfaces[line.goal]).title, line.layer) for line in result.lines)
+
+
+def unsought_sizes(ctx: Context, sought: Container[tuple[str, str]] = ()) -> tuple[UnsoughtSize, ...]:
+    """Return the routed sizes that a search has no goal for: of unknown generation, not high-speed, or other layers.
 
     Args:
         ctx: the board.
-        interfaces: interface id by name of a line goal.
+        sought: title and layer of each line with a goal, see `sought_lines`.
     """
-    sought = {interface(one).title for one in interfaces.values()}
     lengths: dict[tuple[NetTarget, int], dict[Size, float]] = {}
     for found in ctx.get(controlled_lines):
         target, line = found.target, found.line
-        if target.title in sought or (target.kind == "differential") != (line.gap_mm is not None):
+        name = ctx.board.copper_layers[line.layer].name
+        if (target.title, name) in sought or (target.kind == "differential") != (line.gap_mm is not None):
             continue
         sizes = lengths.setdefault((target, line.layer), {})
         size = line.width_mm, line.gap_mm
@@ -80,11 +90,23 @@ def unsought_sizes(ctx: Context, interfaces: Mapping[str, str]) -> tuple[Unsough
 def sizes_to_keep(ctx: Context) -> tuple[RoutedSize, ...]:
     """Return the routed sizes of all targets, with the impedance that they may have, tolerance included."""
     found = []
-    for one in unsought_sizes(ctx, {}):
+    for one in unsought_sizes(ctx):
         low, high = _bounds_ohm(one.target)
         width, gap = one.size
         found.append(RoutedSize(layer=one.layer, width_mm=width, gap_mm=gap, low_ohm=low, high_ohm=high))
     return tuple(dict.fromkeys(found))
+
+
+def sizes_of_goals(ctx: Context, goals: Goals, interfaces: Mapping[str, str]) -> tuple[RoutedSize, ...]:
+    """Return the routed size with most length of each line goal and layer, with the impedance that it may have."""
+    index = {layer.name: k for k, layer in enumerate(ctx.board.copper_layers)}
+    targets = {goal.name: goal.target for goal in goals.lines}
+    found = []
+    for (goal, layer), (width, gap) in routed_sizes(ctx, interfaces).items():
+        (low, high), _ = _limits(interface(interfaces[goal]), targets[goal])
+        size = RoutedSize(layer=index[layer], width_mm=width, gap_mm=gap, low_ohm=low, high_ohm=high, goal=goal)
+        found.append(size)
+    return tuple(found)
 
 
 def unsought_words(candidate: CandidateStackup, sizes: Sequence[UnsoughtSize]) -> tuple[tuple[str, bool], ...]:
@@ -133,12 +155,13 @@ def with_kept_sizes(
     result: Evaluated, goals: Goals, interfaces: Mapping[str, str], routed: Mapping[tuple[str, str], Size]
 ) -> Evaluated:
     """Return a stackup whose lines are as wide as they are routed, where that stays within their tolerance."""
-    kept = {
-        (line.goal, line.layer): size
-        for line, size, _, allowed in _routed_lines(result, goals, interfaces, routed)
-        if allowed.fits
+    fits = {
+        (line.goal, line.layer): allowed.fits
+        for line, _, _, allowed in _routed_lines(result, goals, interfaces, routed)
     }
-    return Evaluator(goals).with_sizes(result, kept) if kept else result
+    kept = {key: routed[key] for key, stays in fits.items() if stays}
+    moved = frozenset(key for key, stays in fits.items() if not stays)
+    return Evaluator(goals).with_sizes(result, kept, moved) if fits else result
 
 
 class _Allowed(NamedTuple):
@@ -184,11 +207,18 @@ def _asked(target: NetTarget, ohm: float) -> tuple[bool, str]:
 
 def _allowed(one: Interface, target: Target, ohm: float) -> _Allowed:
     """Tell whether an impedance is what an interface allows around a goal's target, and what it allows."""
+    (low, high), words = _limits(one, target)
+    return _Allowed(low <= ohm <= high, words)
+
+
+def _limits(one: Interface, target: Target) -> tuple[tuple[float, float], str]:
+    """Return what an interface allows around a goal's target, in ohm and as text."""
     limit = one.impedance_diff_limit_ohm
     if limit and (target.kind, target.ohm) == ("differential", one.impedance_diff_ohm):
-        return _Allowed(limit[0] <= ohm <= limit[1], f"{limit[0]:g} to {limit[1]:g} ohm")
+        return limit, f"{limit[0]:g} to {limit[1]:g} ohm"
     tolerance = one.impedance_tolerance_pct or USUAL_TOLERANCE_PCT
-    return _Allowed(100 * abs(ohm / target.ohm - 1) <= tolerance, f"{tolerance:g} %")
+    slack = tolerance / 100
+    return (target.ohm * (1 - slack), target.ohm * (1 + slack)), f"{tolerance:g} %"
 
 
 def _ohm(candidate: CandidateStackup, index: int, size: Size, kind: str) -> float:

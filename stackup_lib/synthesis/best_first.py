@@ -38,6 +38,9 @@ TOO_NARROW = "a trace narrower"
 COST_CLASSES = (1.1, 1.25)
 """Costs within a tenth, or a quarter, of the cheapest count as one class (Design007, May 2023)."""
 
+UNKNOWN_DF = 0.05
+"""A stackup whose losses cannot be worked out has to be this much cheaper; engineering judgement."""
+
 SMOOTHER = (FoilGrade.RTF, FoilGrade.VLP, FoilGrade.HVLP)
 """Foils that are tried where a loss budget is not met."""
 
@@ -275,11 +278,12 @@ def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tup
         apart, drills = abs(entry.known.thickness_error), len(entry.known.backdrilled)
         more = cost / cheapest[missed, moved]
         if goals.rank_by == "cost":
-            order: tuple[float, ...] = (round(more + apart, 4), loss)
+            unknown = 0.0 if entry.candidate.is_df_known else UNKNOWN_DF
+            order: tuple[float, ...] = (round(more + apart + unknown, 4), loss)
         else:
             margin = entry.known.least_margin_db
             by_loss = -(math.inf if margin is None else margin) if budgets else loss / worst + apart
-            order = (bisect(COST_CLASSES, more), round(by_loss, 2 if budgets else 4))
+            order = (bisect(COST_CLASSES, more), round(by_loss, 2))
         return missed, moved, *order, drills, cost, entry.name
 
     return key

@@ -98,6 +98,11 @@ class CandidateStackup(Frozen):
         return tuple(r for r in self.rows if r.kind is LayerKind.CORE or r.kind is LayerKind.PREPREG)
 
     @property
+    def is_df_known(self) -> bool:
+        """True where each dielectric has a Df."""
+        return all(r.df is not None for r in self.dielectrics)
+
+    @property
     def laminates(self) -> tuple[str, ...]:
         """Families, in order of appearance."""
         return tuple(dict.fromkeys(r.laminate for r in self.dielectrics))

@@ -1,6 +1,6 @@
 """What a candidate does: widths, loss, legal lengths, stubs, cost. Lengths in mm."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,9 +12,9 @@ from stackup_lib.field_solver.sections import Section
 from stackup_lib.field_solver.solver import LADDER, impedance_once, solve
 from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
-from stackup_lib.synthesis.goals import Goals, LineGoal
+from stackup_lib.synthesis.goals import Goals, LineGoal, RoutedSize
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
-from stackup_lib.synthesis.routed_lines import rerouted
+from stackup_lib.synthesis.routed_lines import leaves, rerouted
 from stackup_lib.transmission_lines.inverse import Solved, solve_pair, solve_width
 from stackup_lib.transmission_lines.lossy import SolvedLine, loss_of
 from stackup_lib.transmission_lines.site import TraceEnvironment
@@ -52,6 +52,7 @@ class LineResult(Frozen):
         longest_legal_mm: within the budget at the worst loss.
         margin_db: what is left of the budget over the longest link at the worst loss.
         is_routed: as wide as a board routes it, not as wide as the goal takes.
+        is_moved: a board routes it there in a size that leaves the tolerance.
     """
 
     goal: str
@@ -64,6 +65,7 @@ class LineResult(Frozen):
     meets_budget: bool | None = None
     margin_db: float | None = None
     is_routed: bool = False
+    is_moved: bool = False
 
 
 class Evaluated(Frozen):
@@ -127,6 +129,8 @@ class Evaluator:
         width, gap = g.least_outer_width_mm or inner.min_width_mm, g.least_outer_gap_mm or inner.min_gap_mm
         outer = inner.model_copy(update={"min_width_mm": width, "min_gap_mm": gap})
         self.limits = {"stripline": inner, "outer": outer}
+        of_goals = g.laid_out.of_goals if g.laid_out else ()
+        self.routed = {(one.goal, one.layer): one for one in of_goals}
         self.sought = (inner, outer, g.gap_per_width, g.pair_pitch_mm)
 
     def evaluate(self, candidate: CandidateStackup, clauses: tuple[Judgement, ...] = ()) -> Evaluated:
@@ -170,11 +174,16 @@ class Evaluator:
             indices = _layers_of(goal, candidate)
             if not indices:
                 faults.append(f"{goal.name}: no {'fast' if goal.where == 'stripline' else 'outer'} layer carries it")
-            for index in indices:
+            is_routed = {index: (goal.name, index) in self.routed for index in indices}
+            of_goal: dict[int, LineResult] = {}
+            for index in sorted(indices, key=is_routed.__getitem__):
+                if faults and is_routed[index]:
+                    continue  # widths that are sought fail most often
                 try:
-                    lines.append(self._line(around[index], goal))
+                    of_goal[index] = self._line(around[index], goal)
                 except StackwrightError as error:
                     faults.append(f"{goal.name}: {copper[index].name}: {error.what}")
+            lines += [of_goal[index] for index in sorted(of_goal)]
         faults += [_over_budget(r, self.goals) for r in lines if r.meets_budget is False]
         aspect = candidate.drilled_mm / self.goals.drill_mm
         if aspect > self.goals.max_aspect_ratio:
@@ -208,25 +217,32 @@ class Evaluator:
     def _line(self, around: "Around", goal: LineGoal) -> LineResult:
         """Return a line, solved once for all layers with the same neighbours."""
         name = around.copper[around.index].name
-        key = (around.decides, goal, self.tolerance, self.sought)
+        routed = self.routed.get((goal.name, around.index))
+        key = (around.decides, goal, self.tolerance, self.sought, routed and (routed.width_mm, routed.gap_mm))
         found = answer_once(
-            self.solutions.results, key, lambda: self._solved_line(around.candidate, around.index, goal)
+            self.solutions.results, key, lambda: self._solved_line(around.candidate, around.index, goal, routed)
         )
         return found if found.layer == name else found.model_copy(update={"layer": name})
 
-    def with_sizes(self, found: Evaluated, sizes: Mapping[tuple[str, str], tuple[float, float | None]]) -> Evaluated:
+    def with_sizes(
+        self,
+        found: Evaluated,
+        sizes: Mapping[tuple[str, str], tuple[float, float | None]],
+        moved: Container[tuple[str, str]] = (),
+    ) -> Evaluated:
         """Return what is known of a candidate with some lines as wide as they are routed.
 
         Args:
             found: its lines are of this evaluator's goals.
             sizes: width and gap in mm by goal and layer; lines of others stay as they were sought.
+            moved: goal and layer of lines that are routed in another size.
         """
         goals = {goal.name: goal for goal in self.goals.lines}
         index = {row.name: k for k, row in enumerate(found.candidate.copper)}
         lines = []
         for line in found.lines:
             if (size := sizes.get((line.goal, line.layer))) is None:
-                lines.append(line)
+                lines.append(line.model_copy(update={"is_moved": (line.goal, line.layer) in moved}))
                 continue
             goal, at = goals[line.goal], index[line.layer]
             site = found.candidate.site(at)
@@ -236,9 +252,18 @@ class Evaluator:
         cost = cost_of(found.candidate, found.candidate.drilled_mm / self.goals.drill_mm, found.backdrilled, least)
         return found.model_copy(update={"lines": tuple(lines), "cost": cost})
 
-    def _solved_line(self, candidate: CandidateStackup, index: int, goal: LineGoal) -> LineResult:
+    def _solved_line(
+        self, candidate: CandidateStackup, index: int, goal: LineGoal, routed: RoutedSize | None
+    ) -> LineResult:
+        """Return a line as it is routed, where that keeps impedance and budget, else as wide as the goal takes."""
         site = candidate.site(index)
-        return self._result(candidate, site, index, goal, self._solve(site, goal))
+        if routed is not None and not leaves(site.section(routed.width_mm, routed.gap_mm), routed):
+            solved = _of_size(site, goal, (routed.width_mm, routed.gap_mm), self.tolerance)
+            kept = self._result(candidate, site, index, goal, solved)
+            if kept.meets_budget is not False:
+                return kept.model_copy(update={"is_routed": True})
+        sought = self._result(candidate, site, index, goal, self._solve(site, goal))
+        return sought.model_copy(update={"is_moved": routed is not None})
 
     def _result(
         self, candidate: CandidateStackup, site: TraceEnvironment, index: int, goal: LineGoal, solved: Solved

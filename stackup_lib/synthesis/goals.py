@@ -107,6 +107,7 @@ class RoutedSize(Frozen):
         layer: index from the top.
         gap_mm: None for single lines.
         low_ohm, high_ohm: their impedance is to be between these, tolerance included; differential of a pair.
+        goal: name of their line goal; "" where they have none.
     """
 
     layer: int
@@ -114,6 +115,7 @@ class RoutedSize(Frozen):
     gap_mm: float | None
     low_ohm: float
     high_ohm: float
+    goal: str = ""
 
     @property
     def gap_per_width(self) -> float | None:
@@ -129,6 +131,7 @@ class LaidOut(Frozen):
         copper_oz: weight of each as it stands; None where it is not known.
         least_power_oz: what power planes are required to have; 0 where their weight may stay.
         routed: sizes of lines with a target impedance; stackups that keep them come first.
+        of_goals: the size with most length of each line goal and layer; lines keep it where it fits.
         given_up_gap_per_width: no dielectric is chosen for routed pairs of this gap over width.
     """
 
@@ -136,6 +139,7 @@ class LaidOut(Frozen):
     copper_oz: tuple[float | None, ...]
     least_power_oz: float = 0.0
     routed: tuple[RoutedSize, ...] = ()
+    of_goals: tuple[RoutedSize, ...] = ()
     given_up_gap_per_width: float | None = None
 
     @property

@@ -53,14 +53,15 @@ def rerouted(candidate: CandidateStackup, sizes: Sequence[RoutedSize], known: di
             section = candidate.site(size.layer).section(size.width_mm, size.gap_mm)
             key = (section, size.low_ohm, size.high_ohm)
             if key not in known:
-                known[key] = _leaves(section, size)
+                known[key] = leaves(section, size)
         except StackwrightError:  # no plane, or no room between its planes
             continue
         count += known[key]
     return count
 
 
-def _leaves(section: Section, size: RoutedSize) -> bool:
+def leaves(section: Section, size: RoutedSize) -> bool:
+    """Tell whether a routed size leaves its tolerance."""
     ohm = impedance_once(section, LADDER[0])
     if any(abs(ohm / limit - 1) < NEAR for limit in (size.low_ohm, size.high_ohm)):
         found = solve(section, TOLERANCE)

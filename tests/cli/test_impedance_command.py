@@ -345,3 +345,23 @@ def test_a_line_that_etching_takes_away_names_width_and_copper(
 
     with pytest.raises(StackwrightError, match=r"-0\.02 mm \(base 0\.05 mm, copper 0\.07 mm\); widen the trace"):
         spoken([*line, "0.05"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "unsaid"),
+    [
+        ('[[interface]]\nis = "pcie5"\nnet_classes = ["85Ohm-diff_PCIE5"]\n', "give --interface pcie5,", "declare an"),
+        ("", "or declare an [[interface]] in stackwright.toml", "--interface"),
+    ],
+)
+def test_without_a_target_the_next_step_is_one_that_is_left(
+    settings: str, said: str, unsaid: str, tmp_path: Path
+) -> None:
+    """A new board declares its interface before it has nets; to declare one was no advice."""
+    board = mini_file(tmp_path, {"copper_layers": 4, "planes": {"In1.Cu": "GND"}})
+    board.with_name("stackwright.toml").write_text(settings, encoding="utf-8")
+
+    with pytest.raises(StackwrightError) as stopped:
+        run(["impedance", str(board)])
+
+    assert said in stopped.value.next_step and unsaid not in stopped.value.next_step

@@ -225,7 +225,10 @@ def test_equally_thick_answers_are_not_called_thicker() -> None:
 def test_a_margin_that_is_shown_alike_is_no_difference(margin_db: float, said: str) -> None:
     """It was `0.00 dB more margin`."""
     alike = {"missed_wishes": (), "rerouted": 0, "laminations": 1, "backdrilled": (), "worst_loss_db_per_inch": 1.0}
-    parts = {"cost": SimpleNamespace(index=1.0), "candidate": SimpleNamespace(laminates=("370HR",), thickness_mm=1.6)}
+    parts = {
+        "cost": SimpleNamespace(index=1.0),
+        "candidate": SimpleNamespace(laminates=("370HR",), thickness_mm=1.6, is_df_known=True),
+    }
     one, other = (SimpleNamespace(**alike, **parts, least_margin_db=margin) for margin in (1.0, margin_db))
     assert list(_differences(cast(Evaluated, one), cast(Evaluated, other))) == [said]
 

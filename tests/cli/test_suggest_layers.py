@@ -131,7 +131,7 @@ def test_a_new_stackup_keeps_what_is_routed_and_says_where_it_cannot(
     assert verdicts["board.impedance.routed"] == "passed"
     both = routed_board(tmp_path / "both", 0.1, 0.4)
     assert run(["suggest", str(both), "--limit", "1"]) == 0
-    assert "; with it routed lines leave their tolerance" in " ".join(capsys.readouterr().out.split())
+    assert "; with it routed lines are outside their tolerance" in " ".join(capsys.readouterr().out.split())
     assert run(["suggest", str(both), "--limit", "1", "--json"]) == 0
     (one,) = json.loads(capsys.readouterr().out)["answers"]
     assert one["routed_sizes_out"] >= 1

@@ -144,10 +144,13 @@ def _table(lines: Lines, request: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
         frequency_ghz=request.frequencies_ghz[0] if request.frequencies_ghz else None,
     ) or every_target(ctx)
     if not targets:
+        declared = [one.is_ for one in ctx.declarations.config.interface]
+        ways = f"--interface {declared[0]}, " if declared else ""
+        more = "" if declared else ", or declare an [[interface]] in stackwright.toml"
         raise ConfigError(
             "impedance",
             "no net of this board has a target impedance",
-            "give --target-diff or --target-se, or declare an [[interface]] in stackwright.toml",
+            f"give {ways}--target-diff or --target-se{more}",
         )
     if request.layer is not None:
         index = layer_of(ctx, request.layer)

@@ -71,7 +71,9 @@ def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
         if more:
             out = " out of tolerance" if noun == "routed size" else ""
             yield count(abs(more), f"{'fewer' if more < 0 else 'more'} {noun}") + out
-    if not cost and abs(margin or loss) < LEAST_LOSS and not any(more for more, _ in counts):
+    if one.candidate.is_df_known and not other.candidate.is_df_known:
+        yield "Df known"
+    elif not cost and abs(margin or loss) < LEAST_LOSS and not any(more for more, _ in counts):
         same = ["cost", *(["loss"] if one.worst_loss_db_per_inch else [])]
         thinner = other.candidate.thickness_mm - one.candidate.thickness_mm
         if abs(thinner) < LEAST_MM:

@@ -15,15 +15,21 @@ def line_words(one: Evaluated, found: GoalsFound) -> Iterator[LineWords]:
     """Yield the geometries of a suggested stackup, in the order of its lines."""
     groups: dict[tuple[str, str, str, str, str], list[str]] = {}
     goals = {goal.name: goal for goal in found.goals.lines}
-    some_routed = any(line.is_routed for line in one.lines)
+    some_routed = any(line.is_routed or line.is_moved for line in one.lines)
     for line in one.lines:
         size = size_text(line.width_mm, line.gap_mm)
         ohm = span(line.impedance_ohm, 1)
         loss = span(line.loss_db_per_inch, 2) if line.loss_db_per_inch else ""
-        legal = f"{line.longest_legal_mm:.0f} mm at most" if line.longest_legal_mm else ""
         wanted = goals[line.goal].longest_mm
-        legal += f", {wanted:g} mm needed" if legal and wanted else ""
-        legal += ", not routed there" if some_routed and not line.is_routed else ""
+        said = []
+        if line.longest_legal_mm:
+            said.append(f"{line.longest_legal_mm:.0f} mm at most")
+            said += [f"{wanted:g} mm needed"] if wanted else []
+        if line.is_moved:
+            said.append("to be rerouted")
+        elif some_routed and not line.is_routed:
+            said.append("not routed there")
+        legal = ", ".join(said)
         groups.setdefault((line.goal, size, ohm, loss, legal), []).append(line.layer)
     for (goal, size, ohm, loss, legal), layers in groups.items():
         yield LineWords(goal, size, ohm, loss, legal, tuple(layers))

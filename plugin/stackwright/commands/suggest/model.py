@@ -21,7 +21,7 @@ from drc_rules.stackup_design.goals import (
     selection_for,
 )
 from drc_rules.stackup_design.new_plan import classes_of_goals
-from drc_rules.stackup_design.routed_fit import UnsoughtSize, unsought_sizes
+from drc_rules.stackup_design.routed_fit import UnsoughtSize, sought_lines, unsought_sizes
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.record import record
@@ -156,7 +156,8 @@ def search(
     if project is None or board_path is None:
         return Suggested(selection, met, answers, board_path)
     result = _least_changes(selection, found, project, board_path, answers)
-    unsought = unsought_sizes(project.context, met.interfaces)
+    sought = sought_lines(result.entries[0], met.interfaces) if result.entries else ()
+    unsought = unsought_sizes(project.context, sought)
     board = project.board
     is_too_old = board.format_version < OLDEST_WRITTEN_VERSION
     return replace(

@@ -100,12 +100,12 @@ def _title(page: Page, result: Suggested) -> None:
 
 
 def _rerouted(result: Suggested) -> str:
-    """Return which answers move routed lines out of their tolerance; "" where none does."""
+    """Return with which answers routed lines are out of their tolerance; "" where none does."""
     moving = [str(number) for number, one in enumerate(result.entries, start=1) if one.rerouted]
     if not moving:
         return ""
     which = "it" if len(result.entries) == 1 else f"answer{'' if len(moving) == 1 else 's'} {listed(moving)}"
-    return f"; with {which} routed lines leave their tolerance"
+    return f"; with {which} routed lines are outside their tolerance"
 
 
 def _changes(page: Page, result: Suggested, request: SuggestRequest) -> None:
@@ -245,7 +245,7 @@ def _unsought(page: Page, one: Evaluated, result: Suggested, *, verbose: bool) -
         return
     lost = sum(not fits for _, fits in found)
     more = "" if verbose or lost == len(found) else f"; -v lists {'the others' if lost else 'them'}"
-    kept = f"{lost} of {count(len(found), 'size')} {'leaves' if lost == 1 else 'leave'} the tolerance" if lost else ""
+    kept = f"{lost} of {count(len(found), 'size')} {'is' if lost == 1 else 'are'} outside the tolerance" if lost else ""
     page.heading("other routed lines", (kept or f"{count(len(found), 'size')} within the tolerance") + more)
     for words, fits in found:
         if verbose or not fits:

@@ -8,8 +8,17 @@ import pytest
 
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config
-from drc_rules.stackup_design.goals import From, GoalChoices, answers_for, goals_for, project_of, selection_for
+from drc_rules.stackup_design.goals import (
+    From,
+    GoalChoices,
+    GoalsFound,
+    answers_for,
+    goals_for,
+    project_of,
+    selection_for,
+)
 from stackup_lib.kicad import read_board
+from stackup_lib.synthesis import Answers
 from tests.support.mini import mini_file
 
 BUILD_UP = {"layers": 8, "build_ups": 1}
@@ -74,7 +83,7 @@ def test_copper_that_is_required_of_power_planes_asks_for_one(
 
 
 PLANES = {"In1.Cu": "GND", "In3.Cu": "+3V3", "In4.Cu": "GND"}
-WIDE, USUAL = (0.3178, 0.075), (0.12, 0.15)
+WIDE, USUAL, KEPT = (1.0, 0.075), (0.12, 0.15), (0.3178, 0.075)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +93,38 @@ WIDE, USUAL = (0.3178, 0.075), (0.12, 0.15)
 def test_the_gap_of_routed_pairs_gives_way_where_no_stackup_has_their_impedance_with_it(
     tmp_path: Path, layer: str, size_mm: tuple[float, float], ratio: float
 ) -> None:
-    """A gap far below the width, too narrow for 85 ohm over any dielectric: the layers stay, the pair is redrawn."""
+    """A gap far below the width, out of tolerance over any dielectric: the layers stay, the pair is redrawn."""
+    answers, met = _answers_with_pair(tmp_path, layer, size_mm)
+
+    (best,), (said,) = answers.ranked, [one for one in met.reasons if one.goal == "gap of pairs"]
+    assert answers.keeps_layers and met.goals.gap_per_width == ratio
+    assert {round((line.gap_mm or 0.0) / line.width_mm, 2) for line in best.lines} == {ratio}
+    if size_mm == USUAL:
+        assert (said.value, said.origin) == ("1.25 times the width", From.BOARD)
+        assert answers.why_usual_gap == ""
+    else:
+        words = "1.5 times the width, not 0.075 as most pairs are routed"
+        assert (said.value, said.origin) == (words, From.ASSUMPTION)
+        assert said.source.startswith("with 0.075, PCIe Gen3 85 ohm: ")
+        assert best.rerouted == 1
+        assert {line.layer for line in best.lines if line.is_moved} == {layer}
+
+
+@pytest.mark.parametrize(("size_mm", "is_kept"), [(KEPT, True), (WIDE, False)])
+def test_a_new_stackup_gives_lines_the_size_that_they_are_routed_in_while_that_fits(
+    tmp_path: Path, size_mm: tuple[float, float], is_kept: bool
+) -> None:
+    """85 ohm +-17.6 % holds 0.318/0.075 mm; a rule for another size reports every segment of a board that is right."""
+    answers, _ = _answers_with_pair(tmp_path, "In2.Cu", size_mm)
+
+    (line,) = answers.ranked[0].lines
+    assert (line.is_routed, line.is_moved) == (is_kept, not is_kept)
+    assert ((line.width_mm, line.gap_mm) == size_mm) is is_kept
+    assert 70 <= line.impedance_ohm.nominal <= 100
+
+
+def _answers_with_pair(folder: Path, layer: str, size_mm: tuple[float, float]) -> tuple[Answers, GoalsFound]:
+    """The best stackup for a board of six layers with one pair."""
     width, gap = size_mm
     pair = {"nets": ["/PCIE_TX0_P", "/PCIE_TX0_N"], "layer": layer, "path_mm": [[5, 10], [70, 10]]}
     board = {
@@ -95,22 +135,6 @@ def test_the_gap_of_routed_pairs_gives_way_where_no_stackup_has_their_impedance_
         "parts": [{"reference": "R1", "at_mm": [40, 30], "pads": [{"number": "1", "net": "GND"}]}],
     }
     links = ("pcie3",)
-    project = project_of(read_board(mini_file(tmp_path, board)), Config(), Overrides(profile="edge"), links)
+    project = project_of(read_board(mini_file(folder, board)), Config(), Overrides(profile="edge"), links)
     chosen = GoalChoices(interfaces=links)
-    found = goals_for(selection_for("edge", None, chosen, project), project, chosen)
-
-    answers, met = answers_for(found, 1, project)
-
-    (best,), (said,) = answers.ranked, [one for one in met.reasons if one.goal == "gap of pairs"]
-    assert answers.keeps_layers and met.goals.gap_per_width == ratio
-    assert {round((line.gap_mm or 0.0) / line.width_mm, 2) for line in best.lines} == {ratio}
-    if size_mm == USUAL:
-        assert (said.value, said.origin) == ("1.25 times the width", From.BOARD)
-        assert answers.why_usual_gap == ""
-    else:
-        assert (said.value, said.origin) == (
-            "1.5 times the width, not 0.236 as most pairs are routed",
-            From.ASSUMPTION,
-        )
-        assert said.source.startswith(f"with 0.236, PCIe Gen3 85 ohm: {layer}: 85 ohm differential needs a trace")
-        assert best.rerouted == 1
+    return answers_for(goals_for(selection_for("edge", None, chosen, project), project, chosen), 1, project)

@@ -53,7 +53,7 @@ def test_pairs_of_unknown_generation_are_held_against_their_target(
 ) -> None:
     """The card specification allows its first generation 68 to 105 ohm; values of a finite-difference solution."""
     ctx = context(tmp_path, [pair()])
-    ((words, found),) = unsought_words(with_prepreg(candidate_of(ctx), thickness_mm), unsought_sizes(ctx, {}))
+    ((words, found),) = unsought_words(with_prepreg(candidate_of(ctx), thickness_mm), unsought_sizes(ctx))
 
     assert words.startswith("0.174/0.150 makes ") and words.endswith("for PCI Express")
     assert " on F.Cu: 68 to 105 ohm as PCIe Gen1 for" in words
@@ -65,13 +65,20 @@ def test_what_is_sought_is_not_said_again(tmp_path: Path) -> None:
     """The lines of a goal have widths of their own."""
     declared = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
     ctx = context(tmp_path, [pair()], declared)
-    assert unsought_sizes(ctx, {"PCIe Gen5 85 ohm": "pcie5"}) == ()
-    assert len(unsought_sizes(ctx, {})) == 1
+    assert unsought_sizes(ctx, {("PCIe Gen5", "F.Cu")}) == ()
+    assert len(unsought_sizes(ctx)) == 1
+
+
+def test_what_is_sought_on_inner_layers_alone_is_said_of_the_surface(tmp_path: Path) -> None:
+    """A goal for striplines says nothing of the same interface's lines on the outer layers."""
+    declared = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
+    (found,) = unsought_sizes(context(tmp_path, [pair()], declared), {("PCIe Gen5", "In1.Cu")})
+    assert (found.target.title, found.size) == ("PCIe Gen5", (0.174, 0.15))
 
 
 @pytest.mark.parametrize("pairs", [[], [pair(5.5)], [pair(nets=("/LED1", "/LED2"))]], ids=["none", "short", "no link"])
 def test_lines_without_a_target_or_a_length_are_left_out(pairs: list[dict[str, object]], tmp_path: Path) -> None:
-    assert unsought_sizes(context(tmp_path, pairs), {}) == ()
+    assert unsought_sizes(context(tmp_path, pairs)) == ()
 
 
 @pytest.mark.parametrize(

@@ -178,3 +178,28 @@ def test_of_equals_fewer_backdrills_then_less_cost_then_the_name() -> None:
     drilled = entry("a", backdrilled=("In2.Cu",))
     assert ranked(GOALS, drilled, entry("c"), entry("b")) == ["b", "c", "a"]
     assert ranked(GOALS, entry("a", cost=10.5), entry("b", cost=10.0)) == ["b", "a"]
+
+
+def test_what_loses_the_same_is_ranked_by_cost_and_not_by_a_hundredth_of_the_thickness() -> None:
+    """A build at twice the cost was second for being 0.01 mm nearer to the thickness; 4 % less loss still count."""
+    by_loss = GOALS.model_copy(update={"rank_by": "loss"})
+    best, near = entry("best", cost=10.0), entry("near", cost=20.1, loss=0.87)
+    cheap = entry("cheap", cost=13.5, loss=0.87, thickness_error=0.004)
+    assert ranked(by_loss, near, cheap, best) == ["best", "cheap", "near"]
+    better = entry("better", cost=20.1, loss=0.83)
+    assert ranked(by_loss, better, cheap, best) == ["best", "better", "cheap"]
+
+
+def test_by_cost_a_laminate_without_df_has_to_be_five_per_cent_cheaper() -> None:
+    """No loss of a line can be worked out in it."""
+    by_cost = GOALS.model_copy(update={"rank_by": "cost"})
+
+    def without_df(name: str, cost: float) -> SearchEntry:
+        one = entry(name, cost=cost)
+        rows = tuple(row.model_copy(update={"df": None}) for row in one.candidate.rows)
+        one.candidate = one.candidate.model_copy(update={"rows": rows})
+        return one
+
+    known = entry("known", cost=10.3, thickness_error=0.005)
+    assert ranked(by_cost, without_df("open", 10.0), known) == ["known", "open"]
+    assert ranked(by_cost, without_df("open", 9.6), known) == ["open", "known"]
