@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Floats, Ints, Text
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.line_numbers import LineNumbers
 from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.syntax import tree
-from stackup_lib.kicad.syntax.scan import Blocks, heads
+from stackup_lib.kicad.syntax.scan import Blocks, TextSpan, heads
 
+_COPPER = re.compile(rb"\.Cu")
 TEXT_LIMIT = 200
 """Longer texts are cut: a column of texts takes the room of its longest."""
 REPAIR = "open the board in KiCad and save it again, or restore a backup"
@@ -123,6 +127,18 @@ class BoardText:
         inside[parents] = True
         return inside
 
+    @cached_property
+    def copper_marks(self) -> Ints:
+        """Offsets of what the names of copper layers end with; `Edge.Cuts` holds it as well."""
+        return np.array([found.start() for found in _COPPER.finditer(self.data)], dtype=np.int64)
+
+    def on_copper(self, rows: Ints, *, child: bool = False) -> Ints:
+        """Return those of some items (or children) that name a copper layer, and perhaps some that do not."""
+        span = self.blocks.children if child else self.blocks.items
+        is_named = np.zeros(len(span), dtype=np.bool_)
+        is_named[holding(self.copper_marks, span)] = True
+        return rows[is_named[rows]]
+
     def item_name(self, item: int) -> str:
         """Return the first word of a top-level item."""
         return self._names[int(self._kind[item])]
@@ -148,6 +164,13 @@ class BoardText:
         for child in node:
             if isinstance(child, list) and (name := tree.head_of(child)) not in known:
                 self.unknown[f"{parent}/{name}"] += 1
+
+
+def holding(marks: Ints, span: TextSpan) -> Ints:
+    """Return the lists that hold at least one of some offsets, ascending."""
+    rows = np.searchsorted(span.start, marks, side="right") - 1
+    rows, marks = rows[rows >= 0], marks[rows >= 0]
+    return distinct(rows[marks < span.end[rows]])
 
 
 class _At:
