@@ -10,6 +10,7 @@ import numpy as np
 from stackup_lib.board.board import NO_LAYER, Drilling, Floats, Ints, PadKind, Vias
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.copper.floating_fills import TOUCH_MM, plated_reach_mm
+from stackup_lib.core.arrays import alike_rows
 from stackup_lib.core.record import record
 from stackup_lib.nets.routing.routes import Crossing
 from stackup_lib.return_path.plane_copper import refuse_untrue_fills
@@ -147,10 +148,8 @@ def nets_around(copper: CopperMap, layer: int, x_mm: float, y_mm: float, land_mm
 
 def _stacks(vias: Vias) -> Iterator[tuple[int, int, int]]:
     """Yield (row of one of them, first layer, last layer) of vias of a net that stand on one another."""
-    places = np.column_stack([vias.net, vias.x_mm, vias.y_mm])
-    _, place, count = np.unique(places, axis=0, return_inverse=True, return_counts=True)
-    place = place.ravel()
-    rows = np.flatnonzero(count[place] > 1)
+    _, place = alike_rows(np.column_stack([vias.net, vias.x_mm, vias.y_mm]))
+    rows = np.flatnonzero(np.bincount(place)[place] > 1)
     rows = rows[np.lexsort((vias.start_layer[rows], place[rows]))]
     spans = zip(place[rows].tolist(), vias.start_layer[rows].tolist(), vias.end_layer[rows].tolist(), strict=True)
     at, top, bottom = -1, 0, 0

@@ -285,13 +285,15 @@ class _Builder:
         self, first: list[int], last: list[int], cuts: dict[int, list[tuple[float, int]]]
     ) -> None:
         """Add the places where tracks cross in mid-run; where a pad or via is, that joins them."""
-        begins, stops, boxes = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64), self.items.boxes()
+        begins, stops = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
+        left, right, low, high = self.items.boxes().T.copy()
         is_arc, (by_layer, layers) = ~np.isnan(self.items.middle.real), self.items.tracks_by_layer()
         for tracks, others in pairs(self.items.of_track * self.items.board.layer_count + self.items.layer, layers):
             meet = np.flatnonzero(tracks < by_layer[others])
             one, other = tracks[meet], by_layer[others[meet]]
-            near = np.all(boxes[one][:, [0, 2]] <= boxes[other][:, [1, 3]], axis=1)
-            near &= np.all(boxes[other][:, [0, 2]] <= boxes[one][:, [1, 3]], axis=1)
+            near = (left[one] <= right[other]) & (left[other] <= right[one])
+            one, other = one[near], other[near]
+            near = (low[one] <= high[other]) & (low[other] <= high[one])
             for node, other_node in ((begins, begins), (begins, stops), (stops, begins), (stops, stops)):
                 near &= node[one] != other_node[other]
             one, other = one[near], other[near]
