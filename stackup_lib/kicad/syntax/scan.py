@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 
 _CHUNK = 1 << 20
@@ -250,9 +251,9 @@ def heads(data: bytes, start: Ints) -> tuple[Ints, list[str]]:
         window = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), _KEY_BYTES)
         keys = np.ascontiguousarray(window[start[whole] + 1]).view(np.uint64).ravel()
         opens = np.append(True, keys[1:] != keys[:-1])  # alike ones stand together: a drawing is a thousand lines
-        unique, inverse = np.unique(keys[opens], return_inverse=True)
-        table = np.array([_short_name(key.tobytes(), names) for key in unique], dtype=np.int64)
-        codes[whole] = table[inverse][np.cumsum(opens) - 1]
+        known = distinct(keys[opens])
+        table = np.array([_short_name(key.tobytes(), names) for key in known], dtype=np.int64)
+        codes[whole] = table[np.searchsorted(known, keys[opens])][np.cumsum(opens) - 1]
     rest = np.flatnonzero(codes < 0)
     codes[rest] = [names.setdefault(head(data, at), len(names)) for at in start[rest].tolist()]
     return codes, [name.decode("utf-8", "replace") for name in names]

@@ -20,6 +20,8 @@ from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.scan import Blocks, TextSpan, heads
 
 _COPPER = re.compile(rb"\.Cu")
+_PLAIN = ("segment", "arc", "via")
+"""Most of the items of a board, each read as a whole: their children are not sorted by their first words."""
 TEXT_LIMIT = 200
 """Longer texts are cut: a column of texts takes the room of its longest."""
 REPAIR = "open the board in KiCad and save it again, or restore a backup"
@@ -86,7 +88,9 @@ class BoardText:
     def __post_init__(self) -> None:
         self.lines = LineNumbers(self.data)
         self._kind, self._names = heads(self.data, self.blocks.items.start)
-        self._child_kind, self._child_names = heads(self.data, self.blocks.children.start)
+        plain = self._inside(self.items(*_PLAIN))[self.blocks.parent]
+        self._child_kind = np.full(len(plain), -1)
+        self._child_kind[~plain], self._child_names = heads(self.data, self.blocks.children.start[~plain])
 
     @property
     def layer_count(self) -> int:
@@ -114,11 +118,14 @@ class BoardText:
         return _counts(self._kind, self._names)
 
     def child_counts(self, parents: Ints) -> dict[str, int]:
-        """Return how many lists of each first word stand directly inside the given items."""
+        """Return how many lists of each first word stand directly inside the given items, no tracks or vias."""
         return _counts(self._child_kind[self._inside(parents)[self.blocks.parent]], self._child_names)
 
     def children(self, parents: Ints, *names: str) -> Ints:
-        """Return the indices of the children of the given items with one of these first words, in file order."""
+        """Return the indices of the children of the given items with one of these first words, in file order.
+
+        Those of tracks and vias are not found.
+        """
         chosen = _of_kind(self._child_kind, self._child_names, names)
         return chosen[self._inside(parents)[self.blocks.parent[chosen]]]
 
@@ -190,7 +197,7 @@ class _At:
 
 
 def _of_kind(kind: Ints, all_names: Sequence[str], names: Iterable[str]) -> Ints:
-    wanted = np.array([name in names for name in all_names], dtype=np.bool_)
+    wanted = np.array([name in names for name in all_names] + [False], dtype=np.bool_)  # the last is that of -1
     return np.flatnonzero(wanted[kind]) if wanted.any() else np.zeros(0, dtype=np.int64)
 
 
