@@ -173,7 +173,8 @@ def scan(data: bytes) -> Blocks:
     item, child = state.column("item"), state.column("child")
     items, children = TextSpan(item, state.column("item_end")), TextSpan(child, state.column("child_end"))
     open_item = int(item[-1]) if len(item) > len(items.end) else None
-    parent = np.searchsorted(item, child, side="right") - 1
+    first_child = np.append(np.searchsorted(child, item), len(child))
+    parent = np.repeat(np.arange(len(item)), np.diff(first_child))
     return Blocks(items, children, parent, state.end, open_item)
 
 

@@ -141,10 +141,15 @@ class BoardText:
 
     def on_copper(self, rows: Ints, *, child: bool = False) -> Ints:
         """Return those of some items (or children) that name a copper layer, and perhaps some that do not."""
-        span = self.blocks.children if child else self.blocks.items
-        is_named = np.zeros(len(span), dtype=np.bool_)
-        is_named[holding(self.copper_marks, span)] = True
-        return rows[is_named[rows]]
+        return rows[self._names_copper[child][rows]]
+
+    @cached_property
+    def _names_copper(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which items, and which children, name a copper layer."""
+        items, children = (np.zeros(len(span), dtype=np.bool_) for span in (self.blocks.items, self.blocks.children))
+        items[holding(self.copper_marks, self.blocks.items)] = True
+        children[holding(self.copper_marks, self.blocks.children)] = True
+        return items, children
 
     def item_name(self, item: int) -> str:
         """Return the first word of a top-level item."""
