@@ -239,7 +239,7 @@ class _Holes:
 
 
 def _rising(values: Floats) -> Iterator[int]:
-    """Yield the rows of some values in rising order: mostly the first is all that is asked for."""
+    """Yield the rows of some values in rising order: mostly the first is enough."""
     if len(values):
         yield int(np.argmin(values))
         yield from np.argsort(values, kind="stable")[1:].tolist()

@@ -90,7 +90,8 @@ class BoardText:
         self._kind, self._names = heads(self.data, self.blocks.items.start)
         plain = self._inside(self.items(*_PLAIN))[self.blocks.parent]
         self._child_kind = np.full(len(plain), -1)
-        self._child_kind[~plain], self._child_names = heads(self.data, self.blocks.children.start[~plain])
+        self._child_kind[~plain], names = heads(self.data, self.blocks.children.start[~plain])
+        self._child_names = [*names, ""]  # the last is that of -1
 
     @property
     def layer_count(self) -> int:
@@ -130,7 +131,7 @@ class BoardText:
         return chosen[self._inside(parents)[self.blocks.parent[chosen]]]
 
     def _inside(self, parents: Ints) -> NDArray[np.bool_]:
-        inside = np.zeros(len(self.blocks.items), dtype=np.bool_)
+        inside = np.zeros(len(self.blocks.items.start), dtype=np.bool_)  # one more where the file is cut short
         inside[parents] = True
         return inside
 
@@ -156,7 +157,7 @@ class BoardText:
         return self._names[int(self._kind[item])]
 
     def child_name(self, child: int) -> str:
-        """Return the first word of a list inside a top-level item."""
+        """Return the first word of a list inside a top-level item, "" inside a track or via."""
         return self._child_names[int(self._child_kind[child])]
 
     def nodes(self, rows: Ints, *, child: bool = False) -> Iterator[tuple[int, tree.Node]]:
@@ -202,7 +203,7 @@ class _At:
 
 
 def _of_kind(kind: Ints, all_names: Sequence[str], names: Iterable[str]) -> Ints:
-    wanted = np.array([name in names for name in all_names] + [False], dtype=np.bool_)  # the last is that of -1
+    wanted = np.array([name in names for name in all_names], dtype=np.bool_)
     return np.flatnonzero(wanted[kind]) if wanted.any() else np.zeros(0, dtype=np.int64)
 
 
