@@ -83,7 +83,8 @@ def check_up(
         text: the board's bytes in place of the file's, e.g. of a live board with unsaved changes.
         today: the day on which suppressions are judged; by default today, the same all over the world (UTC).
         every_pair: solve the impedance of pairs that no clause judges on large boards too, for who looks at them.
-        tables: False leaves out what `report_tables` adds; findings, verdicts and coverage are the same.
+        tables: False leaves out what `report_tables` adds, and the file's hash; findings, verdicts and coverage are
+            the same.
 
     Raises:
         StackwrightError: board, project or settings cannot be read; the message says what to do.
@@ -92,7 +93,8 @@ def check_up(
     chosen = choose_rules(options.select, options.ignore)
     config = find_config(path) if config is None else config
     data = _bytes_of(path) if text is None else text
-    hashed = ThreadTask(partial(hashlib.sha256, data or b""))  # while the board is read: the other core is idle
+    # while the board is read: the other core is idle
+    hashed = ThreadTask(partial(hashlib.sha256, data or b"")) if tables else None
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
     left = LeftOut(options.left_out_by, options.counts_left_out)
     rest = begin(context, requirements.clauses, all_rules(), chosen, left)
@@ -109,7 +111,7 @@ def check_up(
         shown |= tables_after_rules(context, requirements.clauses, data or b"", every_pair=every_pair)
     name = profile.name if profile else None
     report = Report.model_construct(  # of parts that are checked: a validator of all of them takes long to build
-        board=with_process(board_facts(context, hashed.result().hexdigest()), process),
+        board=with_process(board_facts(context, hashed.result().hexdigest() if hashed else ""), process),
         profile=name,
         overruled=overruled_words(context.purpose.profile, stated_workload(context.board, config)),
         form=requirements.form,

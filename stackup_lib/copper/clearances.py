@@ -58,6 +58,7 @@ from stackup_lib.copper.stale_fills import (
     holes_off_fills,
     pieces_in_fills,
 )
+from stackup_lib.core.arrays import are_among
 from stackup_lib.core.record import entity
 
 if TYPE_CHECKING:
@@ -352,7 +353,7 @@ class SpaceFinder:
         board, one, other = self.copper.board, touching.one, touching.other
         if not len(spaces):
             return spaces
-        wanted = np.isin(net_pairs(one, other), net_pairs(spaces.one, spaces.other))
+        wanted = are_among(net_pairs(one, other), net_pairs(spaces.one, spaces.other))
         joined = joined_areas(board, self._ties, layer, one.where(wanted), other.where(wanted))
         for pair, areas in netless_bridges(board, layer, pieces).items():
             joined.setdefault(pair, []).extend(areas)

@@ -16,7 +16,7 @@ from stackup_lib.copper.coupling import TrackPieces, piece_counts
 from stackup_lib.copper.fill_edges import FillEdges, fill_edges, rows_in_fills
 from stackup_lib.copper.floating_fills import floating_fills
 from stackup_lib.copper.stale_fills import TEARDROP, OtherNetItems, other_net_in_fills
-from stackup_lib.core.arrays import distinct
+from stackup_lib.core.arrays import are_among, distinct
 from stackup_lib.core.record import workpiece
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class CopperMap:
         zones = self.board.zones
         drop = np.array([name.startswith(TEARDROP) for name in zones.name.tolist()], dtype=np.bool_)[zones.fill_zone]
         place = zones.net[zones.fill_zone] * self.board.layer_count + zones.fill_layer
-        kept = ~drop | np.isin(place, place[~drop])
+        kept = ~drop | are_among(place, place[~drop])
         if np.all(kept):
             return self
         size = np.diff(zones.fill_start)

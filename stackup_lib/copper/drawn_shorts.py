@@ -13,6 +13,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.distances import drawn_core
+from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.copper.shapes import CopperShapes, pad_rows
 from stackup_lib.copper.shorts import QUARTER, JoinedAreas, narrow_side_mm, piece_areas
 from stackup_lib.copper.stale_fills import TOUCH_MM
@@ -67,7 +68,7 @@ def drawn_shorts(board: Board, layer: int, pieces: CopperShapes) -> tuple[DrawnS
     areas = np.array([drawn_area(board, row) for row in rows.tolist()], dtype=np.object_)
     near = shapely.STRtree(areas)
     named = pieces.where(pieces.net > 0)
-    found, _ = near.query(_boxes(named))
+    found, _ = near.query(diagonals(named.boxes()))
     named = named.where(distinct(found))
     has_net = board.drawings.net[rows] > 0
     copper = _Copper(
@@ -106,7 +107,7 @@ def netless_bridges(board: Board, layer: int, pieces: CopperShapes) -> JoinedAre
     areas = np.concatenate([piece_areas(board, loose), shapes])
     if not len(areas):
         return found
-    near, _ = shapely.STRtree(areas).query(_boxes(named))
+    near, _ = shapely.STRtree(areas).query(diagonals(named.boxes()))
     named = named.where(distinct(near))
     tree = shapely.STRtree(piece_areas(board, named))
     for area, _ in _joined(areas, np.arange(len(areas))):
@@ -178,12 +179,6 @@ def drawn_area(board: Board, row: int, quarter: int = QUARTER) -> Geometry:
     if drawings.start[row + 1] == drawings.start[row]:
         return shapely.Polygon()
     return shapely.buffer(drawn_core(board, row), float(drawings.width_mm[row]) / 2, quad_segs=quarter)
-
-
-def _boxes(pieces: CopperShapes) -> NDArray[np.object_]:
-    import shapely  # noqa: PLC0415
-
-    return np.asarray(shapely.box(*pieces.boxes()), dtype=np.object_)
 
 
 def _pins(board: Board, pieces: CopperShapes) -> list[tuple[int, str]]:

@@ -111,7 +111,8 @@ def _points_on(run: Run, lines: PlaneLines) -> Complexes:
 
 def _some_at_a_time(points: Complexes, others: int) -> Iterator[Complexes]:
     """Yield the points in parts that make tables of a bounded size with `others` more."""
-    return iter(np.array_split(points, 1 + len(points) * others // MOST_CELLS))
+    count = max(1, MOST_CELLS // max(1, others))
+    return (points[start : start + count] for start in range(0, len(points), count))
 
 
 def _in_rings(points: Complexes, centre: Complexes, reach_mm: Floats) -> tuple[float, bool]:

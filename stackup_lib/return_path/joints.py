@@ -6,6 +6,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.fill_edges import Complexes, xy_of
+from stackup_lib.core.arrays import alike_rows
 from stackup_lib.core.record import entity
 from stackup_lib.return_path.plane_copper import PlaneLines
 from stackup_lib.return_path.runs import corner_keys
@@ -62,8 +63,8 @@ def _feet(lines: PlaneLines, nets: Ints, width_mm: Floats) -> _Feet:
     import shapely  # noqa: PLC0415 - heavy, and only a board with fills needs it
 
     ends, line = np.concatenate([lines.start, _ends(lines)]), np.tile(np.arange(len(nets)), 2)
-    _, corner, count = np.unique(corner_keys(ends, nets[line]), axis=0, return_inverse=True, return_counts=True)
-    free = np.flatnonzero(count[corner.ravel()] == 1)
+    _, corner = alike_rows(corner_keys(ends, nets[line]))
+    free = np.flatnonzero(np.bincount(corner)[corner] == 1)
     shapes = shapely.linestrings(xy_of(np.stack([lines.start, _ends(lines)], axis=1)))
     points = shapely.points(xy_of(ends[free]))
     which, other = shapely.STRtree(shapes).query(points, predicate="dwithin", distance=width_mm.max(initial=0.0) / 2)
@@ -82,7 +83,7 @@ def _once(start: Complexes, end: Complexes, nets: Ints) -> Ints:
     one, other = corner_keys(start, nets), corner_keys(end, nets)
     is_turned = (one[:, 1] > other[:, 1]) | ((one[:, 1] == other[:, 1]) & (one[:, 2] > other[:, 2]))
     low, high = (np.where(is_turned[:, None], *pair) for pair in ((other, one), (one, other)))
-    _, first = np.unique(np.column_stack([low, high]), axis=0, return_index=True)
+    first, _ = alike_rows(np.column_stack([low, high]))
     return np.sort(first)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from stackup_lib.board.board import NO_LAYER, Drilling, Floats, Ints, PadKind, Vias
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.copper.floating_fills import TOUCH_MM, plated_reach_mm
+from stackup_lib.core.arrays import alike_rows
 from stackup_lib.core.record import record
 from stackup_lib.nets.routing.routes import Crossing
 from stackup_lib.return_path.plane_copper import refuse_untrue_fills
@@ -23,6 +24,7 @@ KEPT_SHARE = 0.3
 
 DIRECTIONS = 16
 """Points on each circle."""
+_TURN = np.exp(2j * np.pi * np.arange(DIRECTIONS) / DIRECTIONS)
 
 
 _Hit = tuple[float, int]
@@ -95,18 +97,28 @@ def layer_changes(
         else:
             pairs = [(one, two) for one, two in product(before, after) if one != two]
         found.append((crossing, pairs))
-    for plane in sorted({plane for _, pairs in found for pair in pairs for plane in pair}):
+    vias_at: dict[int, set[int]] = {}
+    for crossing, pairs in found:
+        for plane in (plane for pair in pairs for plane in pair):
+            vias_at.setdefault(plane, set()).add(crossing.via)
+    nets: dict[tuple[int, int], tuple[int, ...]] = {}
+    for plane in sorted(vias_at):
         refuse_untrue_fills(copper, plane)
+        vias = sorted(vias_at[plane])
+        around = zip(vias, nets_around(copper.planes, plane, np.array(vias)), strict=True)
+        nets |= {(via, plane): here for via, here in around}
     holes = _Holes(copper)
-    return tuple(_change(copper, holes, crossing, pairs) for crossing, pairs in found)
+    return tuple(
+        _change(holes, crossing, pairs, {plane: nets[crossing.via, plane] for pair in pairs for plane in pair})
+        for crossing, pairs in found
+    )
 
 
-def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, pairs: Sequence[tuple[int, int]]) -> LayerChange:
-    vias, via, planes = copper.board.vias, crossing.via, pairs[0]
+def _change(
+    holes: _Holes, crossing: Crossing, pairs: Sequence[tuple[int, int]], nets: Mapping[int, tuple[int, ...]]
+) -> LayerChange:
+    vias, via, planes = holes.copper.board.vias, crossing.via, pairs[0]
     x, y = float(vias.x_mm[via]), float(vias.y_mm[via])
-    nets = {
-        plane: nets_around(copper.planes, plane, x, y, float(vias.size_mm[via])) for pair in pairs for plane in pair
-    }
 
     def nearest(pair: tuple[int, int]) -> _Hit | None:
         shared = sorted(set(nets[pair[0]]) & set(nets[pair[1]]))
@@ -134,23 +146,23 @@ def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, pairs: Sequenc
     )
 
 
-def nets_around(copper: CopperMap, layer: int, x_mm: float, y_mm: float, land_mm: float) -> tuple[int, ...]:
-    """Return the nets of a layer's filled copper around a hole, beyond its antipad; none where all is void."""
-    turn = np.exp(2j * np.pi * np.arange(DIRECTIONS) / DIRECTIONS)
+def nets_around(copper: CopperMap, layer: int, rows: Ints) -> list[tuple[int, ...]]:
+    """Return the nets of a layer's filled copper around some vias, beyond their antipads; none where all is void."""
+    vias, found = copper.board.vias, list[tuple[int, ...]]([()] * len(rows))
+    middle, land_mm = vias.x_mm[rows] + 1j * vias.y_mm[rows], vias.size_mm[rows]
     for beyond in AROUND_MM:
-        at = x_mm + 1j * y_mm + turn * (land_mm / 2 + beyond)
-        nets = {int(net) for net in copper.net_at(layer, at.real, at.imag)} - {NO_COPPER}
-        if nets:
-            return tuple(sorted(nets))
-    return ()
+        void = np.array([k for k, nets in enumerate(found) if not nets], dtype=np.int64)
+        at = (middle[void, None] + _TURN * (land_mm[void, None] / 2 + beyond)).ravel()
+        nets_at = copper.net_at(layer, at.real, at.imag).reshape(len(void), DIRECTIONS)
+        for k, nets in zip(void.tolist(), nets_at.tolist(), strict=True):
+            found[k] = tuple(sorted(set(nets) - {NO_COPPER}))
+    return found
 
 
 def _stacks(vias: Vias) -> Iterator[tuple[int, int, int]]:
     """Yield (row of one of them, first layer, last layer) of vias of a net that stand on one another."""
-    places = np.column_stack([vias.net, vias.x_mm, vias.y_mm])
-    _, place, count = np.unique(places, axis=0, return_inverse=True, return_counts=True)
-    place = place.ravel()
-    rows = np.flatnonzero(count[place] > 1)
+    _, place = alike_rows(np.column_stack([vias.net, vias.x_mm, vias.y_mm]))
+    rows = np.flatnonzero(np.bincount(place)[place] > 1)
     rows = rows[np.lexsort((vias.start_layer[rows], place[rows]))]
     spans = zip(place[rows].tolist(), vias.start_layer[rows].tolist(), vias.end_layer[rows].tolist(), strict=True)
     at, top, bottom = -1, 0, 0
@@ -181,6 +193,7 @@ class _Holes:
     def __init__(self, copper: CopperMap) -> None:
         self.copper = copper
         self._known: dict[tuple[int, int], frozenset[int]] = {}
+        self._rows: dict[tuple[int, int, int], Ints] = {}
         board = copper.board
         vias, pads = board.vias, board.pads
         through = np.flatnonzero((pads.kind == PadKind.THROUGH) & (pads.drill_x_mm > 0))
@@ -202,13 +215,20 @@ class _Holes:
 
     def nearest(self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float) -> _Hit | None:
         """Return (distance, net) of the nearest hole of a net that touches its fill on both planes."""
-        rows = np.flatnonzero((self.net == net) & (self.top <= min(planes)) & (self.bottom >= max(planes)))
+        rows = self._through(net, min(planes), max(planes))
         distance = np.hypot(self.x_mm[rows] - x_mm, self.y_mm[rows] - y_mm)
-        for k in np.argsort(distance, kind="stable").tolist():
+        for k in _rising(distance):
             row = int(rows[k])
             if all(net in self._touched(row, plane) for plane in planes):
                 return float(distance[k]), net
         return None
+
+    def _through(self, net: int, top: int, bottom: int) -> Ints:
+        """Return the holes of a net that go through two layers and all between them."""
+        if (net, top, bottom) not in self._rows:
+            is_there = (self.net == net) & (self.top <= top) & (self.bottom >= bottom)
+            self._rows[net, top, bottom] = np.flatnonzero(is_there)
+        return self._rows[net, top, bottom]
 
     def _touched(self, row: int, plane: int) -> frozenset[int]:
         """Return the nets of the fills that a hole's copper touches on a plane."""
@@ -216,3 +236,10 @@ class _Holes:
             reach = float(self.reach_mm[plane][row]) + TOUCH_MM
             self._known[row, plane] = self.copper.nets_at(plane, float(self.x_mm[row]), float(self.y_mm[row]), reach)
         return self._known[row, plane]
+
+
+def _rising(values: Floats) -> Iterator[int]:
+    """Yield the rows of some values in rising order: mostly the first is enough."""
+    if len(values):
+        yield int(np.argmin(values))
+        yield from np.argsort(values, kind="stable")[1:].tolist()

@@ -15,7 +15,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, LayerKind, Stackup
 from stackup_lib.copper.copper_map import FLOATING, NO_COPPER, CopperMap, unfilled_zones
 from stackup_lib.copper.fill_edges import Complexes, rows_inside
-from stackup_lib.core.arrays import distinct
+from stackup_lib.core.arrays import alike_rows, distinct
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.core.record import record
 from stackup_lib.return_path.gap_kinds import GapKind, GapKinds
@@ -164,9 +164,10 @@ class ReturnPath:
             if len(void) and (self.stored.is_filled(layer) or len(unfilled_zones(self.board, [layer]))):
                 refuse_untrue_fills(self.stored, layer)
                 under[void] = self._joined_at(layer, at[void])
-        keys, place = np.unique(np.column_stack([pieces.net[owner], under]), axis=0, return_inverse=True)
-        sums = np.bincount(place.ravel(), part, len(keys))
-        return {(int(net), int(other)): float(mm) for (net, other), mm in zip(keys.tolist(), sums, strict=True)}
+        keys = np.column_stack([pieces.net[owner], under])
+        first, kind = alike_rows(keys)
+        sums = np.bincount(kind, part, len(first))
+        return {(int(net), int(other)): float(mm) for (net, other), mm in zip(keys[first].tolist(), sums, strict=True)}
 
     def _joined_at(self, layer: int, at: Complexes) -> Ints:
         found = self.copper.net_at(layer, at.real, at.imag)

@@ -9,6 +9,7 @@ import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.core.arrays import alike_rows
 from stackup_lib.core.record import entity
 from stackup_lib.return_path.plane_copper import PlaneLines
 
@@ -19,7 +20,6 @@ PROBE_MM = 0.01
 """So far beyond the end of a run its neighbourhood is looked at."""
 
 Place = tuple[float, float]
-Corner = tuple[int, int, int]
 
 
 @entity
@@ -86,11 +86,11 @@ def joined_runs(runs: Run, lines: PlaneLines, corners: Corners, web_mm: float) -
         return
     sets, inner = _Sets(len(runs.piece)), set[tuple[int, int]]()
     _join_along(runs, web_mm, sets, inner)
-    at_corner: dict[Corner, list[tuple[float, int, int]]] = defaultdict(list)
+    at_corner: dict[int, list[tuple[float, int, int]]] = defaultdict(list)
     for row, piece in enumerate(runs.piece.tolist()):
         for side, away in ((0, float(runs.from_mm[row])), (1, float(lines.length_mm[piece] - runs.to_mm[row]))):
             if away < web_mm and (row, side) not in inner:
-                at_corner[corners.of[piece][side]].append((away, row, side))
+                at_corner[int(corners.of[piece, side])].append((away, row, side))
     for here in at_corner.values():
         nearest = min(here)
         for away, row, side in here:
@@ -117,19 +117,23 @@ def corner_keys(points: Complexes, nets: Ints) -> Ints:
 
 
 class Corners:
-    """Where pieces of one net meet: the corners of a piece, and the (piece, side) that end at a corner.
+    """Where pieces of one net meet; pieces of different nets never do.
 
-    Pieces of different nets never meet.
+    Attributes:
+        of: number of the corner at the start and at the end of each piece, shape (pieces, 2).
     """
 
     def __init__(self, lines: PlaneLines, nets: Ints) -> None:
-        ends = lines.start + lines.direction * lines.length_mm
-        keys = zip(*(corner_keys(points, nets).tolist() for points in (lines.start, ends)), strict=True)
-        self.of: list[tuple[Corner, Corner]] = [(tuple(start), tuple(end)) for start, end in keys]
-        self.pieces: dict[Corner, list[tuple[int, int]]] = defaultdict(list)
-        for piece, corners in enumerate(self.of):
-            for side, corner in enumerate(corners):
-                self.pieces[corner].append((piece, side))
+        ends = np.stack([lines.start, lines.start + lines.direction * lines.length_mm], axis=1)
+        _, corner = alike_rows(corner_keys(ends.ravel(), np.repeat(nets, 2)))
+        self.of = corner.reshape(-1, 2)
+        self._ends = np.argsort(corner, kind="stable")
+        self._first = np.append(0, np.cumsum(np.bincount(corner)))
+
+    def at(self, corner: int) -> list[tuple[int, int]]:
+        """Return the (piece, side) that end at a corner."""
+        ends = self._ends[self._first[corner] : self._first[corner + 1]]
+        return [divmod(end, 2) for end in ends.tolist()]
 
 
 def _with_ends(runs: Run, rows: list[int], inner: set[tuple[int, int]], lines: PlaneLines, corners: Corners) -> Run:
@@ -146,7 +150,7 @@ def _with_ends(runs: Run, rows: list[int], inner: set[tuple[int, int]], lines: P
         if left > TOUCHING_MM:
             beyond.append(at + way * min(PROBE_MM, left / 2) * (1 if side else -1))
             continue
-        others = [other for other in corners.pieces[corners.of[piece][side]] if other != (piece, side)]
+        others = [other for other in corners.at(int(corners.of[piece, side])) if other != (piece, side)]
         beyond += [_just_inside(lines, other, far) for other, far in others]
         open_ends += not others
     picked = np.array(rows)

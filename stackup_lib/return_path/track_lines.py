@@ -9,6 +9,7 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
 from stackup_lib.kicad.read.items.shapes import arc
 from stackup_lib.return_path.joints import joined_in_copper
@@ -44,10 +45,11 @@ class TrackLines:
 def track_lines(board: Board, rows: Ints) -> TrackLines:
     """Return some rows of `Board.tracks` as straight lines."""
     tracks = board.tracks
-    straight = rows[np.isnan(tracks.mid_x_mm[rows])]
+    is_straight = np.isnan(tracks.mid_x_mm[rows])
+    straight = rows[is_straight]
     owner, starts, ends = [straight], [_at(tracks.start_x_mm, tracks.start_y_mm, straight)], []
     ends.append(_at(tracks.end_x_mm, tracks.end_y_mm, straight))
-    for k in np.setdiff1d(rows, straight).tolist():
+    for k in distinct(rows[~is_straight]).tolist():
         points = ((float(x[k]), float(y[k])) for x, y in _corners(board))
         x, y = arc(*points)
         corners = np.array(x) + 1j * np.array(y)

@@ -24,6 +24,7 @@ from stackup_lib.copper.shapes import (
     slot_pieces,
     track_pieces,
 )
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 
 Contacts = dict[int, set[int]]
@@ -86,7 +87,7 @@ def _touched(board: Board, lands: CopperShapes, others: CopperShapes) -> Iterato
     own = np.flatnonzero(others.net[other] == lands.net[land])
     other, land = other[own], land[own]
     gap = gaps(board, others.where(other), lands.where(land), NANOMETRE)
-    yield from np.unique(land[np.isfinite(gap)]).tolist()
+    yield from distinct(land[np.isfinite(gap)]).tolist()
 
 
 def _joints(board: Board, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:

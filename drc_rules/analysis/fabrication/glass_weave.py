@@ -12,7 +12,7 @@ from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.requirements.data_files import read_model
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.board.board import Floats, Ints
-from stackup_lib.core.arrays import distinct
+from stackup_lib.core.arrays import alike_rows, distinct
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.record import record
 from stackup_lib.materials import glass_kinds
@@ -200,6 +200,6 @@ def _runs(ctx: Context, nets: Ints) -> tuple[Ints, Ints, Floats]:
     if not len(key):
         none = np.zeros(0, dtype=np.int64)
         return none, none, np.zeros(0)
-    unique, inverse = np.unique(key, axis=0, return_inverse=True)
-    lengths = np.asarray(np.bincount(inverse.ravel(), tracks.length_mm[rows], len(unique)), dtype=np.float64)
-    return unique[:, 0], unique[:, 1], lengths
+    first, run = alike_rows(key)
+    lengths = np.asarray(np.bincount(run, tracks.length_mm[rows], len(first)), dtype=np.float64)
+    return key[first, 0], key[first, 1], lengths

@@ -12,6 +12,7 @@ from drc_rules.facts.context import Context
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.broadside import met_mm
 from stackup_lib.copper.coupling import pieces_of
+from stackup_lib.core.arrays import distinct
 
 BROADSIDE = "broadside, not modelled"
 """Why such a pair has no impedance here."""
@@ -62,7 +63,7 @@ def _met(ctx: Context, both: tuple[int, int], *, deliberate: bool) -> float:
     pieces = pieces_of(ctx.board, rows)
     its = ctx.board.tracks.layer[ctx.board.tracks.net == complement]
     found = 0.0
-    for layer, other in _layer_pairs(np.unique(pieces.layer), np.unique(its)):
+    for layer, other in _layer_pairs(distinct(pieces.layer), distinct(its)):
         is_here = pieces.layer == layer
         if deliberate and abs(layer - other) > 1:
             continue

@@ -20,7 +20,7 @@ from stackup_lib.board.board import Ints
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
 from stackup_lib.copper.stale_fills import REFILL
-from stackup_lib.core.arrays import distinct
+from stackup_lib.core.arrays import alike_rows, distinct
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.nets.diff_pairs import NO_PAIR
@@ -318,10 +318,10 @@ def _layer(index: int) -> int | None:
 
 def _usual(keys: Ints, values: Ints, weights: np.ndarray) -> Ints:
     """Return for each row the value that has most weight among the rows of the same key."""
-    pairs, where = np.unique(np.column_stack([keys, values]), axis=0, return_inverse=True)
-    sums = np.bincount(where.ravel(), weights, len(pairs))
+    first, kind = alike_rows(np.column_stack([keys, values]))
+    sums = np.bincount(kind, weights, len(first))
     best: dict[int, tuple[float, int]] = {}
-    for (key, value), total in zip(pairs.tolist(), sums.tolist(), strict=True):
+    for key, value, total in zip(keys[first].tolist(), values[first].tolist(), sums.tolist(), strict=True):
         if key not in best or total > best[key][0]:
             best[key] = total, value
     return np.array([best[key][1] for key in keys.tolist()], dtype=np.int64)

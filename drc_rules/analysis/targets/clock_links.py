@@ -11,7 +11,7 @@ import numpy as np
 from drc_rules.facts.net_interfaces import Assignment
 from drc_rules.requirements.interfaces import families, family
 from stackup_lib.board.board import Board, Ints
-from stackup_lib.core.arrays import distinct
+from stackup_lib.core.arrays import are_among, distinct
 from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import Pairs
 
@@ -69,12 +69,12 @@ class ClockLinks:
             yield from self._of_one_family(chosen)
 
     def _of_family(self, nets: Ints, of: str) -> Iterator[Sequence[int]]:
-        mine = np.intersect1d(nets, self.lanes[of]).tolist()
+        mine = _shared(self.lanes[of], nets).tolist()
         if mine:
             yield mine
 
     def _of_one_family(self, nets: Ints) -> Iterator[Sequence[int]]:
-        present = [of for of, lanes in self.lanes.items() if len(np.intersect1d(nets, lanes))]
+        present = [of for of, lanes in self.lanes.items() if len(_shared(lanes, nets))]
         if len(present) == 1:
             yield from self._of_family(nets, present[0])
 
@@ -84,7 +84,7 @@ class ClockLinks:
         found: list[Ints] = []
         for part in distinct(pads.footprint[np.isin(pads.net, nets)]).tolist():
             here = distinct(pads.net[pads.footprint == part])
-            of = [lanes for lanes in (np.intersect1d(here, mine) for mine in self.lanes.values()) if len(lanes)]
+            of = [lanes for mine in self.lanes.values() if len(lanes := _shared(mine, here))]
             found += of if len(of) == 1 else []
         return distinct(np.concatenate([*found, np.zeros(0, dtype=np.int64)]))
 
@@ -103,3 +103,7 @@ class ClockLinks:
             return ""
         of = family(role.family)
         return next((one.title for one in of.interfaces if one.id == role.interface), of.title)
+
+
+def _shared(nets: Ints, others: Ints) -> Ints:
+    return nets[are_among(nets, others)]

@@ -12,6 +12,7 @@ from drc_rules.report.findings import Location, ObjectRows
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import HoleKind, drilled_one_mm
 from stackup_lib.board.board import Board, Floats, Ints, ViaKind
+from stackup_lib.core.arrays import alike_rows
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.record import entity
 from stackup_lib.core.words import count
@@ -103,13 +104,13 @@ def _alike(columns: Ints, drill_mm: Floats, drilled_mm: Floats) -> list[tuple[li
     if not len(drill_mm):
         return []
     micrometres = np.rint(np.column_stack([drill_mm, drilled_mm]) * 1000).astype(np.int64)
-    unique, inverse = np.unique(np.column_stack([columns, micrometres]), axis=0, return_inverse=True)
-    inverse = inverse.ravel()
+    table = np.column_stack([columns, micrometres])
+    first, group = alike_rows(table)
     found = []
-    for number, (*key, finished, drilled) in enumerate(unique.tolist()):
+    for number, (*key, finished, drilled) in enumerate(table[first].tolist()):
         is_tight = drilled < round(drilled_one_mm(finished / 1000) * 1000)
         room = drilled / 1000 if is_tight else None
-        found.append((key, finished / 1000, room, np.flatnonzero(inverse == number)))
+        found.append((key, finished / 1000, room, np.flatnonzero(group == number)))
     return found
 
 

@@ -46,6 +46,7 @@ from stackup_lib.board.board import NO_LAYER, Board
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.shapes import CopperShape
+from stackup_lib.core.arrays import are_among
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.board_minimums import (
@@ -164,7 +165,7 @@ def _clearance(ctx: Context, held: _Held) -> Iterator[DraftFinding]:
     is_narrow &= (spaces.one.kind != CopperShape.FILL) | (spaces.other.kind != CopperShape.FILL)
     nets = np.fromiter(held.spared, dtype=np.int64)
     narrow = spaces.where(is_narrow)
-    narrow = narrow.where(~np.isin(narrow.one.net, nets) & ~np.isin(narrow.other.net, nets))
+    narrow = narrow.where(~are_among(narrow.one.net, nets) & ~are_among(narrow.other.net, nets))
     narrow = _without_excluded(board, minimum, narrow)
     if not len(narrow):
         _need_all_known(ctx, layer, spaces)

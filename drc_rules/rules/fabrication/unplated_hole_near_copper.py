@@ -60,6 +60,7 @@ from stackup_lib.copper.cuts.cut_gaps import unplated_holes
 from stackup_lib.copper.cuts.gap_rows import CutGaps
 from stackup_lib.copper.shapes import CopperShape, Mask
 from stackup_lib.copper.stale_fills import fills_out_of_date
+from stackup_lib.core.arrays import are_among
 
 NETS_SHOWN = 2
 """Nets named in a title of those that a hole is drilled through."""
@@ -105,7 +106,7 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
     holes, least = subject
     are_old = bool(len(ctx.get(space_finder).other_net))
     found = _gaps(ctx, least, are_old=are_old)
-    found = found.where(np.isin(found.cut, holes))
+    found = found.where(are_among(found.cut, holes))
     near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
     if len(found.gap_mm):
         fills = "" if _with_fills(least, are_old=are_old) else ", zone fills left out"
@@ -116,7 +117,7 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
 
     def misses(limit: Bar) -> Mask:
         gaps = _gaps(ctx, limit, are_old=are_old)
-        return np.isin(found.cut, gaps.cut[gaps.gap_mm < limit.value - TOLERANCE_MM])
+        return are_among(found.cut, gaps.cut[gaps.gap_mm < limit.value - TOLERANCE_MM])
 
     near, is_covered = not_covered(near, misses, least)
     told = nearest_first(found.where(near))
@@ -129,7 +130,7 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
 def _gaps(ctx: Context, least: Bar, *, are_old: bool) -> CutGaps:
     """What a limit is held against: fills as long as they are true, but never where the drill may meet no copper."""
     found = at_holes(ctx, with_fills=_with_fills(least, are_old=are_old))
-    return found.where(np.isin(found.cut, _rows(ctx.board, least)))
+    return found.where(are_among(found.cut, _rows(ctx.board, least)))
 
 
 def _with_fills(least: Bar, *, are_old: bool) -> bool:

@@ -121,7 +121,7 @@ class _Coupled:
 
 def _noisiest(ctx: Context, among: Crowd, near: list[Neighbour]) -> Victim:
     """Return the pair with the most crosstalk from all its neighbours, which are uncorrelated."""
-    size = _size(ctx, among.part.layer, near[0][1].first)  # stands for all: only ratios rest on it
+    size = ctx.get(_size, among.part.layer, near[0][1].first)  # stands for all: only ratios rest on it
     of_pair: dict[int, list[_Coupled]] = {}
     for run in near:
         crosstalk = _coupled(ctx, among, run, size)
@@ -193,7 +193,7 @@ def _owner(ctx: Context, adjacent: ParallelPairs) -> HighSpeedGroup:
 def coupling_of(ctx: Context, part: Referenced, run: Neighbour) -> PairCoupling:
     """Return the coupling of two pairs with the gaps and the width in which they were mostly routed there."""
     gap, adjacent = run
-    sizes = [_size(ctx, part.layer, pair) for pair in (adjacent.first, adjacent.second)]
+    sizes = [ctx.get(_size, part.layer, pair) for pair in (adjacent.first, adjacent.second)]
     width = round(sum(width for width, _ in sizes) / 2, 3)
     where = Lines(ctx).site(part.layer, (part.above, part.below))
     return ReturnPaths(ctx).coupling(where, width, (sizes[0][1], sizes[1][1]), round(gap, 3))

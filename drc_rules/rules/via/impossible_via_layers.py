@@ -38,6 +38,7 @@ from drc_rules.report.places import place_in
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Ints, ViaKind
+from stackup_lib.core.arrays import alike_rows
 from stackup_lib.core.record import entity
 from stackup_lib.core.words import count
 
@@ -63,10 +64,10 @@ def _groups(ctx: Context, clause: Clause) -> Iterator[LikeVias]:
     if not len(vias):
         return
     keys = np.column_stack([vias.kind, vias.start_layer, vias.end_layer])
-    unique, inverse = np.unique(keys, axis=0, return_inverse=True)
-    for number, (kind, top, bottom) in enumerate(unique.tolist()):
+    first, number_of = alike_rows(keys)
+    for number, (kind, top, bottom) in enumerate(keys[first].tolist()):
         if clause.kind == SAME_LAYER or (kind == ViaKind.MICRO and bottom > top):
-            yield LikeVias(ViaKind(kind), top, bottom, np.flatnonzero(inverse.ravel() == number))
+            yield LikeVias(ViaKind(kind), top, bottom, np.flatnonzero(number_of == number))
 
 
 FORMULA = """

@@ -7,23 +7,16 @@ the same blocks for KiCad's own tab layout, for one long line, and for anything 
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Ints
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import entity
-from stackup_lib.core.system import IN_BROWSER
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-_CHUNK, _AHEAD = 1 << 20, 4
-_LARGE = 16 * _CHUNK
-"""Files from this size on are looked through by two threads; for smaller ones the second costs as much as it saves."""
+_CHUNK = 1 << 20
 _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
 _BACKSLASHES = re.compile(rb'\\\\*+"?')
 """A run of them and the quote behind it; it begins with a letter so that Python looks for that alone."""
@@ -31,8 +24,8 @@ _HEAD = re.compile(rb'\(\s*([^\s()"]*)')
 _BEFORE_STRING = np.isin(np.arange(256), np.frombuffer(b' \t\r\n\v\f()"', dtype=np.uint8))
 _WORD_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|[^\s()"]+"[^\s()]*', re.DOTALL)
 _KEY_BYTES = 8
-_SHALLOW = 3
-"""The outermost list is 1 deep, its items 2, their children 3; a closing parenthesis counts as one less."""
+_SHALLOW = 2
+"""How many lists are around a child: its item and the outermost list."""
 MAX_DEPTH = 200
 """KiCad's own files stay below twenty; far deeper nesting is not a board and would exhaust any recursive parser."""
 
@@ -102,54 +95,59 @@ class _Collector:
         self.data = data
         self.letters = np.frombuffer(data, dtype=np.uint8)
         self.depth = 0
-        self.in_string = False
-        self.last_quote = 0
+        self.open_string: int | None = None
+        """Where a string begins that goes on into the next chunk."""
         self.end: int | None = None
         self.found: dict[str, list[Ints]] = {k: [] for k in ("item", "item_end", "child", "child_end")}
 
     def take(self, positions: Ints, kinds: NDArray[np.uint8]) -> None:
         """Take the unescaped parentheses and quotes of one chunk of the file, in order."""
+        if self.open_string is not None:
+            positions, kinds = np.append(self.open_string, positions), np.append(np.uint8(_QUOTE), kinds)
         if not len(positions):
             return
-        quotes = kinds == _QUOTE
-        inside = np.bitwise_xor.accumulate(quotes.view(np.uint8))
-        inside ^= np.uint8(self.in_string)
-        self.in_string = bool(inside[-1])
-        begins = positions[quotes & inside.view(np.bool_)]
-        if not _BEFORE_STRING[self.letters[begins - 1]].all():
-            raise InnerQuoteError
-        self._closed_on_their_lines(positions[~quotes & inside.view(np.bool_)], begins)
         opening = kinds == _OPEN
         step = opening.view(np.int8) - (kinds == _CLOSE).view(np.int8)
-        step *= (inside ^ 1).view(np.int8)
+        self._leave_out_strings(positions, np.flatnonzero(kinds == _QUOTE), step)
         depth = np.cumsum(step, dtype=np.int32)
         depth += np.int32(self.depth)
         self.depth = int(depth[-1])
-        shallow = np.flatnonzero((depth <= _SHALLOW) & (step != 0))
-        self._sort(positions[shallow], opening[shallow], depth[shallow])
+        outside = depth - opening
+        shallow = np.flatnonzero((outside <= _SHALLOW) & (step != 0))
+        self._sort(positions[shallow], opening[shallow], outside[shallow])
         if depth.max() > MAX_DEPTH:
             first = int(positions[int(np.argmax(depth > MAX_DEPTH))])
             if self.end is None or first < self.end:
                 raise TooDeepError(first)
 
-    def _closed_on_their_lines(self, within: Ints, begins: Ints) -> None:
-        """Look at the strings that have parentheses: one that is not closed goes on into the lists behind it."""
-        strings = np.append(self.last_quote, begins)
-        self.last_quote = int(strings[-1])
-        for start in sorted(set(strings[np.searchsorted(begins, within)].tolist())):
+    def _leave_out_strings(self, positions: Ints, quotes: Ints, step: NDArray[np.int8]) -> None:
+        """Parentheses inside strings open and close nothing; most strings hold none.
+
+        One that is not closed on its line goes on into the lists behind it.
+        """
+        begins, ends = quotes[::2], quotes[1::2]
+        starts = positions[begins]
+        if not _BEFORE_STRING[self.letters[starts - 1]].all():
+            raise InnerQuoteError
+        self.open_string = int(starts[-1]) if len(begins) > len(ends) else None
+        if self.open_string is not None:
+            ends = np.append(ends, len(step))
+        for k in np.flatnonzero(ends > begins + 1).tolist():
+            step[begins[k] : ends[k]] = 0
+            start = int(starts[k])
             if self.data.find(b"\n", start, self.data.find(b'"', start + 1)) >= 0:
                 raise UnclosedQuoteError(start)
 
-    def _sort(self, positions: Ints, opening: NDArray[np.bool_], depth: NDArray[np.int32]) -> None:
-        closed = np.flatnonzero(depth <= 0)
+    def _sort(self, positions: Ints, opening: NDArray[np.bool_], outside: NDArray[np.int32]) -> None:
+        closed = np.flatnonzero(~opening & (outside <= 0))
         if len(closed):
             last = int(closed[0])
             self.end = int(positions[last]) + 1
-            positions, opening, depth = positions[: last + 1], opening[: last + 1], depth[: last + 1]
-        self.found["item"].append(positions[opening & (depth == 2)])
-        self.found["child"].append(positions[opening & (depth == 3)])
-        self.found["item_end"].append(positions[~opening & (depth == 1)] + 1)
-        self.found["child_end"].append(positions[~opening & (depth == 2)] + 1)
+            positions, opening, outside = positions[: last + 1], opening[: last + 1], outside[: last + 1]
+        for name, around in (("item", 1), ("child", 2)):
+            here, opens = positions[outside == around], opening[outside == around]
+            self.found[name].append(here[opens])
+            self.found[f"{name}_end"].append(here[~opens] + 1)
 
     def column(self, name: str) -> Ints:
         return _joined(self.found[name])
@@ -168,14 +166,15 @@ def scan(data: bytes) -> Blocks:
         InnerQuoteError: a quote stands inside a word.
     """
     state = _Collector(data)
-    for positions, kinds in _marks(data):
-        state.take(positions, kinds)
+    for begin, stop in _chunks(data):
+        state.take(*_marks(data, begin, stop))
         if state.end is not None:
             break
     item, child = state.column("item"), state.column("child")
     items, children = TextSpan(item, state.column("item_end")), TextSpan(child, state.column("child_end"))
     open_item = int(item[-1]) if len(item) > len(items.end) else None
-    parent = np.searchsorted(item, child, side="right") - 1
+    first_child = np.append(np.searchsorted(child, item), len(child))
+    parent = np.repeat(np.arange(len(item)), np.diff(first_child))
     return Blocks(items, children, parent, state.end, open_item)
 
 
@@ -199,27 +198,6 @@ def _without_inner_quotes(found: re.Match[bytes]) -> bytes:
     return found[0] if found[0].startswith(b'"') else found[0].replace(b'"', b"'")
 
 
-def _marks(data: bytes) -> Iterator[tuple[Ints, NDArray[np.uint8]]]:
-    """Yield the offsets of unescaped parentheses and quotes, and which each is, chunk by chunk.
-
-    Of a large file a second thread looks for those of the next chunks at the same time: NumPy lets it.
-    """
-    bounds = _chunks(data)
-    if len(data) < _LARGE or IN_BROWSER:
-        yield from (_marks_in(data, *bound) for bound in bounds)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large files need it
-
-    with ThreadPoolExecutor(1) as pool:
-        waiting: deque[Future[tuple[Ints, NDArray[np.uint8]]]] = deque()
-        for bound in bounds:
-            waiting.append(pool.submit(_marks_in, data, *bound))
-            if len(waiting) > _AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-
 def _chunks(data: bytes) -> Iterator[tuple[int, int]]:
     begin, size = 0, len(data)
     while begin < size:
@@ -230,7 +208,8 @@ def _chunks(data: bytes) -> Iterator[tuple[int, int]]:
         begin = stop
 
 
-def _marks_in(data: bytes, begin: int, stop: int) -> tuple[Ints, NDArray[np.uint8]]:
+def _marks(data: bytes, begin: int, stop: int) -> tuple[Ints, NDArray[np.uint8]]:
+    """The offsets of unescaped parentheses and quotes of one chunk, and which each is."""
     chunk = np.frombuffer(data, dtype=np.uint8, count=stop - begin, offset=begin)
     positions = np.flatnonzero(((chunk & 0xFE) == _OPEN) | (chunk == _QUOTE))
     if data.find(b"\\", begin, stop) >= 0:
@@ -273,9 +252,9 @@ def heads(data: bytes, start: Ints) -> tuple[Ints, list[str]]:
         window = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), _KEY_BYTES)
         keys = np.ascontiguousarray(window[start[whole] + 1]).view(np.uint64).ravel()
         opens = np.append(True, keys[1:] != keys[:-1])  # alike ones stand together: a drawing is a thousand lines
-        unique, inverse = np.unique(keys[opens], return_inverse=True)
-        table = np.array([_short_name(key.tobytes(), names) for key in unique], dtype=np.int64)
-        codes[whole] = table[inverse][np.cumsum(opens) - 1]
+        known = distinct(keys[opens])
+        table = np.array([_short_name(key.tobytes(), names) for key in known], dtype=np.int64)
+        codes[whole] = table[np.searchsorted(known, keys[opens])][np.cumsum(opens) - 1]
     rest = np.flatnonzero(codes < 0)
     codes[rest] = [names.setdefault(head(data, at), len(names)) for at in start[rest].tolist()]
     return codes, [name.decode("utf-8", "replace") for name in names]

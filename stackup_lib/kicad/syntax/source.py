@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Floats, Ints, Text
+from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.line_numbers import LineNumbers
 from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.syntax import tree
-from stackup_lib.kicad.syntax.scan import Blocks, heads
+from stackup_lib.kicad.syntax.scan import Blocks, TextSpan, heads
 
+_COPPER = re.compile(rb"\.Cu")
+_PLAIN = ("segment", "arc", "via")
+"""Most of the items of a board, each read as a whole: their children are not sorted by their first words."""
 TEXT_LIMIT = 200
 """Longer texts are cut: a column of texts takes the room of its longest."""
 REPAIR = "open the board in KiCad and save it again, or restore a backup"
@@ -82,7 +88,10 @@ class BoardText:
     def __post_init__(self) -> None:
         self.lines = LineNumbers(self.data)
         self._kind, self._names = heads(self.data, self.blocks.items.start)
-        self._child_kind, self._child_names = heads(self.data, self.blocks.children.start)
+        plain = self._inside(self.items(*_PLAIN))[self.blocks.parent]
+        self._child_kind = np.full(len(plain), -1)
+        self._child_kind[~plain], names = heads(self.data, self.blocks.children.start[~plain])
+        self._child_names = [*names, ""]  # the last is that of -1
 
     @property
     def layer_count(self) -> int:
@@ -110,25 +119,45 @@ class BoardText:
         return _counts(self._kind, self._names)
 
     def child_counts(self, parents: Ints) -> dict[str, int]:
-        """Return how many lists of each first word stand directly inside the given items."""
+        """Return how many lists of each first word stand directly inside the given items, no tracks or vias."""
         return _counts(self._child_kind[self._inside(parents)[self.blocks.parent]], self._child_names)
 
     def children(self, parents: Ints, *names: str) -> Ints:
-        """Return the indices of the children of the given items with one of these first words, in file order."""
+        """Return the indices of the children of the given items with one of these first words, in file order.
+
+        Those of tracks and vias are not found.
+        """
         chosen = _of_kind(self._child_kind, self._child_names, names)
         return chosen[self._inside(parents)[self.blocks.parent[chosen]]]
 
     def _inside(self, parents: Ints) -> NDArray[np.bool_]:
-        inside = np.zeros(len(self.blocks.items), dtype=np.bool_)
+        inside = np.zeros(len(self.blocks.items.start), dtype=np.bool_)  # one more where the file is cut short
         inside[parents] = True
         return inside
+
+    @cached_property
+    def copper_marks(self) -> Ints:
+        """Offsets of what the names of copper layers end with; `Edge.Cuts` holds it as well."""
+        return np.array([found.start() for found in _COPPER.finditer(self.data)], dtype=np.int64)
+
+    def on_copper(self, rows: Ints, *, child: bool = False) -> Ints:
+        """Return those of some items (or children) that name a copper layer, and perhaps some that do not."""
+        return rows[self._names_copper[child][rows]]
+
+    @cached_property
+    def _names_copper(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which items, and which children, name a copper layer."""
+        items, children = (np.zeros(len(span), dtype=np.bool_) for span in (self.blocks.items, self.blocks.children))
+        items[holding(self.copper_marks, self.blocks.items)] = True
+        children[holding(self.copper_marks, self.blocks.children)] = True
+        return items, children
 
     def item_name(self, item: int) -> str:
         """Return the first word of a top-level item."""
         return self._names[int(self._kind[item])]
 
     def child_name(self, child: int) -> str:
-        """Return the first word of a list inside a top-level item."""
+        """Return the first word of a list inside a top-level item, "" inside a track or via."""
         return self._child_names[int(self._child_kind[child])]
 
     def nodes(self, rows: Ints, *, child: bool = False) -> Iterator[tuple[int, tree.Node]]:
@@ -148,6 +177,13 @@ class BoardText:
         for child in node:
             if isinstance(child, list) and (name := tree.head_of(child)) not in known:
                 self.unknown[f"{parent}/{name}"] += 1
+
+
+def holding(marks: Ints, span: TextSpan) -> Ints:
+    """Return the lists that hold at least one of some offsets, ascending."""
+    rows = np.searchsorted(span.start, marks, side="right") - 1
+    rows, marks = rows[rows >= 0], marks[rows >= 0]
+    return distinct(rows[marks < span.end[rows]])
 
 
 class _At:

@@ -13,7 +13,7 @@ from stackup_lib.board.flat_pairs import Runs, pairs
 from stackup_lib.nets.routing.net_items import ARC_CHORDS, NetItems
 from stackup_lib.nets.routing.route_graph import Edge, Graph, Node, NodeKind
 from stackup_lib.nets.routing.track_crossings import crossings
-from stackup_lib.nets.routing.track_points import TOUCH_MM, Bools, Points, in_boxes, in_range
+from stackup_lib.nets.routing.track_points import TOUCH_MM, Bools, Points, in_boxes
 
 HALVINGS = 16
 """The edge of a pad is found on a track to a 65536th of the track's length."""
@@ -260,11 +260,13 @@ class _Builder:
         caps[place] = np.tile(self.items.width / 2, 2)
         cuts: dict[int, list[tuple[float, int]]] = {}
         boxes, reach = self.items.boxes(), self.items.hub_reach()
+        left, right, x = boxes[:, 0].copy(), boxes[:, 1].copy(), point.real.copy()
         by_layer, layers = self.items.tracks_by_layer()
         most = np.where(loose, self.items.width.max(initial=0.0) / 2 + caps, TOUCH_MM)
         for anywhere, others in pairs(of_place * self.items.board.layer_count + on, layers):
-            across = in_range(point.real[anywhere], most[anywhere], boxes[by_layer[others], :2])
-            some, track = anywhere[across], by_layer[others[across]]
+            track, far = by_layer[others], most[anywhere]
+            across = (x[anywhere] >= left[track] - far) & (x[anywhere] <= right[track] + far)
+            some, track = anywhere[across], track[across]
             limit = np.where(loose[some], self.items.width[track] / 2 + caps[some], TOUCH_MM)
             near = in_boxes(point[some], limit, boxes[track])
             near &= (node[some] != begins[track]) & (node[some] != stops[track])
@@ -285,13 +287,15 @@ class _Builder:
         self, first: list[int], last: list[int], cuts: dict[int, list[tuple[float, int]]]
     ) -> None:
         """Add the places where tracks cross in mid-run; where a pad or via is, that joins them."""
-        begins, stops, boxes = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64), self.items.boxes()
+        begins, stops = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
+        left, right, low, high = self.items.boxes().T.copy()
         is_arc, (by_layer, layers) = ~np.isnan(self.items.middle.real), self.items.tracks_by_layer()
         for tracks, others in pairs(self.items.of_track * self.items.board.layer_count + self.items.layer, layers):
             meet = np.flatnonzero(tracks < by_layer[others])
             one, other = tracks[meet], by_layer[others[meet]]
-            near = np.all(boxes[one][:, [0, 2]] <= boxes[other][:, [1, 3]], axis=1)
-            near &= np.all(boxes[other][:, [0, 2]] <= boxes[one][:, [1, 3]], axis=1)
+            near = (left[one] <= right[other]) & (left[other] <= right[one])
+            one, other = one[near], other[near]
+            near = (low[one] <= high[other]) & (low[other] <= high[one])
             for node, other_node in ((begins, begins), (begins, stops), (stops, begins), (stops, stops)):
                 near &= node[one] != other_node[other]
             one, other = one[near], other[near]

@@ -11,7 +11,7 @@ import tomli
 
 from stackup_lib.board.board import CopperTexts, Footprints
 from stackup_lib.kicad.read.items import shapes
-from stackup_lib.kicad.read.items.drawings import layers_of_item, on_copper
+from stackup_lib.kicad.read.items.drawings import layers_of_item
 from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.source import BoardText, floats, ints, texts
 
@@ -60,8 +60,7 @@ _Found = tuple[int, str, int, complex, list[complex]]
 
 
 def _of_board(source: BoardText) -> Iterator[_Found]:
-    span = source.blocks.items
-    for offset, node in source.nodes(on_copper(source, source.items(*_BOARD), span.start, span.end)):
+    for offset, node in source.nodes(source.on_copper(source.items(*_BOARD))):
         with source.at(offset):
             said = tree.find(node, "gr_text") or node
             if (layers := layers_of_item(source, node)) and not _is_hidden(said):
@@ -69,8 +68,8 @@ def _of_board(source: BoardText) -> Iterator[_Found]:
 
 
 def _of_footprints(source: BoardText, footprints: Footprints) -> Iterator[_Found]:
-    owners, span = source.items("footprint", "module"), source.blocks.children
-    inside = on_copper(source, source.children(owners, *_FOOTPRINT), span.start, span.end)
+    owners = source.items("footprint", "module")
+    inside = source.on_copper(source.children(owners, *_FOOTPRINT), child=True)
     of = np.searchsorted(owners, source.blocks.parent[inside]).tolist()
     for row, (offset, node) in zip(of, source.nodes(inside, child=True), strict=True):
         with source.at(offset):

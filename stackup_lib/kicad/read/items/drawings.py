@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
 
-from stackup_lib.board.board import Drawings, Floats, Footprints, Ints, Pads
+from stackup_lib.board.board import Drawings, Floats, Footprints, Pads
 from stackup_lib.kicad.read.items import shapes
 from stackup_lib.kicad.read.items.footprints import layer_mask
 from stackup_lib.kicad.read.items.pad_shapes import DrawnShape, graphic, pad_shapes
@@ -17,7 +16,6 @@ from stackup_lib.kicad.syntax.source import BoardText, flags, floats, ints, text
 _SHAPES = ("line", "arc", "circle", "rect", "poly", "curve")
 _BOARD = tuple(f"gr_{s}" for s in _SHAPES)
 _FOOTPRINT = tuple(f"fp_{s}" for s in _SHAPES)
-_COPPER = re.compile(rb"\.Cu")
 
 
 class _Rows:
@@ -60,14 +58,12 @@ def read_drawings(source: BoardText, footprints: Footprints, pads: Pads) -> Draw
     Text is left out: `read_copper_texts` says where it is.
     """
     rows = _Rows()
-    span = source.blocks.items
-    for offset, node in source.nodes(on_copper(source, source.items(*_BOARD), span.start, span.end)):
+    for offset, node in source.nodes(source.on_copper(source.items(*_BOARD))):
         with source.at(offset):
             if layers := layers_of_item(source, node):
                 rows.add(node, layers, source.nets.of_item(node), (-1, -1), offset)
     owners = source.items("footprint", "module")
-    span = source.blocks.children
-    inside = on_copper(source, source.children(owners, *_FOOTPRINT), span.start, span.end)
+    inside = source.on_copper(source.children(owners, *_FOOTPRINT), child=True)
     of = np.searchsorted(owners, source.blocks.parent[inside]).tolist()
     for row, (offset, node) in zip(of, source.nodes(inside, child=True), strict=True):
         with source.at(offset):
@@ -95,15 +91,6 @@ def read_drawings(source: BoardText, footprints: Footprints, pads: Pads) -> Draw
         uuid=texts(rows.uuid),
         offset=ints(rows.offset),
     )
-
-
-def on_copper(source: BoardText, rows: Ints, start: Ints, end: Ints) -> Ints:
-    """Return those of some lists that name a copper layer, and perhaps some that do not."""
-    if not len(rows):
-        return rows
-    first, last = start[rows], end[rows]
-    at = np.array([m.start() for m in _COPPER.finditer(source.data, int(first.min()), int(last.max()))], dtype=np.int64)
-    return rows[np.searchsorted(at, first) < np.searchsorted(at, last)]
 
 
 def layers_of_item(source: BoardText, node: tree.Node) -> int:

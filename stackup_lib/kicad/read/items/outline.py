@@ -8,13 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from stackup_lib.board.board import Floats, Footprints, Ints, Outline
-from stackup_lib.core.arrays import distinct
 from stackup_lib.kicad.read.items import shapes
 from stackup_lib.kicad.syntax import tree
-from stackup_lib.kicad.syntax.scan import TextSpan
-from stackup_lib.kicad.syntax.source import BoardText
+from stackup_lib.kicad.syntax.source import BoardText, holding
 
-_LAYER = b"Edge.Cuts"
 _SHAPES = ("line", "arc", "circle", "rect", "poly", "curve")
 _BOARD = tuple(f"gr_{s}" for s in _SHAPES)
 _FOOTPRINT = tuple(f"fp_{s}" for s in _SHAPES)
@@ -24,17 +21,17 @@ def read_outline(source: BoardText, footprints: Footprints) -> Outline:
     """Return every line, arc, circle, rectangle, polygon and curve on Edge.Cuts as polylines, in file order."""
     owners = source.items("footprint", "module")
     blocks = source.blocks
-    marks = _marks(source.data, blocks.items, np.sort(np.concatenate([owners, source.items(*_BOARD)])))
+    marks = _marks(source)
     parts: list[tuple[Floats, Floats]] = []
     drawn_by: list[int] = []
-    board = _named(source.item_name, _holding(marks, blocks.items), _BOARD)
+    board = _named(source.item_name, holding(marks, blocks.items), _BOARD)
     for offset, node in source.nodes(board):
         with source.at(offset):
             if _on_edge(node):
                 x, y = corners(node)
                 parts.append((np.array(x), np.array(y)))
                 drawn_by.append(-1)
-    inside = _named(source.child_name, _holding(marks, blocks.children), _FOOTPRINT)
+    inside = _named(source.child_name, holding(marks, blocks.children), _FOOTPRINT)
     inside = inside[np.isin(blocks.parent[inside], owners)]
     rows = np.searchsorted(owners, blocks.parent[inside]).tolist()
     for row, (offset, node) in zip(rows, source.nodes(inside, child=True), strict=True):
@@ -52,24 +49,10 @@ def read_outline(source: BoardText, footprints: Footprints) -> Outline:
     )
 
 
-def _marks(data: bytes, items: TextSpan, rows: Ints) -> Ints:
-    """Offsets of every mention of Edge.Cuts in some items: few, and only what holds one needs a closer look."""
-    found: list[int] = []
-    gaps = np.flatnonzero(np.diff(rows) > 1) + 1
-    for together in np.split(rows, gaps) if len(rows) else []:  # items without another between them
-        first, last = together[0], together[-1]
-        at, end = int(items.start[first]), int(items.end[last])
-        while (at := data.find(_LAYER, at, end)) >= 0:
-            found.append(at)
-            at += 1
-    return np.array(found, dtype=np.int64)
-
-
-def _holding(marks: Ints, span: TextSpan) -> Ints:
-    """The lists that hold at least one mark, ascending."""
-    rows = np.searchsorted(span.start, marks, side="right") - 1
-    rows, marks = rows[rows >= 0], marks[rows >= 0]
-    return distinct(rows[marks < span.end[rows]])
+def _marks(source: BoardText) -> Ints:
+    """Offsets in every mention of Edge.Cuts: few, and only what holds one needs a closer look."""
+    marks = source.copper_marks
+    return marks[[source.data.startswith(b".Cuts", at) for at in marks.tolist()]]
 
 
 def _named(name_of: Callable[[int], str], rows: Ints, names: tuple[str, ...]) -> Ints:

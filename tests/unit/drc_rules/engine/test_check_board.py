@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,12 @@ def test_a_board_may_be_given_as_text() -> None:
     """A path as a string is read like a `Path`."""
     assert read_board(str(CARD)).layer_count == read_board(CARD).layer_count
     assert check_board(str(CARD), tables=False).headline is check_board(CARD, tables=False).headline
+
+
+def test_the_hash_of_the_file_comes_with_the_tables() -> None:
+    """Text does not show it, and hashing a large board takes a while."""
+    assert check_board(CARD).board.sha256 == hashlib.sha256(CARD.read_bytes()).hexdigest()
+    assert not check_board(CARD, tables=False).board.sha256
 
 
 def test_notes_on_settings_name_the_file_that_was_read(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Distinct values and medians are those that NumPy finds."""
+"""Distinct values, alike rows and medians are those that NumPy finds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stackup_lib.core.arrays import distinct, median
+from stackup_lib.core.arrays import alike_rows, are_among, distinct, median
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,21 @@ def test_numpy_finds_the_same(values: NDArray[np.generic]) -> None:
 def test_the_median_is_numpys(values: list[float]) -> None:
     """Of an even count it is the mean of the middle two."""
     assert median(values) == np.median(values)
+
+
+@pytest.mark.parametrize("count", [0, 1, 50])
+def test_alike_rows_are_those_of_numpy(count: int) -> None:
+    """The first row of each kind, the kinds rising by their columns, and the kind of every row."""
+    table = np.random.default_rng(1).integers(0, 3, (count, 3))
+    rows, first, kind = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    found_first, found_kind = alike_rows(table)
+    assert found_first.tolist() == first.tolist()
+    assert found_kind.tolist() == kind.ravel().tolist()
+    assert table[found_first].tolist() == rows.tolist()
+
+
+@pytest.mark.parametrize(("values", "others"), [([], []), ([1, 5], []), ([], [3]), ([0, 3, 9, 3, 4], [9, 3, 3, 7])])
+def test_values_are_among_others(values: list[int], others: list[int]) -> None:
+    """Below, between and above the others, repeated ones, and none at all."""
+    found = are_among(np.array(values, dtype=np.int64), np.array(others, dtype=np.int64))
+    assert found.tolist() == [value in others for value in values]

@@ -149,15 +149,16 @@ def test_a_quote_inside_a_word_is_a_letter(tmp_path: Path) -> None:
     assert_same(read_as_board(tmp_path, one_only), read_as_board(tmp_path, text))
 
 
-def test_two_threads_find_the_same_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A large file is looked through by two threads, chunk by chunk."""
-    text = b"(kicad_pcb\n" + b'\t(gr_text "a \\" (b" (at 1 2))\n' * 120_000 + b")\n"
-    alone = scan.scan(text)
-    monkeypatch.setattr(scan, "_LARGE", 1)
-    together = scan.scan(text)
+@pytest.mark.parametrize("chunk", [1, 7, 64])
+def test_the_same_blocks_are_found_wherever_a_chunk_ends(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    """A file is looked through chunk by chunk; a string, with parentheses in it, may go on into the next."""
+    text = b"(kicad_pcb\n" + b'\t(gr_text "a \\" (b" (at 1 2))\n' * 120 + b")\n"
+    whole = scan.scan(text)
+    monkeypatch.setattr(scan, "_CHUNK", chunk)
+    in_chunks = scan.scan(text)
 
-    assert len(alone.items) == len(alone.children) == 120_000
-    for one, other in ((alone.items, together.items), (alone.children, together.children)):
+    assert len(whole.items) == len(whole.children) == 120
+    for one, other in ((whole.items, in_chunks.items), (whole.children, in_chunks.children)):
         assert np.array_equal(one.start, other.start)
         assert np.array_equal(one.end, other.end)
-    assert alone.end == together.end == len(text) - 1
+    assert whole.end == in_chunks.end == len(text) - 1
