@@ -10,7 +10,6 @@ from drc_rules.analysis.via.via_bodies import far_log, places_of, rim_log, via_o
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
-from stackup_lib.transmission_lines.via_chain import null_ghz, null_of_pair_ghz
 from stackup_lib.vias.stub_resonance import ViaShape, loading, resonance_ghz
 from stackup_lib.vias.via_circuit import ModelledVia
 
@@ -29,6 +28,8 @@ def resonance_values(ctx: Context, group: StubGroup) -> StubValues:
     Raises:
         MissingFact: as `stub_values`.
     """
+    from stackup_lib.transmission_lines.via_chain import null_ghz, null_of_pair_ghz  # noqa: PLC0415 - few boards have stubs
+
     figures = stub_values(ctx, group)
     vias = [via_of(ctx, one, group.choices[-1].nyquist_ghz or 1.0) for one in openings_of(group)]
     narrow, usual, wide = vias
