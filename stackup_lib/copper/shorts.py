@@ -54,7 +54,7 @@ class NetTie:
 
     def joins(self, one: CopperShapes, other: CopperShapes) -> Ints:
         """Return the rows of pairs of pieces whose nets it ties."""
-        is_tied = (np.isin(pieces.net, self.nets, kind="table") for pieces in (one, other))
+        is_tied = (np.any(pieces.net[:, None] == self.nets, axis=1) for pieces in (one, other))
         return np.flatnonzero(np.logical_and(*is_tied))
 
 
