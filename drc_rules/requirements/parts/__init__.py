@@ -94,7 +94,9 @@ def part_by_ties(net_of_pad: Mapping[str, int]) -> KnownPart | None:
         net_of_pad: net index by pad number; pads without a net are left out.
     """
     for part in _tied_parts():
-        nets = [{net_of_pad.get(number) for number in two} for two in part.tied]
-        if all(len(two) == 1 and None not in two for two in nets) and len(set.union(*nets)) == len(nets):
+        if not all(number in net_of_pad for two in part.tied for number in two):
+            continue
+        nets = [{net_of_pad[number] for number in two} for two in part.tied]
+        if all(len(two) == 1 for two in nets) and len(set.union(*nets)) == len(nets):
             return part
     return None
