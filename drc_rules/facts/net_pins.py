@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -66,15 +66,20 @@ class PinEvidence:
 
     Attributes:
         named: net -> family that class or name have decided already.
-        across: net -> the nets on the other side of a common-mode choke or a protection part.
     """
 
     board: Board
     links: Links
     named: Mapping[int, str]
     readings: Mapping[int, tuple[PinReading, ...]]
-    across: Mapping[int, tuple[int, ...]]
     _winner: dict[int, str | None] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def across(self) -> Mapping[int, tuple[int, ...]]:
+        """Net -> the nets on the other side of a common-mode choke or a protection part."""
+        board, links = self.board, self.links
+        both = (across_chokes(board, links.pairs, links.rails.grounds), across_protection(board))
+        return {net: tuple(one[net] for one in both if net in one) for net in {*both[0], *both[1]}}
 
     def on_link(self, net: int) -> tuple[PinReading, ...]:
         """Return the readings of a net and of the nets that series parts join it to."""
@@ -167,12 +172,7 @@ def pin_evidence(board: Board, links: Links, named: Mapping[int, str]) -> PinEvi
         if read is not None and read not in found.setdefault(net, []):
             found[net].append(read)
     readings = {net: tuple(said) for net, said in found.items()}
-    return PinEvidence(board, links, named, readings, _across(board, links))
-
-
-def _across(board: Board, links: Links) -> Mapping[int, tuple[int, ...]]:
-    both = (across_chokes(board, links.pairs, links.rails.grounds), across_protection(board))
-    return {net: tuple(one[net] for one in both if net in one) for net in {*both[0], *both[1]}}
+    return PinEvidence(board, links, named, readings)
 
 
 def _known_by_ties(board: Board) -> Mapping[int, KnownPart]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,7 @@ from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.fill_edges import Complexes, diagonals, xy_of
 from stackup_lib.copper.shapes import NANOMETRE, CopperShape, CopperShapes, disc_pieces
-
-if TYPE_CHECKING:
-    from shapely import Geometry
+from stackup_lib.core.arrays import distinct
 
 FINE_MM = 0.0002
 """How far the chords of arcs may lie from them."""
@@ -22,12 +19,28 @@ FINE_MM = 0.0002
 FLAT_MM2 = 1e-12
 """Three points that span less than this lie on a line."""
 
+Boxes = tuple[Floats, Floats, Floats, Floats]
+"""Left, low, right and high."""
+
 MOST_CHORDS = 2000
 """Of one arc: within a quarter of a micrometre to a radius of 200 mm."""
 
 
 def gaps(board: Board, one: CopperShapes, other: CopperShapes, reach_mm: float) -> Floats:
     """Return the gap of each pair, in mm; infinite where it is beyond reach, 0 or less where the two touch."""
+    found = np.full(len(one), np.inf)
+    near = _near(one.boxes(reach_mm), other.boxes())  # of edges of fills, which are found run by run, few
+    found[near] = _gaps(board, one.where(near), other.where(near), reach_mm)
+    return found
+
+
+def _near(one: Boxes, other: Boxes) -> Ints:
+    """The rows whose two boxes meet."""
+    (left, low, right, high), (left_2, low_2, right_2, high_2) = one, other
+    return np.flatnonzero((left <= right_2) & (left_2 <= right) & (low <= high_2) & (low_2 <= high))
+
+
+def _gaps(board: Board, one: CopperShapes, other: CopperShapes, reach_mm: float) -> Floats:
     gap = straight_distances(one.start, one.end, other.start, other.end) - one.radius_mm - other.radius_mm
     curved = np.flatnonzero(~(one.is_straight & other.is_straight))
     if len(curved):
@@ -134,9 +147,8 @@ def cores(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
 
     found = np.empty(len(pieces), dtype=np.object_)
     drawn = np.flatnonzero(pieces.kind == CopperShape.DRAWN)
-    rows = pieces.row[drawn].tolist()
-    shapes = {row: drawn_core(board, row) for row in set(rows)}  # one shape of a logo is in hundreds of pairs
-    found[drawn] = [shapes[row] for row in rows]
+    shapes = distinct(pieces.row[drawn])  # one shape of a logo is in hundreds of pairs
+    found[drawn] = drawn_cores(board, shapes)[np.searchsorted(shapes, pieces.row[drawn])]
     straight, arcs, boxes = (np.flatnonzero(of) for of in (pieces.is_straight, _is_arc(pieces), _is_box(pieces)))
     found[straight] = shapely.linestrings(xy_of(np.stack([pieces.start[straight], pieces.end[straight]], axis=1)))
     if len(arcs):
@@ -147,16 +159,32 @@ def cores(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
     return found
 
 
-def drawn_core(board: Board, row: int) -> Geometry:
-    """Return the line of a drawn shape, or its area without the pen around it."""
+def drawn_cores(board: Board, rows: Ints) -> NDArray[np.object_]:
+    """Return the line of each drawn shape, or its area without the pen around it; a shape has one point at least."""
     import shapely  # noqa: PLC0415
 
+    drawings, found = board.drawings, np.empty(len(rows), dtype=np.object_)
+    count = np.diff(drawings.start)[rows]
+    is_area = (drawings.is_filled[rows] == 1) & (count > 3)  # closed: the last corner is the first
+    is_line = ~is_area & (count > 1)
+    areas, lines, dots = (np.flatnonzero(which) for which in (is_area, is_line, count == 1))
+    if len(areas):
+        points, of = _points_of(board, rows[areas])
+        found[areas] = shapely.make_valid(shapely.polygons(shapely.linearrings(points, indices=of)))
+    if len(lines):
+        points, of = _points_of(board, rows[lines])
+        found[lines] = shapely.linestrings(points, indices=of)
+    found[dots] = shapely.points(_points_of(board, rows[dots])[0])
+    return found
+
+
+def _points_of(board: Board, rows: Ints) -> tuple[Floats, Ints]:
+    """The points of drawn shapes, x and y, and which shape each is of."""
     drawings = board.drawings
-    part = slice(int(drawings.start[row]), int(drawings.start[row + 1]))
-    points = np.column_stack([drawings.x_mm[part], drawings.y_mm[part]])
-    if drawings.is_filled[row] and len(points) > 3:  # closed: the last corner is the first
-        return shapely.make_valid(shapely.polygons(points))
-    return shapely.linestrings(points) if len(points) > 1 else shapely.points(points[0])
+    count = np.diff(drawings.start)[rows]
+    of = np.repeat(np.arange(len(rows)), count)
+    point = np.arange(len(of)) + (drawings.start[rows] - np.cumsum(count) + count)[of]
+    return np.column_stack([drawings.x_mm[point], drawings.y_mm[point]]), of
 
 
 def arc_points(board: Board, rows: Ints, deviation_mm: float) -> tuple[Complexes, Ints]:

@@ -6,13 +6,13 @@ Shapes without a net that touch are one piece of copper. What a footprint draws 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.distances import drawn_core
+from stackup_lib.copper.distances import drawn_cores
 from stackup_lib.copper.fill_edges import diagonals
 from stackup_lib.copper.shapes import CopperShapes, pad_rows
 from stackup_lib.copper.shorts import QUARTER, JoinedAreas, narrow_side_mm, piece_areas
@@ -65,7 +65,7 @@ def drawn_shorts(board: Board, layer: int, pieces: CopperShapes) -> tuple[DrawnS
     import shapely  # noqa: PLC0415 - heavy, and only a board with drawn copper needs it
 
     rows = np.flatnonzero(holds_layer(board.drawings.layers, layer))
-    areas = np.array([drawn_area(board, row) for row in rows.tolist()], dtype=np.object_)
+    areas = drawn_areas(board, rows)
     near = shapely.STRtree(areas)
     named = pieces.where(pieces.net > 0)
     found, _ = near.query(diagonals(named.boxes()))
@@ -103,8 +103,7 @@ def netless_bridges(board: Board, layer: int, pieces: CopperShapes) -> JoinedAre
 
     drawn = np.flatnonzero(holds_layer(board.drawings.layers, layer) & (board.drawings.net == 0))
     loose, named, found = pieces.where(pieces.net == 0), pieces.where(pieces.net > 0), JoinedAreas()
-    shapes = np.array([drawn_area(board, row) for row in drawn.tolist()], dtype=np.object_)
-    areas = np.concatenate([piece_areas(board, loose), shapes])
+    areas = np.concatenate([piece_areas(board, loose), drawn_areas(board, drawn)])
     if not len(areas):
         return found
     near, _ = shapely.STRtree(areas).query(diagonals(named.boxes()))
@@ -171,14 +170,20 @@ def _joined(areas: NDArray[np.object_], rows: Ints) -> list[tuple[Geometry, list
     return [(shapely.union_all(areas[those]), rows[those].tolist()) for those in members.values()]
 
 
-def drawn_area(board: Board, row: int, quarter: int = QUARTER) -> Geometry:
-    """Return the copper of a drawn shape, round as that many chords of a quarter; empty without line or filling."""
+def drawn_area(board: Board, row: int) -> Geometry:
+    """Return the copper of one drawn shape; see `drawn_areas`."""
+    return cast("Geometry", drawn_areas(board, np.array([row]))[0])
+
+
+def drawn_areas(board: Board, rows: Ints, quarter: int = QUARTER) -> NDArray[np.object_]:
+    """Return the copper of drawn shapes, round as that many chords of a quarter; empty without line or filling."""
     import shapely  # noqa: PLC0415
 
-    drawings = board.drawings
-    if drawings.start[row + 1] == drawings.start[row]:
-        return shapely.Polygon()
-    return shapely.buffer(drawn_core(board, row), float(drawings.width_mm[row]) / 2, quad_segs=quarter)
+    drawings, found = board.drawings, np.full(len(rows), shapely.Polygon(), dtype=np.object_)
+    drawn = np.flatnonzero(np.diff(drawings.start)[rows] > 0)
+    rows = rows[drawn]
+    found[drawn] = shapely.buffer(drawn_cores(board, rows), drawings.width_mm[rows] / 2, quad_segs=quarter)
+    return found
 
 
 def _pins(board: Board, pieces: CopperShapes) -> list[tuple[int, str]]:

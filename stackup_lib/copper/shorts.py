@@ -54,7 +54,7 @@ class NetTie:
 
     def joins(self, one: CopperShapes, other: CopperShapes) -> Ints:
         """Return the rows of pairs of pieces whose nets it ties."""
-        is_tied = (np.isin(pieces.net, self.nets, kind="table") for pieces in (one, other))
+        is_tied = (np.any(pieces.net[:, None] == self.nets, axis=1) for pieces in (one, other))
         return np.flatnonzero(np.logical_and(*is_tied))
 
 
@@ -63,16 +63,17 @@ def net_ties(board: Board) -> tuple[NetTie, ...]:
     import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it
 
     pads, found = board.pads, []
-    has_copper = copper_pads(board)
-    for tie in distinct(pads.tie[pads.tie >= 0]).tolist():
-        rows = np.flatnonzero((pads.tie == tie) & has_copper)
-        nets = distinct(pads.net[rows])
+    tied = np.flatnonzero((pads.tie >= 0) & copper_pads(board))
+    pieces = pad_pieces(board, tied)
+    shapes, middles = piece_areas(board, pieces), shapely.points(pads.x_mm[tied], pads.y_mm[tied])
+    for tie in distinct(pads.tie[tied]).tolist():
+        is_own = pads.tie[tied] == tie
+        nets = distinct(pads.net[tied[is_own]])
         if len(nets) < 2:
             continue
-        middles = shapely.points(pads.x_mm[rows], pads.y_mm[rows])
-        shapes = piece_areas(board, pad_pieces(board, rows))
-        area = shapely.convex_hull(shapely.union_all(np.concatenate([shapes, middles])))
-        found.append(NetTie(nets, int(np.bitwise_or.reduce(pads.layers[rows])), area))
+        parts = np.concatenate([shapes[pads.tie[pieces.row] == tie], middles[is_own]])
+        layers = int(np.bitwise_or.reduce(pads.layers[tied[is_own]]))
+        found.append(NetTie(nets, layers, shapely.convex_hull(shapely.union_all(parts))))
     return tuple(found)
 
 

@@ -79,7 +79,10 @@ class OtherNetItems(Columns):
 
 def all_other_net(parts: Sequence[OtherNetItems]) -> OtherNetItems:
     """Return the rows of several, each item, layer and net once, in the order of layers and items."""
-    found = OtherNetItems.joined([_nothing(), *(one for one in parts if len(one))])
+    parts = [one for one in parts if len(one)]
+    if not parts:
+        return _nothing()
+    found = OtherNetItems.joined(parts)
     # the hole of a pad that lies there as well is no other item
     item = np.where(found.kind == Item.HOLE, Item.PAD, found.kind)
     _, first = np.unique(np.column_stack([found.layer, item, found.row, found.fill_net]), axis=0, return_index=True)

@@ -1,8 +1,9 @@
 """Classes of named fields, as frozen dataclasses are, that take a fraction of their time to define.
 
 `dataclass(frozen=True)` writes and compiles up to seven methods of each class at every start of the program; for the
-300 classes of a check that was a sixth of its work. The fields of a record are looked at, and its `__init__` written,
-when the first one is made: a check makes few of the classes that it loads. The other methods are here.
+300 classes of a check that was a sixth of its work. The fields of a record are looked at when the first one is made: a
+check makes few of the classes that it loads. An `__init__` is written for classes of which many are made: of most a
+check makes less than a dozen. The other methods are here.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from operator import attrgetter
 from typing import Any, Protocol, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
+
+FEW = 16
+"""Instances of a class whose fields are set one by one: to write an `__init__` takes as long as some 50 of them."""
 
 
 class _Record(Protocol):
@@ -59,7 +63,7 @@ class _FieldsWhenAsked:
 
 
 def _with_fields(cls: type[T], methods: Mapping[str, Callable[..., object]]) -> type[T]:
-    """Give a class methods where it has none of its own, and an `__init__` that is written when it is first called."""
+    """Give a class methods where it has none of its own, and an `__init__` that looks at its fields when called."""
     made: Any = cls
     cls.__doc__ = cls.__doc__ or cls.__name__  # in place of the signature that `dataclass` would write
     made.__dataclass_fields__ = _FieldsWhenAsked(cls)
@@ -70,28 +74,63 @@ def _with_fields(cls: type[T], methods: Mapping[str, Callable[..., object]]) -> 
 
 
 def _first_init(cls: Any) -> Callable[..., None]:  # noqa: ANN401 - a class whose methods are set
-    """Return an `__init__` that puts the true one in its place."""
+    """Return an `__init__` that sets the fields of the first few, and then puts a written one in its place."""
+    defaults: dict[str, object] = {}
+    left = FEW
 
     def init(self: object, *values: object, **named: object) -> None:
-        cls.__init__ = _written_init(cls)
-        cls.__init__(self, *values, **named)
+        nonlocal left
+        left -= 1
+        if not defaults:
+            defaults.update(_defaults(cls))
+        given = dict(zip(defaults, values, strict=False)) | named
+        lacking = [default for name, default in defaults.items() if name not in given]
+        is_right = len(given) == len(values) + len(named) == len(defaults) - len(lacking) and MISSING not in lacking
+        if left < 0 or not is_right:
+            cls.__init__ = _written_init(cls)  # which says what is wrong with the call, if anything is
+            cls.__init__(self, *values, **named)
+            return
+        for name, default in defaults.items():
+            setattr(self, name, given[name] if name in given else _made(default))
+        if hasattr(cls, "__post_init__"):
+            cls.__post_init__(self)
 
     return init
+
+
+def _defaults(cls: type) -> dict[str, object]:
+    """Return the default of each field: a `Field` where each instance gets a new one, `MISSING` where there is none."""
+    found: dict[str, object] = {}
+    for base in reversed(cls.__mro__):
+        asked = vars(base).get("__dataclass_fields__")
+        if isinstance(asked, _FieldsWhenAsked):
+            found |= {name: vars(base).get(name, MISSING) for name in vars(base).get("__annotations__", ())}
+        elif asked is not None:
+            found |= {one.name: one for one in fields(base)}
+    return {name: _plain(default) for name, default in found.items()}
+
+
+def _plain(default: object) -> object:
+    return default.default if isinstance(default, Field) and default.default_factory is MISSING else default
+
+
+def _made(default: Any) -> object:  # noqa: ANN401 - of any field
+    return default.default_factory() if isinstance(default, Field) else default  # type: ignore[operator]
 
 
 def _written_init(cls: type) -> Callable[..., None]:
     """Return an `__init__` that sets every field, in their order; `dataclass` takes twice as long to write one."""
     scope: dict[str, object] = {"MISSING": MISSING}
     parameters, lines = ["self"], []
-    for one in fields(cls):
-        name, given = one.name, one.name
-        if one.default is not MISSING:
-            scope[f"default_{name}"] = one.default
-            parameters.append(f"{name}=default_{name}")
-        elif one.default_factory is not MISSING:
-            scope[f"new_{name}"] = one.default_factory
+    for name, default in _defaults(cls).items():
+        given = name
+        if isinstance(default, Field):
+            scope[f"new_{name}"] = default.default_factory
             parameters.append(f"{name}=MISSING")
             given = f"new_{name}() if {name} is MISSING else {name}"
+        elif default is not MISSING:
+            scope[f"default_{name}"] = default
+            parameters.append(f"{name}=default_{name}")
         else:
             parameters.append(name)
         lines.append(f"    self.{name} = {given}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,12 @@ def pad_roles(board: Board, rails: Rails, parts: TwoTerminalParts, series: Ints)
 
 def _called_protection(board: Board) -> NDArray[np.bool_]:
     called = zip(board.footprints.value.tolist(), board.footprints.library_id.tolist(), strict=True)
-    return np.array([bool(_PROTECTS.search(value) or _PROTECTS.search(library)) for value, library in called])
+    return np.array([_says_protection(value) or _says_protection(library) for value, library in called])
+
+
+@lru_cache(maxsize=65536)
+def _says_protection(name: str) -> bool:
+    return _PROTECTS.search(name) is not None
 
 
 def _flows_through(board: Board, rails: Rails) -> NDArray[np.bool_]:

@@ -56,6 +56,9 @@ class RailSign(IntFlag):
     PADS = 16
 
 
+_BUT_WIDE = ~int(RailSign.PADS)
+"""All that speaks for a rail; as a plain number, which is quick to compare with that of each net."""
+
 WORDS: Mapping[RailSign, str] = {
     RailSign.GROUND: "ground by name",
     RailSign.NAME: "supply by name",
@@ -79,7 +82,7 @@ class Rails:
 
     def is_rail(self, net: int) -> bool:
         """Tell whether a net counts as a rail or ground."""
-        return bool(self.signs[net] & ~RailSign.PADS)
+        return bool(self.signs[net] & _BUT_WIDE)
 
     def stops_links(self, net: int) -> bool:
         """Tell whether no link goes through a net: a rail, or a net with too many pads for two ends."""

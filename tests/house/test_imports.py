@@ -18,6 +18,10 @@ OURS = ("stackup_lib", "drc_rules", "stackwright")
 HEAVY = {"numpy", "pydantic", "rich", "sexpdata", "scipy", "drc_rules", "stackup_lib"}
 LOADED_LATE = (
     "scipy",
+    "stackup_lib.field_solver.solver",
+    "stackup_lib.transmission_lines.lossy",
+    "stackup_lib.transmission_lines.via_chain",
+    "drc_rules.analysis.power.rail_returns",
     "stackup_lib.power.rail_drop.mesh",
     "stackup_lib.power.rail_drop.sheets",
     "stackup_lib.power.ground_return.ground_return",

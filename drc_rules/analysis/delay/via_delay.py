@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.via.antipads import USUAL_CLEARANCE_MM
-from drc_rules.analysis.via.via_bodies import mean_dk, return_log, rim_log, via_stack
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs.holes import drilled_one_mm
 from stackup_lib.core.interval import Interval
@@ -18,8 +18,9 @@ from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.core.record import record
 from stackup_lib.nets.routing.routes import Crossing, Route, pin_layers
 from stackup_lib.vias.plated_holes import Backdrill, backdrills_of, drill_from
-from stackup_lib.vias.via_circuit import ModelledVia, added_delay_ps, log_of_radial_line
-from stackup_lib.vias.via_field import ViaBody
+
+if TYPE_CHECKING:
+    from stackup_lib.vias.via_circuit import ModelledVia
 
 LINE_OHM = 50.0
 """Lines that a via joins; between 42 and 58 ohm its delay moves by 5 %, more where most of it is a stub."""
@@ -119,6 +120,10 @@ def via_delay_ps(ctx: Context, climb: Climb) -> Interval:
     Raises:
         MissingFact: the stackup does not tell how high it climbs.
     """
+    from drc_rules.analysis.via.via_bodies import mean_dk, return_log, rim_log, via_stack  # noqa: PLC0415 - few need it
+    from stackup_lib.vias.via_circuit import ModelledVia, log_of_radial_line  # noqa: PLC0415
+    from stackup_lib.vias.via_field import ViaBody  # noqa: PLC0415
+
     heights, layers = ctx.copper_heights_mm(), (climb.upper, climb.lower)
     stack = ctx.get(via_stack, layers, DK_AT_GHZ)
     if stack is None or not (climb.drill_mm > 0 and climb.pad_mm > 0):
@@ -147,6 +152,8 @@ def delay_range_ps(via: ModelledVia, layers: tuple[int, int], logs: tuple[float,
         layers: that it joins.
         logs: shortest and longest return path, as `ModelledVia.return_log`.
     """
+    from stackup_lib.vias.via_circuit import added_delay_ps  # noqa: PLC0415
+
     stack = via.stack
     paths = (replace(via, return_log=log) for log in (logs[0], via.return_log, logs[1]))
     low, nominal, high = (added_delay_ps(path, layers, LINE_OHM) for path in paths)

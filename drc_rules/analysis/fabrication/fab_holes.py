@@ -15,7 +15,7 @@ from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, Pads, ViaKind
 from stackup_lib.board.layer_masks import holds_layer, layers_of
 from stackup_lib.copper.distances import cores
-from stackup_lib.copper.drawn_shorts import drawn_area
+from stackup_lib.copper.drawn_shorts import drawn_areas
 from stackup_lib.copper.shapes import pad_pieces, slot_pieces
 from stackup_lib.copper.shorts import piece_areas
 from stackup_lib.core.arrays import distinct
@@ -210,7 +210,7 @@ def _ring_in_outline(board: Board, row: int) -> float:
     on = {tuple(shapes[holds_layer(drawn.layers[shapes], layer)]) for layer in layers_of(int(board.pads.layers[row]))}
     found = []
     for rows in on:
-        copper = shapely.union_all([*anchor, *(drawn_area(board, int(one), FINE_QUARTER) for one in rows)])
+        copper = shapely.union_all([*anchor, *drawn_areas(board, np.array(rows, dtype=np.int64), FINE_QUARTER)])
         if copper.is_empty:  # where the pad is left out, as nothing joins it
             continue
         inside = shapely.distance(copper.boundary, core) if shapely.covers(copper, core) else 0.0

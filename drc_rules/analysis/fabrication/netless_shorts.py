@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Board, PadKind
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.clearances import SpaceFinder, Spaces
-from stackup_lib.copper.drawn_shorts import are_tied, drawn_area
+from stackup_lib.copper.drawn_shorts import are_tied, drawn_areas
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, pad_rows
 from stackup_lib.copper.shorts import narrow_side_mm, piece_areas
 from stackup_lib.copper.stale_fills import TOUCH_MM
@@ -172,7 +172,7 @@ def _join(board: Board, layer: int, pieces: CopperShapes, groups: _Groups) -> It
     if not len(loose):
         return
     drawn = np.flatnonzero((drawings.net == 0) & holds_layer(drawings.layers, layer))
-    shapes = np.array([drawn_area(board, row) for row in drawn.tolist()], dtype=np.object_)
+    shapes = drawn_areas(board, drawn)
     of_pad = drawings.pad[drawn].tolist()
     items = _items(board, loose, layer)
     items += [

@@ -7,12 +7,15 @@ impedance lies between that with copper on both sides where it is nearest and th
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import LineKey, Lines
 from drc_rules.analysis.lines.uncertainty import Cause, Contribution, LineUncertainty
 from stackup_lib.core.record import record
-from stackup_lib.transmission_lines.lossy import SolvedLine
+
+if TYPE_CHECKING:
+    from stackup_lib.transmission_lines.lossy import SolvedLine
 
 
 @record

@@ -1,26 +1,31 @@
-"""The lines of a board, solved: impedance and loss of any width and gap on any layer, each computed once."""
+"""The lines of a board, solved: impedance and loss of any width and gap on any layer, each computed once.
+
+The field solver and the models of materials are imported when the first line is solved: few boards have one to solve.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.lines.routed import NearFill, References
 from drc_rules.analysis.lines.sites import BoardSite, board_site
 from drc_rules.analysis.lines.uncertainty import LineUncertainty, Uncertainties
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs import Tier
-from drc_rules.requirements.fabs.process import typical_processes
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
-from stackup_lib.field_solver.validity import ValidityLimit, microstrip_limit, stripline_limit
-from stackup_lib.transmission_lines.lossy import LineMaterials, SolvedLine, loss_of, solve_line
-from stackup_lib.transmission_lines.material_range import LineCopper, Models, material_range, permittivity_range
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricSample
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ, laminate_model, samples_of
-from stackup_lib.transmission_lines.process import Process
 from stackup_lib.transmission_lines.site import TraceEnvironment
+
+if TYPE_CHECKING:
+    from stackup_lib.field_solver.validity import ValidityLimit
+    from stackup_lib.transmission_lines.lossy import LineMaterials, SolvedLine
+    from stackup_lib.transmission_lines.material_range import Models
+    from stackup_lib.transmission_lines.process import Process
 
 LINE_TOLERANCE = 1e-3
 """Relative accuracy of the solver for tables and rules: a tenth of what the mask's outline alone is worth."""
@@ -105,7 +110,7 @@ class Lines:
             for ground_mm in key.grounds_mm
         )
 
-    def lines(self, key: LineKey) -> tuple[SolvedLine, ...]:
+    def lines(self, key: LineKey) -> "tuple[SolvedLine, ...]":
         """Return a cross section solved; where copper next to it is uneven with the nearest and with the farthest.
 
         The line is in the middle of the two, as its impedance is in the check. Raises what `solved` raises.
@@ -124,7 +129,7 @@ class Lines:
         other_mm: float | None = None,
         *,
         coplanar_mm: float | None = None,
-    ) -> SolvedLine:
+    ) -> "SolvedLine":
         """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um.
 
         `other_mm` is the width of the pair's second trace, where it has another one; `coplanar_mm` is the distance to
@@ -166,12 +171,14 @@ class Lines:
         where = self.site(key.layer, key.references)
         return _middle([self.loss_of(line, where, frequency_ghz, foil) for line in self.lines(key)])
 
-    def loss_of(self, line: SolvedLine, where: BoardSite, frequency_ghz: float, foil: str | None = None) -> LossAt:
+    def loss_of(self, line: "SolvedLine", where: BoardSite, frequency_ghz: float, foil: str | None = None) -> LossAt:
         """Return the loss of a solved line of this board, by default with the foils that are declared.
 
         Raises:
             MissingFact: a Df is not known at the frequency.
         """
+        from stackup_lib.transmission_lines.lossy import loss_of  # noqa: PLC0415 - see above
+
         low, nominal, high = (
             loss_of(line, materials, frequency_ghz) for materials in self._materials(where, frequency_ghz, foil)
         )
@@ -194,7 +201,7 @@ class Lines:
             assumptions=self._assumptions(where),
         )
 
-    def nominal_materials(self, key: LineKey, frequency_ghz: float) -> LineMaterials:
+    def nominal_materials(self, key: LineKey, frequency_ghz: float) -> "LineMaterials":
         """Return the nominal materials of a line: causal models over frequency, anchored at this one.
 
         Raises:
@@ -213,6 +220,8 @@ class Lines:
             foil: of all copper; by default what is declared.
             df_factor: by which the Df of every laminate next to it is multiplied; the mask keeps its own.
         """
+        from stackup_lib.transmission_lines.lossy import loss_of  # noqa: PLC0415
+
         where = self.site(key.layer, key.references)
         materials = self._materials(where, frequency_ghz, foil)[1]
         if df_factor != 1.0:
@@ -226,11 +235,13 @@ class Lines:
 
     def _materials(
         self, where: BoardSite, frequency_ghz: float, foil: str | None = None
-    ) -> tuple[LineMaterials, LineMaterials, LineMaterials]:
+    ) -> "tuple[LineMaterials, LineMaterials, LineMaterials]":
         """Return the least lossy, the nominal and the lossiest materials that the facts allow.
 
         `foil` takes the place of what is declared.
         """
+        from stackup_lib.transmission_lines.material_range import LineCopper, material_range  # noqa: PLC0415
+
         models = [
             self.ctx.get(_models, ply.label, sheet.dk, frequency_ghz)
             for ply, sheet in zip(where.plies, where.site.sheets, strict=True)
@@ -291,7 +302,7 @@ def _middle(ends: Sequence[LossAt]) -> LossAt:
 
 def _solved(
     ctx: Context, index: int, width_mm: float, gap_mm: float | None, references: References | None
-) -> SolvedLine:
+) -> "SolvedLine":
     site = Lines(ctx).site(index, references).site
     return ctx.get(_image, site.canonical(), width_mm, gap_mm).on(site, site.section(width_mm, gap_mm))
 
@@ -301,7 +312,7 @@ def _coplanar(
     index: int,
     shape: tuple[float, float | None, float],
     references: References | None,
-) -> SolvedLine:
+) -> "SolvedLine":
     """Solve a line with ground on both sides on its own layer: width, gap of a pair, distance to the ground."""
     site = Lines(ctx).site(index, references).site
     return ctx.get(_coplanar_image, site.canonical(), *shape).on(site, site.section(*shape))
@@ -313,30 +324,40 @@ def _unequal(
     pair: tuple[float, float, float],
     references: References | None,
     coplanar_mm: float | None = None,
-) -> SolvedLine:
+) -> "SolvedLine":
     """Solve a pair whose traces have two widths: these, then the gap."""
     width_mm, other_mm, gap_mm = pair
-    site = Lines(ctx).site(index, references).site
-    return solve_line(site, width_mm, gap_mm, coplanar_mm, tolerance=LINE_TOLERANCE, other_mm=other_mm)
+    return _solve(Lines(ctx).site(index, references).site, (width_mm, gap_mm, coplanar_mm), other_mm)
 
 
-def _image(_ctx: Context, site: TraceEnvironment, width_mm: float, gap_mm: float | None) -> SolvedLine:
+def _image(_ctx: Context, site: TraceEnvironment, width_mm: float, gap_mm: float | None) -> "SolvedLine":
     """Solve a line on a canonical site: layers that mirror one another share the solution."""
-    return solve_line(site, width_mm, gap_mm, tolerance=LINE_TOLERANCE)
+    return _solve(site, (width_mm, gap_mm, None))
 
 
 def _coplanar_image(
     _ctx: Context, site: TraceEnvironment, width_mm: float, gap_mm: float | None, coplanar_mm: float
-) -> SolvedLine:
-    return solve_line(site, width_mm, gap_mm, coplanar_mm, tolerance=LINE_TOLERANCE)
+) -> "SolvedLine":
+    return _solve(site, (width_mm, gap_mm, coplanar_mm))
+
+
+def _solve(
+    site: TraceEnvironment, shape: tuple[float, float | None, float | None], other_mm: float | None = None
+) -> "SolvedLine":
+    """Solve a line: width, gap of a pair, distance to ground on both sides; of a pair of two widths the other one."""
+    from stackup_lib.transmission_lines.lossy import solve_line  # noqa: PLC0415
+
+    return solve_line(site, *shape, tolerance=LINE_TOLERANCE, other_mm=other_mm)
 
 
 def _uncertainties(_ctx: Context) -> Uncertainties:
     return Uncertainties()
 
 
-def _models(ctx: Context, label: str, dk: float, frequency_ghz: float) -> Models:
+def _models(ctx: Context, label: str, dk: float, frequency_ghz: float) -> "Models":
     """Return the least lossy, the nominal and the lossiest permittivity that a ply may have, by its label."""
+    from stackup_lib.transmission_lines.material_range import permittivity_range  # noqa: PLC0415
+
     ply = next(one for one in ctx.plies if one.label == label)
     df = ctx.need(ply.df.at(frequency_ghz))
     return permittivity_range(ctx.get(_samples, label), dk, df, ply.df.spread_at(frequency_ghz), frequency_ghz)
@@ -347,13 +368,17 @@ def _samples(ctx: Context, label: str) -> tuple[DielectricSample, ...]:
     return samples_of(ply.match) if ply.match and ply.declaration.df is None else ()
 
 
-def production_process() -> Process:
+def production_process() -> "Process":
     """Return the tolerances of a typical production, as long as those of the fab are not declared."""
+    from drc_rules.requirements.fabs.process import typical_processes  # noqa: PLC0415
+
     return typical_processes()[Tier.STANDARD].process
 
 
-def limit_of(line: SolvedLine) -> ValidityLimit:
+def limit_of(line: "SolvedLine") -> "ValidityLimit":
     """Return up to which frequency the quasi-static answer of a line holds, and what ends it."""
+    from stackup_lib.field_solver.validity import microstrip_limit, stripline_limit  # noqa: PLC0415
+
     site, section = line.site, line.section
     dk = max(sheet.dk for sheet in site.sheets)
     if section.plane_above:

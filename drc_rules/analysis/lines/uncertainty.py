@@ -20,7 +20,6 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record, workpiece
 from stackup_lib.field_solver.sections import Mask
-from stackup_lib.field_solver.solver import LADDER, impedance_once
 from stackup_lib.power.rail_drop.spread import OUTER_PLATING_UM
 from stackup_lib.transmission_lines.finish import USUAL_MASK
 from stackup_lib.transmission_lines.site import DielectricSheet, TraceEnvironment
@@ -194,6 +193,8 @@ class Uncertainties:
 
     def _log(self, site: TraceEnvironment, shape: Shape) -> float:
         """Return ln Z on the solver's coarsest rung, whose error hardly moves over a few percent of geometry."""
+        from stackup_lib.field_solver.solver import LADDER, impedance_once  # noqa: PLC0415 - few boards have such lines
+
         key = site.canonical(), shape
         if key not in self._logs:
             self._logs[key] = math.log(impedance_once(key[0].section(*shape), LADDER[0]))

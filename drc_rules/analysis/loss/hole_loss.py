@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
-from drc_rules.analysis.loss.hole_reflection import HoleLoss, hole_loss
 from drc_rules.analysis.via.high_speed_vias import StubGroup, doubtful_drill, need_layers, stub_values
 from drc_rules.analysis.via.stub_removal import Removal, removal_of
 from drc_rules.facts.context import Context
@@ -20,6 +20,9 @@ from stackup_lib.core.record import record, workpiece
 from stackup_lib.nets.routing.routes import Route
 from stackup_lib.vias.plated_holes import PlatedHole
 from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, stub_loss_interval_db, via_ohm
+
+if TYPE_CHECKING:
+    from drc_rules.analysis.loss.hole_reflection import HoleLoss
 
 SAME_MM = 0.001
 """Positions that differ by less are one hole."""
@@ -164,6 +167,8 @@ class HoleLosses:
 
     def _hole(self, hole: PlatedHole, rows: Sequence[int]) -> HoleLoss:
         """Return the loss of a hole: of its field, else of closed forms of the barrel and of each stub."""
+        from drc_rules.analysis.loss.hole_reflection import HoleLoss, hole_loss  # noqa: PLC0415 - few boards have links
+
         need_drills((hole.drill_mm,), f"the vias of {self.ctx.board.nets[hole.net]}")
         self._dk(self.interface.nyquist_ghz or 0.0)  # a field has another Dk where one is not known
         groups = [self.groups[row] for row in rows]

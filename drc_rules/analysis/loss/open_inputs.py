@@ -12,7 +12,6 @@ from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.settings.config import InterfaceDeclaration
 from stackup_lib.core.record import record
 from stackup_lib.materials import find_foil
-from stackup_lib.transmission_lines.materials.foil_roughness import FoilFace, face_roughness
 
 
 @record
@@ -100,6 +99,8 @@ def _foil_line(ctx: Context, layer: int) -> str:
     match = find_foil(stated.value)
     if match.states_roughness:
         return ""
+    from stackup_lib.transmission_lines.materials.foil_roughness import FoilFace, face_roughness  # noqa: PLC0415
+
     rz = face_roughness(match, FoilFace.BONDED, "").value
     span = f"the grade may have {rz.low_um:g} to {rz.high_um:g} um" if rz else "the grade has no known Rz"
     return f'in stackwright.toml, replace foil "{stated.value}" by its product or Rz, such as "Rz 1 um": {span}'

@@ -11,7 +11,6 @@ import numpy as np
 from drc_rules.analysis.fabrication.fab_holes import need_vias_of
 from drc_rules.analysis.power.rail_copper import CopperLoss, Thickness, copper_as_declared, in_table, need_net
 from drc_rules.analysis.power.rail_inputs import MOST_NAMED, current_of, loads_of, pads_of_all
-from drc_rules.analysis.power.rail_returns import RailReturn, all_returns
 from drc_rules.facts.context import Context
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
@@ -25,6 +24,7 @@ from stackup_lib.power.rail_drop.rail_models import Load, Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 
 if TYPE_CHECKING:
+    from drc_rules.analysis.power.rail_returns import RailReturn
     from stackup_lib.power.rail_drop.rail_models import BoardCopper, DensityPeak, RailDrop
 
 STEP_MM, GAP, MOST_POINTS = 6.0, 0.15, 25_000
@@ -188,6 +188,8 @@ class PowerRails:
         Raises:
             MissingFact: where its current enters or leaves ground is not known, or the ground's copper is not.
         """
+        from drc_rules.analysis.power.rail_returns import all_returns  # noqa: PLC0415 - few boards declare rails
+
         found = self.ctx.get(all_returns)[self._number(row)]
         if isinstance(found, MissingFact):
             raise found

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.power.power_rails import SolvedRail, WholeDrop
 from drc_rules.analysis.power.rail_copper import CopperLoss, Thickness, in_table
-from drc_rules.analysis.power.rail_returns import RailReturn
 from drc_rules.report.numbers import figure
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.power.rail_drop.spread import PLATING_UM
+
+if TYPE_CHECKING:
+    from drc_rules.analysis.power.rail_returns import RailReturn
 
 LEAST_SHARE = 0.01
 """What widens a value by less than this share is not worth asking the user for."""

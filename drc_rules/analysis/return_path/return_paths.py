@@ -25,11 +25,11 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.nets.diff_pairs import NO_PAIR
 from stackup_lib.return_path.plane_gaps import Gap, ReturnPath, plane_height_mm, plane_share
-from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
 
 if TYPE_CHECKING:
     from drc_rules.analysis.lines.sites import BoardSite
     from drc_rules.facts.context import Context
+    from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 from drc_rules.facts.guesses import generation_of
 from stackup_lib.core.record import entity, record
 
@@ -309,6 +309,8 @@ def _coupling(
     planes: tuple[int | None, int | None],
     sizes_mm: tuple[float, tuple[float, float], float],
 ) -> PairCoupling:
+    from stackup_lib.transmission_lines.pair_crosstalk import pair_coupling  # noqa: PLC0415 - with the field solver
+
     return pair_coupling(Lines(ctx).site(index, planes).site, *sizes_mm)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.via.high_speed_vias import StubGroup, StubValues, openings_of, stub_values
-from drc_rules.analysis.via.via_bodies import far_log, places_of, rim_log, via_of
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
-from stackup_lib.transmission_lines.via_chain import null_ghz, null_of_pair_ghz
 from stackup_lib.vias.stub_resonance import ViaShape, loading, resonance_ghz
-from stackup_lib.vias.via_circuit import ModelledVia
+
+if TYPE_CHECKING:
+    from stackup_lib.vias.via_circuit import ModelledVia
 
 FIELD_SPREAD = 0.04
 """How far the field's resonance may be off: three stubs of a 3-D field solver are within 4 %."""
@@ -29,6 +30,9 @@ def resonance_values(ctx: Context, group: StubGroup) -> StubValues:
     Raises:
         MissingFact: as `stub_values`.
     """
+    from drc_rules.analysis.via.via_bodies import far_log, places_of, rim_log, via_of  # noqa: PLC0415 - few need it
+    from stackup_lib.transmission_lines.via_chain import null_ghz, null_of_pair_ghz  # noqa: PLC0415
+
     figures = stub_values(ctx, group)
     vias = [via_of(ctx, one, group.choices[-1].nyquist_ghz or 1.0) for one in openings_of(group)]
     narrow, usual, wide = vias

@@ -72,10 +72,18 @@ def _tied_parts() -> tuple[KnownPart, ...]:
     return tuple(part for part in known_parts() if part.tied)
 
 
+@cache
+def _any_match() -> re.Pattern[str]:
+    """One search that most parts of a board fail at once."""
+    return re.compile("|".join(f"(?:{part.match})" for part in known_parts()))
+
+
 @lru_cache(maxsize=65536)
 def known_part(library_id: str, value: str) -> KnownPart | None:
     """Return what a part is by its footprint's name without the library, and its value; None where no row matches."""
     texts = [text.upper()[:LONGEST] for text in (library_id.rpartition(":")[2], value)]
+    if not any(map(_any_match().search, texts)):
+        return None
     return next((part for part in known_parts() if any(re.search(part.match, text) for text in texts)), None)
 
 
@@ -86,7 +94,9 @@ def part_by_ties(net_of_pad: Mapping[str, int]) -> KnownPart | None:
         net_of_pad: net index by pad number; pads without a net are left out.
     """
     for part in _tied_parts():
-        nets = [{net_of_pad.get(number) for number in two} for two in part.tied]
-        if all(len(two) == 1 and None not in two for two in nets) and len(set.union(*nets)) == len(nets):
+        if not all(number in net_of_pad for two in part.tied for number in two):
+            continue
+        nets = [{net_of_pad[number] for number in two} for two in part.tied]
+        if all(len(two) == 1 for two in nets) and len(set.union(*nets)) == len(nets):
             return part
     return None

@@ -43,14 +43,14 @@ class ClauseRow(Clause):
 
     @model_validator(mode="after")
     def _asks_for_a_known_class(self) -> "ClauseRow":
-        words = {"laminate_class": [c.value for c in LossClass], "foil": [g.value for g in FoilGrade]}.get(self.kind)
-        if words and self.limit.at_least not in words:
-            raise ValueError(f"at_least is one of {', '.join(words)}")
+        words = {"laminate_class": LossClass, "foil": FoilGrade}.get(self.kind)
+        if words and self.limit.at_least not in [word.value for word in words]:
+            raise ValueError(f"at_least is one of {', '.join(word.value for word in words)}")
         return self
 
     def plain(self) -> Clause:
         """Return it without what only assembly needs."""
-        return Clause.model_validate(self.model_dump(exclude={"above_ghz", "covered_by"}))
+        return Clause.model_construct(**{name: getattr(self, name) for name in Clause.model_fields})  # of checked parts
 
     def of(self, one: Interface) -> Clause:
         """Return it as a clause of one interface."""
@@ -80,7 +80,8 @@ class ProfileFile(Frozen):
         return self
 
 
-class Profile(Frozen):
+@record
+class Profile:
     """What a workload, or one type of board for it, asks of a board.
 
     Attributes:

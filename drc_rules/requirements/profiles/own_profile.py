@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, get_args
 
@@ -199,10 +200,10 @@ def _inherited_ids(bases: Iterable[Profile]) -> set[str]:
 
 def _ids_that_may_apply(profile: Profile) -> Iterator[str]:
     """Ids of all clauses of a profile with any interfaces and any form factor."""
-    every, whole = interface_ids(), profile.model_copy(update={"dropped": ()})
+    every, whole = interface_ids(), replace(profile, dropped=())
     yield from (clause.id for form in forms().values() for clause in form.clauses())
     for workload in (profile.workload,) if profile.workload else get_args(Workload):
-        judged = whole.model_copy(update={"workload": workload})
+        judged = replace(whole, workload=workload)
         for present, open_families in ((every, [one.id for one in families()]), ((), [])):
             yield from (clause.id for clause in assemble(judged, None, present, open_families).clauses)
 

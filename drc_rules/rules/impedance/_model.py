@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from drc_rules.analysis.impedance.impedance_table import limits_of
 from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.routed_impedance import RoutedImpedance
 from drc_rules.analysis.lines.solved_lines import Lines
@@ -118,6 +117,8 @@ class Judged:
 
 def answer_of_command(ctx: Context, layer: int, gap_mm: float | None, ohm: float) -> str:
     """Return what the command for a width answers; at a gap finer than fabs etch there may be no such width."""
+    from drc_rules.analysis.impedance.impedance_table import limits_of  # noqa: PLC0415 - with the field solver
+
     is_fine = gap_mm is not None and gap_mm < limits_of(Lines(ctx), layer).min_gap_mm
     return f"gives the width for {ohm:g} ohm" + (", or the gap that it takes" if is_fine else "")
 

@@ -38,7 +38,6 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
-from drc_rules.analysis.power.rail_reach import rail_reach
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
 from drc_rules.report.numbers import figure
@@ -74,6 +73,8 @@ def distant_regulator(ctx: Context, clause: Clause, number: int) -> Iterator[Dra
     row, at_khz = ctx.declarations.config.rail[number], clause.limit.max
     if row.target_ohm is None or at_khz is None:
         return
+    from drc_rules.analysis.power.rail_reach import rail_reach  # noqa: PLC0415 - few boards declare such a rail
+
     reach, target = ctx.get(rail_reach, number), row.target_ohm * 1000
     found = reach.inductance_h.times(2 * math.pi * at_khz * 1e3 * 1e3)
     length, henry, ohm = reach.distance_mm, reach.inductance_h.nominal * 1e9, reach.resistance_ohm.nominal * 1000

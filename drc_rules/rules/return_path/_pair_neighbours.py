@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from stackup_lib.copper.parallel_pairs import ParallelPairs
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import NO_PAIR
-from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
+
+if TYPE_CHECKING:
+    from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 
 NANOMETRE = 1e-6
 

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced
 from drc_rules.facts.context import Context
@@ -51,7 +52,9 @@ from drc_rules.rules.return_path._pair_neighbours import (
     parts_with_pairs,
 )
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
+
+if TYPE_CHECKING:
+    from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 
 
 def _parts(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:

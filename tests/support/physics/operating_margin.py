@@ -16,7 +16,6 @@ from drc_rules.analysis.channels.link_com import REACH, link_margin, reference_c
 from drc_rules.analysis.lines import solved_lines
 from drc_rules.analysis.loss.link_loss import LinkLosses
 from drc_rules.analysis.loss.sparameters.link_network import REFERENCE_OHM, link_network
-from drc_rules.analysis.return_path import return_paths
 from drc_rules.analysis.via import high_speed_vias
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
@@ -28,6 +27,7 @@ from stackup_lib.channels.reference import ReferenceChannel
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record
 from stackup_lib.materials import Match
+from stackup_lib.transmission_lines import pair_crosstalk
 from stackup_lib.transmission_lines.four_port import mixed_modes
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricSample
 from stackup_lib.transmission_lines.materials.laminate_models import samples_of
@@ -148,7 +148,7 @@ def _given(_site: object, _width_mm: float, _gaps_mm: object, between_mm: float)
 
 
 @patch.object(solved_lines, "samples_of", _points_given)
-@patch.object(return_paths, "pair_coupling", _given)
+@patch.object(pair_crosstalk, "pair_coupling", _given)
 def disturbed_links(folder: Path) -> list[Compared]:
     """Links with neighbours, coupled as in the files that the other program was given; `folder` takes their board."""
     reference = _reference()

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from stackup_lib.core.record import record, workpiece
+from stackup_lib.core.record import FEW, record, workpiece
 
 
 @record
@@ -143,3 +143,37 @@ def test_a_workpiece_changes_and_is_equal_to_itself_alone() -> None:
     assert one != other and len({one, other}) == 2
     assert repr(other) == "Tally(name='vias', counts={}, total=0)"
     assert [each.name for each in fields(one)] == ["name", "counts", "total"]
+
+
+def test_the_first_and_the_hundredth_are_made_alike() -> None:
+    """Whether the fields are set one by one or by an `__init__` that was written."""
+
+    @workpiece
+    class Counted(Tally):
+        """A class of which none was made yet."""
+
+        unit: str = "mm"
+
+    made = [Counted("vias", unit="um") for _ in range(FEW + 2)]
+
+    assert {str(vars(one)) for one in made} == {
+        "{'name': 'vias', 'counts': {}, 'total': 0, 'unit': 'um', 'is_new': True}"
+    }
+    assert len({id(one.counts) for one in made}) == len(made)
+
+
+@pytest.mark.parametrize("given", [{}, {"net": "GND", "width_mm": 1.0}])
+def test_a_wrong_call_is_refused_as_python_does(given: dict[str, object]) -> None:
+    """A field is lacking, or no such one is there; in the first call of the class and later."""
+
+    @record
+    class Lone:
+        """A class of which none was made yet."""
+
+        net: str
+
+    with pytest.raises(TypeError, match=r"Lone.__init__\(\)"):
+        Lone(**given)  # type: ignore[arg-type]
+    assert Lone("GND").net == "GND"
+    with pytest.raises(TypeError, match=r"Lone.__init__\(\)"):
+        Lone("GND", net="VCC")  # type: ignore[misc]
