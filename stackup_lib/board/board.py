@@ -360,7 +360,7 @@ class Board:
         thickness_mm: `(general (thickness ...))`, None when absent.
         stackup: None when the file has no `(stackup ...)` block.
         ipc4761: the board's own defaults for via protection, e.g. `{"tenting_front": True}`; unstated keys absent.
-        mask_openings: graphics of the board in its solder mask and tracks without it; neither pads nor zones.
+        mask_openings: graphics and fills of the board in its solder mask, and tracks without it; nothing of footprints.
         unknown_tokens: `"parent/token"` -> how often it was met and skipped.
         warnings: what was odd but readable, one line each.
         lines: turns a byte offset in the file into a line.

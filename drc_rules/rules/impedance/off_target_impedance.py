@@ -22,9 +22,9 @@ pair. They do not add up, unless they are most of a net's routing on a layer and
 than four such lengths, of which none counts, is not verifiable. Nets with a target that join pads without a track, nets
 declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
 are not verifiable. Nor are broadside pairs, on two layers without a plane between, nor outer lines over which the
-layout opens the solder mask that the stackup has, by graphics of the board or tracks without mask. Of DDR5, LPDDR3 and
-LPDDR5 only AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide is
-stated in `[[impedance]]`. `stackwright impedance` prints the production spread.
+layout opens the solder mask that the stackup has, by graphics, zones or tracks without mask. Of DDR5, LPDDR3 and LPDDR5
+only AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide is stated
+in `[[impedance]]`. `stackwright impedance` prints the production spread.
 
 Why it matters
 --------------
@@ -39,7 +39,7 @@ geometry for every layer and target.
 What it cannot see
 ------------------
 Fills count as grounded; guard tracks are ignored. `diff` solves lines without fills next to them. Planes count as
-endless. Neighbouring pairs, vias, pads and bends are not computed, short pieces not judged. Mask openings by zones and
+endless. Neighbouring pairs, vias, pads and bends are not computed, short pieces not judged. Mask openings in
 footprints pass.
 
 Sources

@@ -1,4 +1,4 @@
-"""Openings of the solder mask over tracks: graphics of the board in the mask, and tracks that are left without it."""
+"""Openings of the solder mask over tracks: graphics and zones in the mask, and tracks that are left without it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from stackup_lib.board.board import MaskOpening
+from stackup_lib.kicad.read.items import shapes
 from stackup_lib.kicad.read.items.drawings import BOARD_SHAPES
 from stackup_lib.kicad.read.items.pad_shapes import graphic
 from stackup_lib.kicad.read.items.tracks import MASK_OVER
@@ -15,10 +16,18 @@ from stackup_lib.kicad.syntax.source import BoardText
 
 _ON_MASK = re.compile(rb"[FB]\.Mask\b")
 
+HEAD_BYTES = 400
+"""Of a zone, whose fills may have megabytes: its layers stand before them."""
+
 
 def read_mask_openings(source: BoardText) -> tuple[MaskOpening, ...]:
-    """Return the openings, graphics first; call it after the tracks have been read."""
+    """Return the openings, zones first; call it after the tracks have been read."""
     found, span = [], source.blocks.items
+    for row in source.items("zone").tolist():
+        start, end = int(span.start[row]), int(span.end[row])
+        if _ON_MASK.search(source.data, start, min(start + HEAD_BYTES, end)):
+            with source.at(start):
+                found += _of_zone(source, tree.parse(source.data, start, end))
     for row in source.items(*BOARD_SHAPES).tolist():
         start, end = int(span.start[row]), int(span.end[row])
         if _ON_MASK.search(source.data, start, end):
@@ -35,6 +44,16 @@ def read_mask_openings(source: BoardText) -> tuple[MaskOpening, ...]:
             for layer in _layers_under(source, node)
         ]
     return tuple(found)
+
+
+def _of_zone(source: BoardText, zone: tree.Node) -> list[MaskOpening]:
+    """Return the fills of a zone in a mask; one that is not filled opens nothing."""
+    found = []
+    for fill in (child for child in tree.lists(zone) if tree.head_of(child) == "filled_polygon"):
+        x, y = shapes.points(tree.find(fill, "pts") or [])
+        layers = _layers_under(source, fill) if len(x) > 2 else []
+        found += [MaskOpening(layer, np.array(x), np.array(y), 0.0, is_filled=True) for layer in layers]
+    return found
 
 
 def _layers_under(source: BoardText, node: tree.Node) -> list[int]:

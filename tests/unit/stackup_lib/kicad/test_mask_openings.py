@@ -39,3 +39,16 @@ def test_graphics_in_the_mask_open_it(tmp_path: Path) -> None:
     found = openings(tmp_path, area, line, silk, text)
 
     assert [(layer, width, filled) for layer, _, width, filled in found] == [(0, 0.1, True), (1, 0.4, False)]
+
+
+def test_the_fills_of_a_zone_in_the_mask_open_it(tmp_path: Path) -> None:
+    """As KiCad stores them; its outline alone, and a zone on copper, do not."""
+    edge = "(pts (xy 0 0) (xy 9 0) (xy 9 9) (xy 0 9))"
+    head = "(hatch edge 0.5) (connect_pads (clearance 0.5)) (min_thickness 0.25)"
+    fill = '(filled_polygon (layer "{}") (pts (xy 1 1) (xy 8 1) (xy 8 8)))'
+    zone = '(zone (layer "{}") {} (fill yes (thermal_gap 0.5)) (polygon {}) {})'
+    filled = zone.format("F.Mask", head, edge, fill.format("F.Mask"))
+    empty = zone.format("B.Mask", head, edge, "")
+    copper = zone.format("F.Cu", head, edge, fill.format("F.Cu"))
+
+    assert openings(tmp_path, filled, empty, copper) == [(0, 3, 0.0, True)]
