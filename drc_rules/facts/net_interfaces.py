@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from functools import cached_property
@@ -37,7 +38,7 @@ from drc_rules.requirements.interfaces.names import (
     normalise,
 )
 from drc_rules.settings import FILE_NAME
-from drc_rules.settings.config import Config
+from drc_rules.settings.config import Config, InterfaceDeclaration
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.errors import ConfigError, did_you_mean
@@ -48,6 +49,9 @@ from stackup_lib.nets.links import Links
 
 SUCH_AS = "nets such as "
 """What a group of nets that were taken by name alone is called by, before one of them."""
+
+_HALF_LANE = re.compile(r"(?:[RT]X|PE[RT])(?:[NP]_?\d+|[_.]?\d*[_.]?[NP+-])$")
+"""The end of the name of one trace of a lane; `_N` alone ends that of many a control net, too."""
 
 
 @record
@@ -174,7 +178,8 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     roles: list[NetRole | None] = [None] * len(board.nets)
     notes: list[str] = []
     links = links if links is not None else links_without_fills(board)
-    declared = _declared(board, config, links, notes)
+    unused = _idle(board)
+    declared = _declared(board, config, links, notes, unused)
     names = {normalise(net) for net in board.nets}
     told = _generations(board, names, expected)
     for index, net in enumerate(board.nets):
@@ -200,11 +205,11 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     fast = [net for net, role in enumerate(roles) if role is not None and family(role.family).fast]
     notes += untaken_notes(links, fast, {net for net, role in enumerate(roles) if role is not None})
     notes += [*backdrill_notes(board, config.backdrill), *rail_notes(board, config.rail)]
-    idle = _idle(board) - declared.keys()
+    idle = unused - declared.keys()
     return Assignment(_name_groups(roles, board.nets, idle), links, tuple(notes), idle)
 
 
-def _declared(board: Board, config: Config, links: Links, notes: list[str]) -> dict[int, NetRole]:
+def _declared(board: Board, config: Config, links: Links, notes: list[str], idle: Set[int]) -> dict[int, NetRole]:
     roles: dict[int, NetRole] = {}
     for number, row in enumerate(config.interface, start=1):
         of, interface_id = _meaning(row.is_, f"{config.path or FILE_NAME}, [[interface]] {number}")
@@ -217,7 +222,7 @@ def _declared(board: Board, config: Config, links: Links, notes: list[str]) -> d
             notes.append(f"{where} matches only {other}; name them one by one if they are meant")
         left_out = len(chosen) - len(taken)
         why = "declared" + (f"; {left_out} control or clock nets left out" if left_out else "")
-        lone = [n for n in sorted(taken) if board.nets[n] not in row.nets and not _is_half(links, n)]
+        lone = [n for n in sorted(taken) if not (_is_half(links, n) or _is_meant(board, row, n, idle))]
         if _is_of_pairs(of) and any(_is_half(links, n) for n in taken) and lone:
             taken.difference_update(lone)
             why += f"; {counted(len(lone), 'net')} of no pair left out"
@@ -320,6 +325,17 @@ def _is_half(links: Links, net: int) -> bool:
     """True for a net that is half of a pair, by its name or as part of a link that has a complement."""
     rows = links.rows_of_net.get(net, ())
     return links.pairs.complement_of(net) is not None or any(links.complement_row(row) is not None for row in rows)
+
+
+def _is_meant(board: Board, row: InterfaceDeclaration, net: int, idle: Set[int]) -> bool:
+    """Tell whether a net of no pair is one of a table of pairs all the same: named there, or half a lane by its name.
+
+    So is what a class that is named after differential pairs joins: its complement has a name that makes no pair.
+    """
+    name = board.nets[net]
+    classes = set(row.net_classes).intersection(board.project.net_classes_of.get(name, ()))
+    is_of_diff = any("DIFF" in one.upper() for one in classes)
+    return name in row.nets or (net not in idle and (is_of_diff or _HALF_LANE.search(name.upper()) is not None))
 
 
 def _is_of_pairs(of: Family) -> bool:

@@ -312,6 +312,22 @@ class Drawings:
         return len(self.net)
 
 
+@record
+class MaskOpening:
+    """What is drawn in the solder mask of an outer layer, or a track that is left without: a polyline with a pen.
+
+    Attributes:
+        layer: the outer copper layer under it.
+        x_mm, y_mm: of an area, `is_filled`, the edge.
+    """
+
+    layer: int
+    x_mm: Floats
+    y_mm: Floats
+    width_mm: float
+    is_filled: bool
+
+
 @entity
 class CopperTexts:
     """Text and dimensions on copper layers: no outlines, which are KiCad's, but what they lie within.
@@ -344,6 +360,7 @@ class Board:
         thickness_mm: `(general (thickness ...))`, None when absent.
         stackup: None when the file has no `(stackup ...)` block.
         ipc4761: the board's own defaults for via protection, e.g. `{"tenting_front": True}`; unstated keys absent.
+        mask_openings: graphics and fills of the board in its solder mask, and tracks without it; nothing of footprints.
         unknown_tokens: `"parent/token"` -> how often it was met and skipped.
         warnings: what was odd but readable, one line each.
         lines: turns a byte offset in the file into a line.
@@ -366,6 +383,7 @@ class Board:
     texts: CopperTexts
     project: Project
     ipc4761: Mapping[str, bool] = field(default_factory=dict)
+    mask_openings: tuple[MaskOpening, ...] = field(default=(), compare=False)
     unknown_tokens: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     lines: LineNumbers = field(default_factory=LineNumbers, repr=False, compare=False)

@@ -21,9 +21,10 @@ a tenth of a wavelength at Nyquist (at least 1 mm) are ignored: neck-downs, brea
 pair. They do not add up, unless they are most of a net's routing on a layer and longer than two of them; a net of more
 than four such lengths, of which none counts, is not verifiable. Nets with a target that join pads without a track, nets
 declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
-are not verifiable. Nor are broadside pairs, on two layers without a plane between. Of DDR5, LPDDR3 and LPDDR5 only
-AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide is stated in
-`[[impedance]]`. `stackwright impedance` prints the production spread.
+are not verifiable. Nor are broadside pairs, on two layers without a plane between, nor outer lines over which the
+layout opens the solder mask that the stackup has, by graphics, zones or tracks without mask. Of DDR5, LPDDR3 and LPDDR5
+only AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide is stated
+in `[[impedance]]`. `stackwright impedance` prints the production spread.
 
 Why it matters
 --------------
@@ -38,7 +39,8 @@ geometry for every layer and target.
 What it cannot see
 ------------------
 Fills count as grounded; guard tracks are ignored. `diff` solves lines without fills next to them. Planes count as
-endless. Neighbouring pairs, vias, pads and bends are not computed, short pieces not judged.
+endless. Neighbouring pairs, vias, pads and bends are not computed, short pieces not judged. Mask openings in
+footprints pass.
 
 Sources
 -------
@@ -56,6 +58,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from drc_rules.analysis.lines.bare_lines import bare_mm
 from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
 from drc_rules.analysis.lines.routed import ROUNDING_MM, RoutedLine, joined
 from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
@@ -88,6 +91,8 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
 
+UNMASK_ALL = """[process]
+mask_over_copper_um = 0  # judges all outer lines as bare; or close the mask over these tracks"""
 ONE_MAKERS = (
     ". The target is from a guide to one maker's controllers, none of which is here: [[impedance]] states another"
 )
@@ -253,6 +258,11 @@ def _impedance(ctx: Context, found: ControlledLine, where: str) -> tuple[RoutedI
     """Solve it, with what is not known of it; raises `MissingFact` where it cannot be."""
     if found.line.references == (None, None):
         raise MissingFact(f"the plane under {where}", NO_PLANE)
+    bare = ctx.get(bare_mm)
+    opened = [n for n in found.line.nets if bare.get((found.line.layer, n), 0.0) > found.target.lumped_mm + ROUNDING_MM]
+    if opened:
+        what = f"impedance of {where}: the layout opens the solder mask over {_some(ctx, opened)}"
+        raise MissingFact(what, UNMASK_ALL)
     if not found.target.inferred:  # what is only inferred can never be an error, so nothing rests on it
         ctx.rests_on(found.target.confidence)
     try:

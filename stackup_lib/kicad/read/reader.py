@@ -14,6 +14,7 @@ from stackup_lib.kicad.read import header, legacy
 from stackup_lib.kicad.read.items.copper_texts import read_copper_texts
 from stackup_lib.kicad.read.items.drawings import read_drawings
 from stackup_lib.kicad.read.items.footprints import read_footprints
+from stackup_lib.kicad.read.items.mask_openings import read_mask_openings
 from stackup_lib.kicad.read.items.outline import read_outline
 from stackup_lib.kicad.read.items.tracks import read_tracks
 from stackup_lib.kicad.read.items.vias import read_vias
@@ -92,6 +93,7 @@ def read_board(path: Path | str, *, text: bytes | None = None, project: Path | N
         texts=read_copper_texts(source, footprints),
         project=found_project,
         ipc4761=protection,
+        mask_openings=read_mask_openings(source),
         unknown_tokens=dict(sorted(source.unknown.items())),
         warnings=tuple(_warnings(source)),
         lines=source.lines,

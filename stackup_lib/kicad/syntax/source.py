@@ -84,6 +84,7 @@ class BoardText:
     unknown: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    unmasked: list[tree.Node] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.lines = LineNumbers(self.data)

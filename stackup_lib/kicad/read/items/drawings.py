@@ -14,7 +14,7 @@ from stackup_lib.kicad.syntax import tree
 from stackup_lib.kicad.syntax.source import BoardText, flags, floats, ints, texts
 
 _SHAPES = ("line", "arc", "circle", "rect", "poly", "curve")
-_BOARD = tuple(f"gr_{s}" for s in _SHAPES)
+BOARD_SHAPES = tuple(f"gr_{s}" for s in _SHAPES)
 _FOOTPRINT = tuple(f"fp_{s}" for s in _SHAPES)
 
 
@@ -58,7 +58,7 @@ def read_drawings(source: BoardText, footprints: Footprints, pads: Pads) -> Draw
     Text is left out: `read_copper_texts` says where it is.
     """
     rows = _Rows()
-    for offset, node in source.nodes(source.on_copper(source.items(*_BOARD))):
+    for offset, node in source.nodes(source.on_copper(source.items(*BOARD_SHAPES))):
         with source.at(offset):
             if layers := layers_of_item(source, node):
                 rows.add(node, layers, source.nets.of_item(node), (-1, -1), offset)

@@ -28,6 +28,9 @@ _USUAL = re.compile(
 """What KiCad 6 to 10 write for a plain track; anything else goes to the general parser."""
 
 
+MASK_OVER = {"F.Mask": "F.Cu", "B.Mask": "B.Cu"}
+"""The layer under each solder mask; a track that lists a mask as well has none over it."""
+
 Point = tuple[Floats, Floats]
 _STRAIGHT = (math.nan, math.nan)
 
@@ -65,9 +68,12 @@ def _general(source: BoardText, node: tree.Node, offset: int) -> _Row:
     width = tree.value(node, "width")
     if width is None:
         raise tree.MalformedError(f"({kind} ...) has no (width ...)")
-    layer = tree.word(tree.find(node, "layer", "layers"))
+    on = tree.find(node, "layer", "layers")
+    layer = tree.word(on)
     if not layer:
         raise tree.MalformedError(f"({kind} ...) has no (layer ...)")
+    if on is not None and any(name in MASK_OVER for name in tree.words(on)):
+        source.unmasked.append(node)
     middle = tree.point(node, "mid") if kind == "arc" else _STRAIGHT
     return _Row(
         numbers=(*tree.point(node, "start"), *middle, *tree.point(node, "end"), width),

@@ -742,6 +742,20 @@ def test_a_wildcard_of_pairs_leaves_out_what_is_half_of_none(board_with: MakeBoa
     assert len(assigned(alone, settings).nets_of("eth25g")) == 2
 
 
+def test_a_lane_whose_complement_is_named_wrongly_stays_declared(board_with: MakeBoard) -> None:
+    """A class named after pairs takes all of its nets; a wildcard what reads as half of a lane, and no control net."""
+    nets = [*pair("/PCIE_TX0"), "/PCIE_TX1_P", "/PCIE_TX1_NX", "/PCIE_PERN2", "/PCIE_ALT_N", "/PCIE_CLKREQ"]
+    row, board = '[[interface]]\nis = "pcie5"\n', board_with(**{"85Ohm-diff": nets, "FAST": nets})
+
+    def taken(choice: str) -> list[str]:
+        return [board.nets[n] for n in assigned(board, f"{row}{choice}").nets_of("pcie5")]
+
+    assert taken('net_classes = ["85Ohm-diff"]') == nets[:-1]
+    lanes = [*pair("/PCIE_TX0"), "/PCIE_TX1_P", "/PCIE_PERN2"]
+    assert taken('net_classes = ["FAST"]') == lanes
+    assert taken('nets = ["/PCIE_*"]') == lanes
+
+
 def test_a_wrong_inference_can_be_undone(board_with: MakeBoard) -> None:
     """Nets declared as low speed are fast no more."""
     board = board_with(*pair("/PCIE_TX0"))
