@@ -312,7 +312,7 @@ class Drawings:
         return len(self.net)
 
 
-@record
+@entity
 class MaskOpening:
     """What is drawn in the solder mask of an outer layer, or a track that is left without: a polyline with a pen.
 
