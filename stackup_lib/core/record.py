@@ -104,7 +104,7 @@ def _defaults(cls: type) -> dict[str, object]:
     for base in reversed(cls.__mro__):
         asked = vars(base).get("__dataclass_fields__")
         if isinstance(asked, _FieldsWhenAsked):
-            found |= {name: vars(base).get(name, MISSING) for name in vars(base).get("__annotations__", ())}
+            found |= {name: vars(base).get(name, MISSING) for name in base.__annotations__}
         elif asked is not None:
             found |= {one.name: one for one in fields(base)}
     return {name: _plain(default) for name, default in found.items()}

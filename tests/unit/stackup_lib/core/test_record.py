@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pytest
@@ -177,3 +178,21 @@ def test_a_wrong_call_is_refused_as_python_does(given: dict[str, object]) -> Non
     assert Lone("GND").net == "GND"
     with pytest.raises(TypeError, match=r"Lone.__init__\(\)"):
         Lone("GND", net="VCC")  # type: ignore[misc]
+
+
+class _Asked(type):
+    """A class that works its annotations out when they are asked for, as every class of Python 3.14 does."""
+
+    @property
+    def __annotations__(cls) -> dict[str, object]:  # type: ignore[override]
+        return {"net": str, "width_mm": float}
+
+
+def test_annotations_that_are_worked_out_when_asked_for_are_fields() -> None:
+    """Python 3.14, which KiCad brings, has none in the class itself."""
+    lazy: Any = _Asked("Lazy", (), {"width_mm": 0.1})
+    assert "__annotations__" not in vars(lazy)
+
+    made = record(lazy)("GND")
+
+    assert vars(made) == {"net": "GND", "width_mm": 0.1}
