@@ -23,7 +23,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from stackwright.run.limits import SINGLE_THREAD
-from tests.bench.bench_check import compile_packages, peak_mb
+from tests.bench.bench_check import compile_packages, peak_mb, settings
 from tests.bench.bench_reader import ROOT, largest_demo
 from tests.conftest import demo_folder
 
@@ -84,6 +84,10 @@ def rows(folder: Path, *, drc: bool) -> Iterator[Row]:
         ours = (*OURS, "check", large, "--jobs", "1")
         yield Row("check, 85 MB, one process, against kicad-cli", ours, rival, 1 / 20)
         yield Row("the same again, lines from the cache", ours, rival, 1 / 20, is_cached=True)
+        declared = folder / "declared.toml"
+        declared.write_text(settings(largest_demo()), encoding="utf-8")
+        options = ("--config", declared, "--profile", "training", "--fail-on", "never")
+        yield Row("the same, everything declared", (*ours, *options), rival, 1 / 18)
 
 
 def fixture(name: str) -> Path:
