@@ -54,6 +54,7 @@ class PairPlace:
     is_oval: bool
 
 
+@lru_cache(maxsize=1024)
 def mode_of_pair(via: ModelledVia, place: PairPlace, sign: int) -> ModelledVia:
     """Return a via of a pair in its odd or its even mode.
 
@@ -153,12 +154,18 @@ def _from_the_other(via: ModelledVia, apart_mm: float, sign: int) -> tuple[float
         low, high = faces[upper][1], faces[lower][0]
         if via.body.ends_mm[0] > low + 1e-9 or via.body.ends_mm[1] < high - 1e-9:
             continue
-        wave = np.asarray(math.pi * np.arange(1, 2 * MODES, 2) / (high - low), dtype=np.float64)
-        (near, slope), (far, _) = scaled_bessel_k(wave * radius), scaled_bessel_k(wave * apart_mm)
-        far = far * np.exp(-wave * (apart_mm - radius))
-        share = 8 / (wave * (high - low)) ** 2 * wave * radius * slope
-        more = float((share * (1 / (near + sign * far) - 1 / near)).sum())
+        more = _between_planes(high - low, radius, apart_mm, sign)
         for ply in range(upper, lower):
             height = faces[ply + 1][0] - faces[ply][1]
             added[ply] += 2 * math.pi * EPSILON_0 * via.stack.dk[ply] * height * more
     return tuple(added.tolist())
+
+
+@lru_cache(maxsize=1024)
+def _between_planes(height_mm: float, radius_mm: float, apart_mm: float, sign: int) -> float:
+    """Return what the other via adds between two planes, per 2 pi eps and height."""
+    wave = np.asarray(math.pi * np.arange(1, 2 * MODES, 2) / height_mm, dtype=np.float64)
+    (near, slope), (far, _) = scaled_bessel_k(wave * radius_mm), scaled_bessel_k(wave * apart_mm)
+    far = far * np.exp(-wave * (apart_mm - radius_mm))
+    share = 8 / (wave * height_mm) ** 2 * wave * radius_mm * slope
+    return float((share * (1 / (near + sign * far) - 1 / near)).sum())

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from drc_rules.analysis.via.high_speed_vias import StubGroup, StubValues, openings_of
 from drc_rules.analysis.via.stub_nulls import ends_at_planes, resonance_values
-from drc_rules.analysis.via.via_bodies import mean_df, modes_of_pair, via_of, with_returns
+from drc_rules.analysis.via.via_bodies import mean_df, odd_mode, via_of, with_returns
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.record import record, workpiece
@@ -113,7 +113,7 @@ class _Hole:
         """Return the hole in the odd mode of its pair; its Dk is that of one frequency, whichever loss is wanted."""
         found = via_of(self.ctx, group, self._anchor_ghz)
         apart = group.shape.partner_mm
-        return found if found is None or apart is None else modes_of_pair(found, apart)[0]
+        return found if found is None or apart is None else odd_mode(found, apart)
 
     def _barrels(self, ghz: float) -> Iterator[tuple[StubGroup, ModelledVia | None]]:
         """Yield the hole with its usual openings and return current first, then with others.
