@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import os
 import socket
@@ -12,8 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -284,7 +287,7 @@ def worked(monkeypatch: pytest.MonkeyPatch, result: dict[str, Any] | None, error
         threading.Thread(target=done, args=(result, error)).start()
         return Ended()
 
-    monkeypatch.setattr(jobs, "start", start)
+    monkeypatch.setattr(jobs, "Worker", lambda: nullcontext(SimpleNamespace(start=start)))
 
 
 RESULT = {
@@ -469,7 +472,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
         ends.append(one.end)
         return one
 
-    monkeypatch.setattr(jobs, "start", start)
+    monkeypatch.setattr(jobs, "Worker", lambda: nullcontext(SimpleNamespace(start=start)))
     return ends
 
 
@@ -702,11 +705,39 @@ def test_a_worker_that_breaks_is_one_line(board: Played) -> None:
         said.append(error)
         ended.set()
 
-    jobs.start({"kind": "check"}, b"", done)
+    jobs.Worker().start({"kind": "check"}, b"", done)
 
     assert ended.wait(60)
     assert said[0] is not None
     assert "stopped (KeyError: 'board')" in said[0].what
+
+
+def test_a_worker_without_a_job_ends(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was started while KiCad was asked for the board, and KiCad refused."""
+    started: list[jobs.Worker] = []
+
+    class Remembered(jobs.Worker):
+        def __init__(self) -> None:
+            super().__init__()
+            started.append(self)
+
+    def refuses(_timeout_s: float) -> Any:
+        raise KicadError("KiCad", "is busy", "wait")
+
+    monkeypatch.setattr(jobs, "Worker", Remembered)
+    one = made(board, refuses)
+    one.check()
+
+    assert idle(one)["error"]["what"] == "is busy"
+    assert [each.process.wait(30) != 0 for each in started] == [True]
+
+
+def test_a_worker_whose_session_is_gone_before_there_is_a_job_ends() -> None:
+    """Its end of the pipe closes."""
+    worker = jobs.Worker()
+    worker.process.communicate(timeout=60)
+
+    assert worker.process.returncode == 0
 
 
 def test_a_check_can_be_stopped(board: Played) -> None:
@@ -765,6 +796,7 @@ def test_a_worker_computes_in_one_thread_unless_the_user_says_otherwise(
     class Ended:
         stdout: tuple[str, ...] = ()
         stderr: tuple[str, ...] = ()
+        stdin = io.StringIO()
 
         def __init__(self, _command: list[str], *, env: dict[str, str], **_others: object) -> None:
             seen.update(env)
@@ -782,7 +814,7 @@ def test_a_worker_computes_in_one_thread_unless_the_user_says_otherwise(
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.setattr("stackwright.kicad.jobs.subprocess.Popen", Ended)
     ended = threading.Event()
-    jobs.start({"kind": "check"}, b"", lambda _result, _error: ended.set())
+    jobs.Worker().start({"kind": "check"}, b"", lambda _result, _error: ended.set())
 
     assert ended.wait(20)
     assert (seen["OPENBLAS_NUM_THREADS"], seen["OMP_NUM_THREADS"]) == ("1", "3")

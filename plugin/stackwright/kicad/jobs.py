@@ -9,9 +9,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from stackup_lib.core.errors import StackwrightError
 from stackwright.run.limits import NO_PLUGINS, SINGLE_THREAD
@@ -43,40 +44,58 @@ class Job:
 Done = Callable[[dict[str, Any] | None, StackwrightError | None], None]
 
 
-def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
-    """Start a worker on a board's bytes; `done` is called with its result or an error, from another thread.
+class Worker:
+    """A worker that loads what every job needs, and waits for one; meanwhile KiCad hands over the board.
 
-    A worker that was stopped calls nothing.
+    As a context it ends with it, unless it was given a job.
     """
-    folder = tempfile.TemporaryDirectory(prefix="stackwright-", ignore_cleanup_errors=True)
-    board, order = Path(folder.name) / "live.kicad_pcb", Path(folder.name) / "job.json"
-    board.write_bytes(live)
-    order.write_text(json.dumps({**wanted, "live": str(board), "watches_stdin": True}), encoding="utf-8")
-    process = subprocess.Popen(  # noqa: S603 - our own module, no shell
-        [sys.executable, "-P", "-m", WORKER, str(order)],  # -P: no module of the current folder is imported
-        env={
-            **dict.fromkeys(SINGLE_THREAD, "1"),
-            **dict([NO_PLUGINS]),
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-            "PYTHONUTF8": "1",
-        },
-        stdin=subprocess.PIPE,  # nothing comes: closed by the end of this process, which ends the worker
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-    job = Job(process)
 
-    def follow() -> None:
-        with folder, process:
-            result, error = _coupled(job)
-        if not job.stopped:
-            done(result, error)
+    def __init__(self) -> None:
+        self._has_job = False
+        self.process = subprocess.Popen(  # noqa: S603 - our own module, no shell
+            [sys.executable, "-P", "-m", WORKER],  # -P: no module of the current folder is imported
+            env={
+                **dict.fromkeys(SINGLE_THREAD, "1"),
+                **dict([NO_PLUGINS]),
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+                "PYTHONUTF8": "1",
+            },
+            stdin=subprocess.PIPE,  # a job, and then nothing: closed by the end of this process, which ends the worker
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
 
-    threading.Thread(target=follow, daemon=True).start()
-    return job
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if not self._has_job:
+            self.process.kill()
+            self.process.communicate()
+
+    def start(self, wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
+        """Work on a board's bytes; `done` is called with the result or an error, from another thread.
+
+        A worker that was stopped calls nothing.
+        """
+        folder = tempfile.TemporaryDirectory(prefix="stackwright-", ignore_cleanup_errors=True)
+        board = Path(folder.name) / "live.kicad_pcb"
+        board.write_bytes(live)
+        self._has_job, job = True, Job(self.process)
+        with suppress(OSError):  # it has ended; what it said last is read below
+            print(json.dumps({**wanted, "live": str(board)}), file=self.process.stdin, flush=True)
+
+        def follow() -> None:
+            with folder, self.process:
+                result, error = _coupled(job)
+            if not job.stopped:
+                done(result, error)
+
+        threading.Thread(target=follow, daemon=True).start()
+        return job
 
 
 def _coupled(job: Job) -> tuple[dict[str, Any] | None, StackwrightError | None]:

@@ -205,15 +205,16 @@ class Session:
 
     def _fetch(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, Seen], None]) -> None:
         try:
-            content, seen = self.bridge.ask(content_and_digest, READING_S)
-            job = {"profile": self.choices.profile or "", **wanted, "board": str(self.path)}
-            with self._lock:
-                if self._phase != ASKING:  # stopped in the meantime
-                    return
-                self._phase = phase
-                self._file.checked(content)
-                self._settings_at_start = self._settings.digest()
-                self._job = jobs.start(job, content, lambda result, error: finish(result, error, seen))
+            with jobs.Worker() as worker:
+                content, seen = self.bridge.ask(content_and_digest, READING_S)
+                job = {"profile": self.choices.profile or "", **wanted, "board": str(self.path)}
+                with self._lock:
+                    if self._phase != ASKING:  # stopped in the meantime
+                        return
+                    self._phase = phase
+                    self._file.checked(content)
+                    self._settings_at_start = self._settings.digest()
+                    self._job = worker.start(job, content, lambda result, error: finish(result, error, seen))
         except StackwrightError as error:
             self._end(error)
         except Exception as error:

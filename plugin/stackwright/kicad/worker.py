@@ -1,7 +1,7 @@
 """A check or a preview in a process of its own: it can be stopped, and its memory is given back.
 
-Reads a job as JSON from the file named on its command line. Writes lines of JSON to standard output: `doing` while it
-works, then `done` with the result or `error`. Where the job says so, the end of standard input ends it.
+Reads a job, a line of JSON, from standard input, whose end ends it. Writes lines of JSON to standard output: `doing`
+while it works, then `done` with the result or `error`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from drc_rules.report.findings import Finding
 from stackup_lib.core.errors import StackwrightError
-from stackup_lib.core.files.plain_file import read_board_bytes, read_plain_text
+from stackup_lib.core.files.plain_file import read_board_bytes
 from stackup_lib.core.orphans import end_with_pipe
 from stackup_lib.core.stopwatch import Stopwatch, measuring
 from stackwright.run.limits import GARBAGE_EVERY
@@ -33,9 +33,12 @@ def main() -> int:
     gc.set_threshold(*GARBAGE_EVERY)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    job = json.loads(read_plain_text(Path(sys.argv[1])))
-    if job.get("watches_stdin"):
-        end_with_pipe(sys.stdin.fileno())
+    _load()
+    line = sys.stdin.readline()
+    if not line:  # there is no job any more
+        return 0
+    end_with_pipe(sys.stdin.fileno())
+    job = json.loads(line)
     try:
         with using_line_cache(), measuring(Stopwatch(tell=lambda name: _say("doing", name))):
             _say("done", {"fix": _fix, "try": _try, "check": _check}[job["kind"]](job))
@@ -43,6 +46,16 @@ def main() -> int:
         _say("error", {"where": error.where, "what": error.what, "next_step": error.next_step})
         return 2
     return 0
+
+
+def _load() -> None:
+    """Import what every job needs, before there is one."""
+    import shapely  # noqa: F401
+
+    from drc_rules.rules.rule import all_rules
+    from stackwright.commands.check.command import check_in_context  # noqa: F401
+
+    all_rules()
 
 
 def _say(kind: str, value: object) -> None:

@@ -118,7 +118,7 @@ def test_the_worker_behind_kicads_page_ends_with_the_session(tmp_path: Path, mon
     """The session is killed, so that it cannot stop its worker; here the session's end of the pipe closes."""
     monkeypatch.setattr(jobs, "WORKER", "tests.support.kicad.idle_worker")
     said: list[object] = []
-    job = jobs.start({"kind": "check"}, b"", lambda *answer: said.append(answer))
+    job = jobs.Worker().start({"kind": "check"}, b"", lambda *answer: said.append(answer))
     until = time.monotonic() + SHOWN_AFTER_S
     while job.doing != "waiting" and time.monotonic() < until:
         time.sleep(0.05)
