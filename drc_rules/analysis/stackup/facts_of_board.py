@@ -113,7 +113,11 @@ def _vias(ctx: Context, through_mm: float | None) -> str:
     vias = ctx.board.vias
     if not len(vias):
         return "none"
-    kinds = Counter(ViaKind(kind).name.lower() for kind in vias.kind.tolist())
+    is_through = (vias.start_layer == 0) & (vias.end_layer == ctx.board.layer_count - 1)  # whatever the file calls it
+    kinds = Counter(
+        (ViaKind.THROUGH if through else ViaKind(kind)).name.lower()
+        for kind, through in zip(vias.kind.tolist(), is_through.tolist(), strict=True)
+    )
     sizes = Counter(zip(vias.size_mm.tolist(), vias.drill_mm.tolist(), strict=True)).most_common(3)
     shown = ", ".join(f"{count} of {size:g}/{_drill(drill)} mm" for (size, drill), count in sizes)
     drilled = int(np.sum(vias.drilling.backdrill_start >= 0))
