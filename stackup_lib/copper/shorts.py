@@ -77,6 +77,18 @@ def net_ties(board: Board) -> tuple[NetTie, ...]:
     return tuple(found)
 
 
+def is_near_tie(board: Board, nets: tuple[int, int], layer: int, at_mm: tuple[float, float], reach_mm: float) -> bool:
+    """Tell whether a place on a layer is within reach of a net tie that joins two nets."""
+    import shapely  # noqa: PLC0415
+
+    pads = board.pads
+    groups = [set(pads.tie[(pads.net == net) & (pads.tie >= 0)].tolist()) for net in nets]
+    if groups[0].isdisjoint(groups[1]):
+        return False
+    ties = (tie for tie in net_ties(board) if tie.layers >> layer & 1 and set(nets) <= set(tie.nets.tolist()))
+    return any(shapely.dwithin(tie.area, shapely.Point(at_mm), reach_mm) for tie in ties)
+
+
 def overlaps(board: Board, gap_mm: Floats, one: CopperShapes, other: CopperShapes) -> Mask:
     """Tell which pairs overlap by more than `TOUCH_MM`, given their gaps of 0 or less where they touch.
 

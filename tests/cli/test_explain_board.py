@@ -245,6 +245,17 @@ def test_what_holds_is_not_called_failed_beside_what_does_not(tmp_path: Path) ->
 
 
 @pytest.mark.slow
+def test_what_a_missing_fact_leaves_open_is_shown_with_its_own_number(tmp_path: Path) -> None:
+    """A slot that matters to some generations only: its length, and not that nothing is crossed."""
+    loaded = next(one for one in CASES if one.case.why.startswith("2.7 mm matter to some generations"))
+
+    ran = run("explain", "RET001", "--board", mini_file(tmp_path, loaded.board)).out
+
+    assert "not verifiable" in ran and "not known: generation of PCI Express" in ran
+    assert re.search(r"L ≤ L_max:  2\.7\d* ≤ \S+  does not hold", ran)
+
+
+@pytest.mark.slow
 def test_a_verdict_is_worded_as_a_check_words_it() -> None:
     """A clause of severity error that only a remark is about is no failure; what shows the rest is an option."""
     ran = run("explain", "CUP002", "--board", BOARDS / "inference_pcie_low_tg")

@@ -18,8 +18,9 @@ from drc_rules.analysis.lines.routed_impedance import is_solved, routed_impedanc
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
 from drc_rules.facts.context import Context
+from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.link_rows import PairOnLayer, PairRow
-from drc_rules.requirements.interfaces import family
+from drc_rules.requirements.interfaces import family, interface
 from stackup_lib.core.arrays import distinct
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
@@ -179,7 +180,7 @@ class _Pair:
             role = self.ctx.assignment.role_of(self.nets[0])
             if role and role.family == "low-speed":
                 return f"{self._family()}: no target applies"
-            return f"no target known: {self._family()} of unknown generation" if role else "no target known"
+            return f"no target known: {_without_target(role)}" if role else "no target known"
         over_holes = _total(s for s in self.sections if s.line.references == (None, None))
         apart = _total(s for s in self.sections if s.line.gap_mm is None and s.line.references != (None, None))
         if over_holes > max(apart, self.length_mm - over_holes - apart):
@@ -188,6 +189,16 @@ class _Pair:
             return "its traces run apart"
         longest, ignored = max(s.run_mm for s in self.sections), self.target.lumped_mm
         return f"too short to count: {longest:.3g} mm of one width and gap, and up to {ignored:.3g} mm is ignored"
+
+
+def _without_target(role: NetRole) -> str:
+    """Say why an interface has no target: its generations differ, with what they ask of a pair, or none is stated."""
+    if role.interface:
+        return f"no impedance is stated for {interface(role.interface).title}"
+    asked = sorted({one.impedance_diff_ohm for one in family(role.family).interfaces if one.impedance_diff_ohm})
+    between = " or " if len(asked) == 2 else " to "
+    ohms = f", {asked[0]:g}{between}{asked[-1]:g} ohm" if len(asked) > 1 else ""
+    return f"{family(role.family).title} of unknown generation{ohms}"
 
 
 def _total(sections: Iterable[_Section]) -> float:

@@ -15,6 +15,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import BoardFacts
 from drc_rules.report.process_rows import ProcessView
 from stackup_lib.board.board import ViaKind
+from stackup_lib.board.default_stackup import is_grown_default
 from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.core.words import count
 from stackup_lib.vias.plated_holes import copper_faces_mm
@@ -98,7 +99,12 @@ def _runs(words: Iterable[str]) -> list[str]:
 
 
 def _through_mm(ctx: Context, thickness_mm: float | None) -> float | None:
-    """Return how long a through hole is: over the copper, as VIA004 counts; without a stackup as thick as the board."""
+    """Return how long a through hole is: over the copper, as VIA004 counts; without a stackup as thick as the board.
+
+    None where that thickness is but KiCad's default, grown with every layer that was added.
+    """
+    if is_grown_default(ctx.board):
+        return None
     faces = copper_faces_mm(ctx.board.stackup) if ctx.board.stackup and not ctx.is_default_stackup else ()
     return faces[-1][1] - faces[0][0] if len(faces) == ctx.board.layer_count and len(faces) else thickness_mm
 
@@ -107,7 +113,11 @@ def _vias(ctx: Context, through_mm: float | None) -> str:
     vias = ctx.board.vias
     if not len(vias):
         return "none"
-    kinds = Counter(ViaKind(kind).name.lower() for kind in vias.kind.tolist())
+    is_through = (vias.start_layer == 0) & (vias.end_layer == ctx.board.layer_count - 1)  # whatever the file calls it
+    kinds = Counter(
+        (ViaKind.THROUGH if through else ViaKind(kind)).name.lower()
+        for kind, through in zip(vias.kind.tolist(), is_through.tolist(), strict=True)
+    )
     sizes = Counter(zip(vias.size_mm.tolist(), vias.drill_mm.tolist(), strict=True)).most_common(3)
     shown = ", ".join(f"{count} of {size:g}/{_drill(drill)} mm" for (size, drill), count in sizes)
     drilled = int(np.sum(vias.drilling.backdrill_start >= 0))

@@ -2,8 +2,9 @@
 
 What it checks
 --------------
-The outline's bounding box, either way round, and the thickness (the stackup's sum, else what the file says), against
-the clause's fab tier or against your own fab's `[fab]` `board_mm` and `thickness_mm`.
+The outline's bounding box, either way round, and the thickness, against the clause's fab tier or against your own fab's
+`[fab]` `board_mm` and `thickness_mm`. The thickness is the stackup's sum, else what the file says, but not where the
+default of KiCad grew to it with added layers.
 
 Why it matters
 --------------
@@ -38,6 +39,7 @@ from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import max_board_mm
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
+from stackup_lib.board.default_stackup import is_grown_default
 from stackup_lib.core.facts import Confidence, MissingFact
 
 ROUNDING_MM = 0.005
@@ -116,7 +118,7 @@ def _thickness_mm(ctx: Context) -> float:
     stackup = None if ctx.is_default_stackup else ctx.board.stackup
     if stackup is not None and stackup.thickness_mm:
         return stackup.thickness_mm
-    if ctx.board.thickness_mm is None:
+    if ctx.board.thickness_mm is None or is_grown_default(ctx.board):
         raise MissingFact("board thickness", DECLARE_STACKUP)
     ctx.rests_on(Confidence.LOW)
     return ctx.board.thickness_mm

@@ -5,10 +5,11 @@ What it checks
 On every layer, whether straight tracks, vias, round and oval pads of different nets touch, and whether arcs and other
 pads overlap others by 0.001 mm or more: curves and turned corners are not exact to less. Only net ties may: where
 KiCad's net-tie pad groups join the nets (up to KiCad 6 a footprint whose tags begin with "net tie"), and there only
-within the hull of the group's pads. Pads of one number of a part are one pin. Where only pads of one part
-with two or three pads overlap, as in a closed jumper or a resistor of 0 ohm, or both nets are unnamed and have one pad
-each, it is information. Pins that the schematic leaves open, under copper of another net, share one finding. Any other
-names the widest overlap of each pair of nets and lists every place.
+within the hull of the group's pads. Within 1 mm of it, as where the sense line of a shunt meets the shunt's pad, it is
+information. Pads of one number of a part are one pin. Where only pads of one part with two or three pads overlap, as in
+a closed jumper or a resistor of 0 ohm, or both nets are unnamed and have one pad each, it is information, too. Pins
+that the schematic leaves open, under copper of another net, share one finding. Any other names the widest overlap of
+each pair of nets and lists every place.
 
 The hole of a via or plated pad counts on every layer that it goes through without a pad: its wall is copper.
 

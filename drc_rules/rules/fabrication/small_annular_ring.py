@@ -107,17 +107,11 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
 def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -> DraftFinding:
     narrow, is_covered = told
     worst = float(np.min(holes.ring_mm[narrow]))
-    at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
-    drill, drilled = float(holes.drill_mm[at_worst]), round(float(holes.drilled_mm[at_worst]), 6)
-    around = f"finished hole {drill:g} mm"
-    if drilled > drill and worst >= NO_RING_MM:
-        bare = worst - (drilled - drill) / 2
-        around = f"{around} ({bare:.4g} mm around the {drilled:g} mm drill)"
     several = "down to " if np.ptp(holes.ring_mm[narrow]) > TOLERANCE_MM else ""
     return DraftFinding(
         title=(
             f"annular ring {several}{worst:.4g} mm, minimum {least.value:g} mm ({least.who}): "
-            f"{holes.counted(narrow)}, {around}"
+            f"{holes.counted(narrow)}, {_around(holes, narrow, is_one_ring=not several)}"
         ),
         why="Where drill and layers are misregistered by more than the ring, the hole breaks out of its pad",
         fix=f"Make the pads {2 * least.value:g} mm wider than their hole, add teardrops, or use smaller holes",
@@ -128,3 +122,16 @@ def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -
         every=holes.object_rows(narrow),
         is_covered=is_covered,
     )
+
+
+def _around(holes: HoleSet, narrow: Ints, *, is_one_ring: bool) -> str:
+    """The finished hole within the narrowest ring, as text; where all rings are alike, the range of the holes."""
+    drills = holes.drill_mm[narrow]
+    if is_one_ring and np.ptp(drills) > TOLERANCE_MM:
+        return f"finished holes {np.min(drills):g} to {np.max(drills):g} mm"
+    at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
+    ring, drill = float(holes.ring_mm[at_worst]), float(holes.drill_mm[at_worst])
+    drilled = round(float(holes.drilled_mm[at_worst]), 6)
+    if drilled <= drill or ring < NO_RING_MM:
+        return f"finished hole {drill:g} mm"
+    return f"finished hole {drill:g} mm ({ring - (drilled - drill) / 2:.4g} mm around the {drilled:g} mm drill)"

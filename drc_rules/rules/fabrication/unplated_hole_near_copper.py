@@ -28,13 +28,15 @@ Sources
 -------
 NextGIn, Rush PCB (0.20 mm) and network PCB (0.15 mm) on holes in general. Beyond advanced is a warning, beyond standard
 information, because no document speaks of unplated holes. What your own fab states is an error, and so is a hole
-drilled into a track, via or pad, as KiCad's own check has it (`hole_clearance`): the drill removes the copper. A fill
-that contains a hole is only a warning: KiCad keeps it off the hole when the zones are filled again.
+drilled into a track, via or pad, as KiCad's own check has it (`hole_clearance`): the drill removes the copper. Where no
+such copper has a net it is a warning, for KiCad reports none: it may be a leftover. So is a fill that contains a hole:
+KiCad keeps it off the hole when the zones are filled again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,7 +54,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, no
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Measured
 from drc_rules.report.numbers import distance_text, rounded_mm
-from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.fabs import Tier
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Ints, PadKind, Pads
@@ -123,8 +125,10 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
-    into = drilled_into(ctx, int(told.cut[0]), with_fills=_with_fills(least, are_old=are_old))
-    yield _draft(ctx, told, into, (len(holes), least), is_covered=is_covered)
+    into = [drilled_into(ctx, hole, with_fills=_with_fills(least, are_old=are_old)) for hole in told.cut.tolist()]
+    draft = _draft(ctx, told, into[0], (len(holes), least), is_covered=is_covered)
+    is_netless = least.tier is Tier.BEST and not any(np.any(pieces.net > 0) for pieces in into)
+    yield replace(draft, severity=Severity.WARNING) if is_netless else draft
 
 
 def _gaps(ctx: Context, least: Bar, *, are_old: bool) -> CutGaps:

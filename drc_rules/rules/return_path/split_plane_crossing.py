@@ -103,24 +103,30 @@ def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Ite
         yield from _without_plane(ctx, part)
         return
     found: dict[Crossing, list[Crossed]] = {}
-    unsure: list[MissingFact] = []
+    unsure, undecided = list[MissingFact](), list[Crossed]()
     for plane in [plane for plane, share in shares.items() if share >= REAL_SHARE]:
         try:
             yield from _over_floating(ctx, part, plane)
         except MissingFact as fact:
             unsure.append(fact)
-        for crossed in _counted(ctx, part, plane, unsure):
+        for crossed in _counted(ctx, part, plane, (unsure, undecided)):
             found.setdefault((plane, crossed.gap.kind, crossed.gap.plane_nets), []).append(crossed)
-    _show(ctx, part, [one for gaps in found.values() for one in gaps])
+    _show(ctx, part, [one for gaps in found.values() for one in gaps] or undecided)
     for (plane, _, _), crossed_there in found.items():
         yield _draft(ctx, part, crossed_there, shares[plane])
     if unsure:
         raise unsure[0]
 
 
-def _counted(ctx: Context, part: Referenced, plane: int, unsure: list[MissingFact]) -> list[Crossed]:
-    """Return the gaps of a plane that matter; what is missing to judge others is appended: it unsays none of these."""
+def _counted(
+    ctx: Context, part: Referenced, plane: int, open_ones: tuple[list[MissingFact], list[Crossed]]
+) -> list[Crossed]:
+    """Return the gaps of a plane that matter.
+
+    What is missing to judge others is appended, and these gaps: it unsays none of the first.
+    """
     counted = []
+    unsure, undecided = open_ones
     try:
         gaps = ReturnPaths(ctx).gaps(part, plane)
     except MissingFact as fact:
@@ -133,6 +139,7 @@ def _counted(ctx: Context, part: Referenced, plane: int, unsure: list[MissingFac
                 counted.append(crossed)
         except MissingFact as fact:
             unsure.append(fact)
+            undecided.append(crossed)
     return counted
 
 
@@ -153,7 +160,7 @@ def _crossed(ctx: Context, part: Referenced, gap: Gap) -> Crossed:
 
 
 def _show(ctx: Context, part: Referenced, counted: list[Crossed]) -> None:
-    """Show the longest gap, of splits where there are any: those count whatever their length."""
+    """Show the longest of some gaps, of splits where there are any: those count whatever their length."""
     splits = [one.gap.length_mm for one in counted if one.gap.kind is GapKind.SPLIT]
     ctx.shows(
         f"{part.group.title} on {ctx.board.copper_layers[part.layer].name}",

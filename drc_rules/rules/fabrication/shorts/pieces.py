@@ -21,15 +21,16 @@ from drc_rules.rules.fabrication.shorts.own_copper import (
 )
 from drc_rules.rules.rule import DraftFinding
 from stackup_lib.board.board import Board
-from stackup_lib.copper.clearances import Spaces
+from stackup_lib.copper.clearances import TIE_MM, Spaces
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, is_wall
-from stackup_lib.copper.shorts import overlap_middles
+from stackup_lib.copper.shorts import is_near_tie, overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
 
 Overlap = tuple[Spaces, int]
 """The overlaps of a layer, and the row of one."""
 
 FIX = "Move or remove one of the two, give both the same net, or join the nets with a net tie"
+NEAR_TIE = f"within {TIE_MM:g} mm of the net tie that joins them"
 OPEN_WHY = "The finished board joins the pin to the net; the schematic does not. Of an output it is a fault"
 OPEN_FIX = "Join them in the schematic too and update the board, or move the copper off the pin"
 
@@ -127,7 +128,17 @@ def _harmless(board: Board, found: list[Overlap]) -> str:
     }
     if len(footprints) == 1 and (part := min(footprints)) >= 0 and (reason := why_pads_may_overlap(board, part)):
         return reason
+    if all(_is_near_tie(board, where) for where in found):
+        return NEAR_TIE
     return TWO_LONE_PINS if are_lone_pins(board, {int(side.net[row]) for side, row in sides}) else ""
+
+
+def _is_near_tie(board: Board, where: Overlap) -> bool:
+    """Tell whether two nets overlap where a net tie joins them anyway, as the sense lines of a shunt do."""
+    shorts, row = where
+    place = _places(board, where)[0]
+    nets = int(shorts.one.net[row]), int(shorts.other.net[row])
+    return is_near_tie(board, nets, shorts.layer, (place.x_mm or 0.0, place.y_mm or 0.0), TIE_MM)
 
 
 PIECES = Joining(

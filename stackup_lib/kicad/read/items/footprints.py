@@ -40,6 +40,9 @@ _USUAL = re.compile(
     rb'(?:\((?:uuid|tstamp) "?([-0-9A-Za-z]*)"?\))?'
 )  # fmt: skip
 """Those pieces as KiCad 6 to 10 write them one after the other; anything else goes to the general parser."""
+_LONGEST_DIE_MM = 100.0
+"""No package is so large that a pad is farther from its die."""
+
 _KICAD_9 = 20241229
 """Newest version of KiCad 9. KiCad 10 writes a pin's name with its pad's number behind it: `D+_3` for `D+` at pad 3."""
 _DNP = re.compile(rb"\sdnp[\s)]")
@@ -281,9 +284,15 @@ def _pad(source: BoardText, node: tree.Node) -> _Pad:
         has_stack=tree.find(node, "padstack") is not None,
         unused=unused_pads(node),
         fill_layers=fill_layers(source, node),
-        die=(tree.value(node, "die_length") or 0.0, tree.value(node, "die_delay") or 0.0),
+        die=(_die_length(node), tree.value(node, "die_delay") or 0.0),
         uuid=_uuid(node),
     )
+
+
+def _die_length(node: tree.Node) -> float:
+    """The pad-to-die length, 0 where none is set: early KiCad wrote whatever the memory held, mostly -2147.483648."""
+    length_mm = tree.value(node, "die_length") or 0.0
+    return length_mm if 0.0 < length_mm <= _LONGEST_DIE_MM else 0.0
 
 
 def _corner(node: tree.Node, shape: str, size: tuple[float, float]) -> float:

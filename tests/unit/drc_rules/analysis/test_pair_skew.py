@@ -105,6 +105,14 @@ def test_a_package_that_makes_up_for_the_detour_cancels_it(die: str, tmp_path: P
     assert one.package_ps == pytest.approx(26.7, abs=0.15)
 
 
+@pytest.mark.parametrize("die", ["-2147.483648", "-0.00254", "871.97184", "0"])
+def test_a_pad_to_die_length_that_no_package_has_is_none(die: str, tmp_path: Path) -> None:
+    """Boards that KiCad 4 wrote hold such lengths on pads where none was ever entered."""
+    one = skew(tmp_path, DETOUR_N, die=f"(die_length {die})")
+    assert one.package_ps == 0.0
+    assert one.skew_ps.nominal == pytest.approx(-26.7, abs=0.15)
+
+
 def test_a_trace_that_climbs_alone_is_late_by_its_barrels(tmp_path: Path) -> None:
     """Two vias through 1.5 mm on Dk 4: barrels of 0.3 mm in antipads of 0.85 mm, with their pads.
 

@@ -125,6 +125,24 @@ def test_a_pair_of_low_speed_nets_has_no_generation_to_miss(tmp_path: Path) -> N
     assert (row.target_ohm, row.why_not) == (None, "low speed: no target applies")
 
 
+@pytest.mark.parametrize(
+    ("nets", "config", "why_not"),
+    [
+        (("/USB3_TX_P", "/USB3_TX_N"), "", "no target known: USB 3 / USB4 of unknown generation, 85 or 90 ohm"),
+        (("/DDR_CK_P", "/DDR_CK_N"), "", "no target known: DDR/LPDDR of unknown generation, 75 to 100 ohm"),
+        (("/C2C_P", "/C2C_N"), "nvlink-c2c", "no target known: no impedance is stated for NVLink-C2C"),
+    ],
+)
+def test_a_pair_without_a_target_names_what_its_family_asks(
+    nets: tuple[str, str], config: str, why_not: str, tmp_path: Path
+) -> None:
+    """An engineer sees from the impedance in the row whether any generation would take it."""
+    declared = f'[[interface]]\nis = "{config}"\nnets = ["/C2C*"]\n' if config else ""
+    (row,) = rows(tmp_path, pair(nets, 10), config=declared).values()
+
+    assert row.target_ohm is None and row.why_not == why_not
+
+
 def test_a_pair_without_tracks_has_no_row(tmp_path: Path) -> None:
     """There is nothing to tell of it."""
     parts = [{"reference": "J1", "at_mm": [5, 5], "pads": [{"number": net, "net": net} for net in USB]}]

@@ -472,6 +472,29 @@ def test_the_ratio_that_opens_a_report_is_that_of_the_copper_without_mask(tmp_pa
     assert "; 6.2:1 at the smallest drill, 0.2 mm)" in facts.lines[4]
 
 
+def test_a_blind_via_from_face_to_face_opens_a_report_as_a_through_via(tmp_path: Path) -> None:
+    """KiCad keeps the kind of a via whose layers were changed; one that ends inside stays blind."""
+    vias = [
+        {"net": "/A", "at_mm": [20, 10], "kind": "blind", "span": ["F.Cu", "B.Cu"]},
+        {"net": "/A", "at_mm": [20, 12], "kind": "blind", "span": ["F.Cu", "In3.Cu"]},
+        {"net": "/A", "at_mm": [20, 14]},
+    ]
+
+    line = board_facts(context(tmp_path, vias=vias), "").lines[4]
+
+    assert line.startswith("vias:    2 through, 1 blind (")
+
+
+@pytest.mark.parametrize(("thickness_mm", "is_told"), [(7.78, False), (7.7, True)])
+def test_a_default_that_grew_with_each_layer_has_no_ratio(thickness_mm: float, is_told: bool, tmp_path: Path) -> None:
+    """7.78 mm of six layers are five times KiCad's core of 1.51 mm; 7.7 mm is the choice of a user."""
+    vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.3, "size_mm": 0.6}]
+
+    facts = board_facts(context(tmp_path, stackup="default", copper_layers=6, thickness_mm=thickness_mm, vias=vias), "")
+
+    assert (":1 at the smallest drill" in facts.lines[4]) is is_told
+
+
 def test_the_ratio_that_opens_a_report_is_that_of_the_rule(tmp_path: Path) -> None:
     """Holes count as drilled and in whole micrometres there: 0.208 mm through 1.24 mm is 6.0:1, not 5.9:1."""
     vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.10845, "size_mm": 0.4}]
