@@ -283,6 +283,49 @@ def test_a_profile_of_the_users_own_is_found_from_the_settings(plan: Path, targe
     assert check_board(target).profile == str(own.parent / "card" / ".." / "mine.toml")
 
 
+HOUSE = """
+[goals]
+layers = 8
+[fab]
+name = "House"
+outer_track_mm = 0.1
+track_mm = { "0.5" = 0.1, "1" = 0.12 }
+dielectric_mm = 0.1
+board_mm = [500, 400]
+spread_glass = true
+[process]
+preset = "jlcpcb"
+inner_etch_taper_um = 12
+"""
+
+
+@pytest.mark.parametrize("has_plan", [False, True])
+def test_the_settings_of_the_fab_count_and_become_the_boards_own(
+    plan: Path, target: Path, tmp_path: Path, *, has_plan: bool
+) -> None:
+    """`suggest` kept the limits of your own fab, `new` did not: its dielectrics of 0.075 mm failed the first check."""
+    house = tmp_path / "house.toml"
+    house.write_text(HOUSE, encoding="utf-8")
+
+    new_board(target, NewRequest("edge", interfaces=("pcie3",), config=house, plan=plan if has_plan else None))
+
+    own, asked = load_config(target.with_name("stackwright.toml")), load_config(house)
+    assert (own.fab, own.process) == (asked.fab, asked.process)
+    board = read_board(target)
+    assert board.stackup is not None
+    if not has_plan:
+        assert len(board.copper_layers) == 8
+        assert min(row.thickness_mm or 0.0 for row in board.stackup.layers if row.is_dielectric) >= 0.1
+
+
+def test_without_settings_of_a_fab_none_are_written(plan: Path, target: Path) -> None:
+    """What is not declared stays open, for the tiers of fabs to decide."""
+    new_board(target, NewRequest("edge", plan=plan))
+
+    text = target.with_name("stackwright.toml").read_text(encoding="utf-8")
+    assert "[fab]" not in text and "[process]" not in text
+
+
 def test_the_finish_can_be_chosen(plan: Path, target: Path) -> None:
     """It goes into the stackup; without it the plan's own stands there."""
     new_board(target, NewRequest("edge", plan=plan, finish="Immersion silver"))
@@ -445,7 +488,7 @@ def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[st
         (["--layers", "2"], "--layers"),
         (["--thickness-mm", "0.2", "--layers", "20"], "no stackup meets them"),
         (["--laminate", "Unobtainium"], "Unobtainium"),
-        (["--length", "pcie5"], "write it as pcie5=150"),
+        (["--length", "pcie5"], "write e.g. pcie5=120, in mm"),
         (["--length", "pcie55=100"], 'did you mean "pcie5"'),
         (["--pick", "40"], "there is no suggestion 40"),
     ],
