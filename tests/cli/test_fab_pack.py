@@ -17,6 +17,7 @@ import pytest
 
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, BackdrillTable
 from drc_rules.engine.check import prepare
+from drc_rules.fab_exchange.answer.stackup_text import read_fab_file
 from drc_rules.fab_exchange.pack.backdrills import backdrills_table
 from drc_rules.fab_exchange.pack.holes import via_types
 from drc_rules.fab_exchange.pack.notes import fab_notes, in_ranges
@@ -82,7 +83,45 @@ def test_nobody_has_said_at_what_frequency_kicads_df_holds(card: Path, tmp_path:
     text = settings.read_text(encoding="utf-8")
     settings.write_text(f'{text}\n[declared.dielectric."dielectric 2"]\ndf = 0.0021\nat_ghz = 16\n', encoding="utf-8")
     row = next(r for r in pack(card, tmp_path / "pack")["stackup"] if r["layer"] == "dielectric 2")
-    assert (row["Df"], row["Df at GHz"]) == ("0.0021", "16")
+    assert (row["Df"], row["Df at GHz"], row["Dk at GHz"]) == ("0.0021", "16", NOT_STATED)
+
+
+@pytest.mark.parametrize(
+    ("declared", "dk", "at_ghz"),
+    [
+        ("", "3.35", NOT_STATED),
+        ("dk = 3.36\nat_ghz = 10", "3.36", "10"),
+        ("dk = 3.36\ndf = 0.002\nat_ghz = 10\ndk_at_ghz = 1", "3.36", "1"),
+        ("dk_at_ghz = 12", "3.35", "12"),
+        ("dk = 3.36", "3.36", NOT_STATED),
+    ],
+)
+def test_the_fab_reads_at_what_frequency_a_dk_holds(
+    card: Path, tmp_path: Path, declared: str, dk: str, at_ghz: str
+) -> None:
+    """As far as it is declared; a Df's frequency alone is none of the Dk in the board file."""
+    settings = card.with_name("stackwright.toml")
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(f'{text}\n[declared.dielectric."dielectric 2"]\n{declared}\n', encoding="utf-8")
+    row = next(r for r in pack(card, tmp_path / "pack")["stackup"] if r["layer"] == "dielectric 2")
+    assert (row["Dk"], row["Dk at GHz"]) == (dk, at_ghz)
+
+
+def test_our_own_reader_takes_both_frequencies_back(card: Path, tmp_path: Path) -> None:
+    """A Dk at 1 GHz next to a Df at 10 GHz, and a row of which the frequencies are open."""
+    settings = card.with_name("stackwright.toml")
+    text = settings.read_text(encoding="utf-8")
+    declared = '[declared.dielectric."dielectric 2"]\ndk_at_ghz = 1\ndf = 0.0021\nat_ghz = 10\n'
+    settings.write_text(f"{text}\n{declared}", encoding="utf-8")
+    pack(card, tmp_path / "pack")
+    table = next((tmp_path / "pack").glob("*stackup.csv"))
+
+    found = read_fab_file(table.read_bytes(), table.name)
+
+    first, second = [row for row in found.rows if row.kind in ("core", "prepreg")][:2]
+    assert (second.dk_at_ghz, second.df, second.at_ghz) == (1, 0.0021, 10)
+    assert (first.dk_at_ghz, first.at_ghz) == (None, None)
+    assert run(["compare", str(card), str(table)]) in (0, 1)
 
 
 def test_an_outer_copper_weight_is_never_made_up(card: Path, tmp_path: Path) -> None:
@@ -277,8 +316,8 @@ def test_without_a_stackup_the_fab_gets_no_figure(name: str, tmp_path: Path) -> 
     """KiCad's default declares nothing: no thickness, no material, no finish goes out; the declared foil does."""
     tables = pack(BOARDS / name, tmp_path / "pack")
     head = tuple(tables["stackup"][0])
-    copper = ("copper", NOT_STATED, "", "", "", "", NOT_STATED, "ED")
-    dielectric = ("core or prepreg", *[NOT_STATED] * 5, "", "")
+    copper = ("copper", NOT_STATED, *[""] * 5, NOT_STATED, "ED")
+    dielectric = ("core or prepreg", *[NOT_STATED] * 6, "", "")
     rows = [tuple(row[key] for key in head if key != "layer") for row in tables["stackup"]]
     assert rows == [copper, *[dielectric, copper] * 5]
     notes = {row["item"]: row["required"] for row in tables["notes"]}
@@ -572,7 +611,7 @@ def test_rows_without_a_laminate_are_named_by_their_place(tmp_path: Path, capsys
     pack(board, tmp_path / "pack")
     page = capsys.readouterr().out
     assert "laminates, laminate: dielectric 1" in page
-    assert "stackup, Df: dielectric 1-5\n" in page
+    assert "stackup, Dk at GHz, Df: dielectric 1-5\n" in page
     assert ": NOT STATED" not in page
     pack(BOARDS / FIT, tmp_path / "named")
     page = capsys.readouterr().out
@@ -670,6 +709,7 @@ def test_a_suggested_stackup_leaves_no_frequency_of_df_open(tmp_path: Path) -> N
     dielectrics = [row for row in pack(board, tmp_path / "pack")["stackup"] if row["layer"].startswith("dielectric")]
     assert any("ply 2" in row["layer"] for row in dielectrics)
     assert {row["Df at GHz"] for row in dielectrics} == {"10"}
+    assert {row["Dk at GHz"] for row in dielectrics} == {"1"}
 
 
 # --- what a fab asks about what is stated ----------------------------------------------------------------------------
