@@ -448,7 +448,8 @@ def test_the_interfaces_of_the_profile_get_classes_and_rules(target: Path) -> No
         getattr(read_project(target.with_suffix(".kicad_pro"), ()).classes["85Ohm-diff_NVLINK5"], key)
         for key in ("diff_pair_width_mm", "diff_pair_gap_mm")
     )
-    layer = next(r.layer for r in rules.rules if "NVLINK5" in r.name and r.layer != "F.Cu")
+    wanted = [r for r in rules.rules if "NVLINK5" in r.name and width in [one.opt_mm for one in r.constraints]]
+    layer = next(r.layer for r in wanted)
     assert layer is not None
     index = board.layer_index[layer]
     context, _, _ = prepare(board, find_config(target, None), Overrides())
