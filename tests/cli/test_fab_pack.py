@@ -403,6 +403,34 @@ def test_an_order_answers_the_fabs_questions(card: Path, tmp_path: Path) -> None
     assert NOT_STATED not in {row["slash sheet"] for row in tables["laminates"] if row["laminate"] == "Megtron 6(N)"}
 
 
+@pytest.mark.parametrize(
+    ("edge", "order", "wanted"),
+    [
+        ("bevelled", "", {"gold on edge contacts": NOT_STATED, "bevel of the edge": NOT_STATED}),
+        ("yes", "", {"gold on edge contacts": NOT_STATED}),
+        ("no", "", {}),
+        (
+            "bevelled",
+            "contact_gold_um = 0.76\nbevel_deg = 20\n",
+            {"gold on edge contacts": "at least 0.76 um", "bevel of the edge": "20 degrees"},
+        ),
+        ("no", "contact_gold_um = 0.76\n", {"gold on edge contacts": "at least 0.76 um"}),
+    ],
+)
+def test_a_card_edge_asks_for_its_gold_and_its_bevel(
+    card: Path, tmp_path: Path, edge: str, order: str, wanted: dict[str, str]
+) -> None:
+    """Fabs plate and bevel by numbers that no board file holds; a board without a card edge is not asked."""
+    text = card.read_text(encoding="utf-8")
+    assert "(edge_connector bevelled)" in text
+    card.write_text(text.replace("(edge_connector bevelled)", f"(edge_connector {edge})"), encoding="utf-8")
+    settings = card.with_name("stackwright.toml")
+    settings.write_text(f"{settings.read_text(encoding='utf-8')}\n[order]\n{order}", encoding="utf-8")
+    notes = {row["item"]: row["required"] for row in pack(card, tmp_path / "pack")["notes"]}
+    asked = ("gold on edge contacts", "bevel of the edge")
+    assert {item: said for item, said in notes.items() if item in asked} == wanted
+
+
 def test_a_substitute_is_judged_by_the_clauses_it_would_change(card: Path, tmp_path: Path) -> None:
     """A lossier laminate makes loss clauses worse, an unknown one is not judged."""
     settings = card.with_name("stackwright.toml")

@@ -35,6 +35,8 @@ class FabNote(NamedTuple):
 
 
 BOARD = "board file"
+BEVELLED = "bevelled"
+"""KiCad's word for an edge connector with a bevel."""
 _ORDER = "[order]"
 SUBSTITUTION = "substitution of laminates"
 
@@ -149,6 +151,11 @@ def _of_finish(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
     order = ctx.declarations.config.order
     yield _stated("surface finish", stackup.copper_finish if stackup else None)
     yield _stated("edge connector", (stackup.edge_connector or "no") if stackup else None)
+    if (stackup and stackup.edge_connector) or order.contact_gold_um:
+        gold = order.contact_gold_um and f"at least {order.contact_gold_um:g} um"
+        yield _said("gold on edge contacts", gold, "contact_gold_um", "0.76")
+    if (stackup and stackup.edge_connector == BEVELLED) or order.bevel_deg:
+        yield _said("bevel of the edge", order.bevel_deg and f"{order.bevel_deg:g} degrees", "bevel_deg", "20")
     yield _stated("edge plating", ("yes" if stackup.edge_plating else "no") if stackup else None)
     for item, kind, said, key, example in (
         ("solder mask colour", LayerKind.MASK, order.mask_colour, "mask_colour", '"green"'),
