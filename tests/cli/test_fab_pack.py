@@ -408,13 +408,17 @@ def test_an_order_answers_the_fabs_questions(card: Path, tmp_path: Path) -> None
     [
         ("bevelled", "", {"gold on edge contacts": NOT_STATED, "bevel of the edge": NOT_STATED}),
         ("yes", "", {"gold on edge contacts": NOT_STATED}),
-        ("no", "", {}),
+        ("no", "", {"edge connector": NOT_STATED}),  # a PCIe card
         (
             "bevelled",
             "contact_gold_um = 0.76\nbevel_deg = 20\n",
             {"gold on edge contacts": "at least 0.76 um", "bevel of the edge": "20 degrees"},
         ),
-        ("no", "contact_gold_um = 0.76\n", {"gold on edge contacts": "at least 0.76 um"}),
+        (
+            "no",
+            "contact_gold_um = 0.76\n",
+            {"gold on edge contacts": "at least 0.76 um", "edge connector": NOT_STATED},
+        ),
     ],
 )
 def test_a_card_edge_asks_for_its_gold_and_its_bevel(
@@ -427,8 +431,17 @@ def test_a_card_edge_asks_for_its_gold_and_its_bevel(
     settings = card.with_name("stackwright.toml")
     settings.write_text(f"{settings.read_text(encoding='utf-8')}\n[order]\n{order}", encoding="utf-8")
     notes = {row["item"]: row["required"] for row in pack(card, tmp_path / "pack")["notes"]}
-    asked = ("gold on edge contacts", "bevel of the edge")
-    assert {item: said for item, said in notes.items() if item in asked} == wanted
+    asked = ("edge connector", "gold on edge contacts", "bevel of the edge")
+    assert {item: said for item, said in notes.items() if item in asked} == {"edge connector": edge} | wanted
+
+
+def test_a_board_without_a_card_edge_says_so(tmp_path: Path) -> None:
+    """A baseboard has none: "no" is an answer there."""
+    notes = {
+        row["item"]: row["required"] for row in pack(copied("training_b200_fit", tmp_path), tmp_path / "p")["notes"]
+    }
+    assert notes["edge connector"] == "no"
+    assert "gold on edge contacts" not in notes
 
 
 def test_a_substitute_is_judged_by_the_clauses_it_would_change(card: Path, tmp_path: Path) -> None:

@@ -174,6 +174,16 @@ def test_the_outline_and_where_its_size_is_from(
     assert said in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(("form", "edge"), [("pcie-fhhl", "yes"), ("m2-2280", "yes"), ("oam", None)])
+def test_a_form_with_contacts_on_its_edge_states_an_edge_connector(
+    plan: Path, target: Path, form: str, edge: str | None
+) -> None:
+    """The fab read "edge connector: no" of a PCIe card."""
+    new_board(target, NewRequest("edge", form=form, plan=plan))
+    stackup = read_board(target).stackup
+    assert stackup is not None and stackup.edge_connector == edge
+
+
 def test_a_form_that_the_profile_implies_is_written_down(plan: Path, target: Path) -> None:
     """So that the settings alone say what the board is judged against."""
     new_board(target, NewRequest("training-b200", plan=plan))

@@ -84,6 +84,8 @@ def new_board(target: Path, wanted: NewRequest) -> int:
     plan = begun.plan
     if wanted.finish is not None:
         plan = plan.model_copy(update={"copper_finish": wanted.finish})
+    if plan.edge_connector is None and purpose.form_found is not None and purpose.form_found.has_card_edge:
+        plan = plan.model_copy(update={"edge_connector": "yes"})
     files = files_of(plan, target, purpose)
     make_folder(target.parent)
     apply_together([FileEdit(path, content, None) for path, content in files.items()], backup=False)
