@@ -88,7 +88,7 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
 
     @cached_property
     def remedy(self) -> Remedy:
-        """What would reach the target there, found when it is asked for: that takes more than the search did."""
+        """What would reach the target there, found when it is read: that takes more than the search did."""
         return self.find_remedy()
 
     @property
