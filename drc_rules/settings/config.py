@@ -41,7 +41,7 @@ class DielectricDeclaration(Declaration):
         material: laminate, with glass style and resin content where they are known: `Megtron 7(N) 1080 RC70%`.
         dk, df: permittivity and loss tangent.
         at_ghz: frequency of `dk` and `df`, GHz.
-        dk_at_ghz: frequency of `dk` where it is another one, GHz.
+        dk_at_ghz: frequency of `dk` where it is another one, or of the file's Dk where no `dk` is declared; GHz.
         tg_c: glass transition temperature, degrees Celsius.
         tg_method: by which it was measured; DSC reads lower than DMA.
     """

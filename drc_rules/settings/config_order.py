@@ -26,6 +26,8 @@ class OrderDeclaration(Declaration):
         press_fit_tolerance_mm: of press-fit holes, plus and minus.
         backdrill_tolerance_mm: of the depth of backdrills, plus and minus.
         copper_fill: True where vias under stacked microvias are filled with copper.
+        contact_gold_um: thickness of the gold on edge contacts, at least.
+        bevel_deg: angle of a bevelled edge to the board's face.
         mask_colour, legend_colour: of solder mask and legend.
         electrical_test: True where every board is tested for opens and shorts.
         ul_mark: True where the fab's UL mark is printed.
@@ -47,6 +49,8 @@ class OrderDeclaration(Declaration):
     press_fit_tolerance_mm: float | None = Field(default=None, gt=0, le=0.5)
     backdrill_tolerance_mm: float | None = Field(default=None, gt=0, le=0.5)
     copper_fill: bool | None = None
+    contact_gold_um: float | None = Field(default=None, gt=0, le=5)  # more is a thickness in microinches
+    bevel_deg: float | None = Field(default=None, ge=5, le=85)
     mask_colour: str | None = None
     legend_colour: str | None = None
     electrical_test: bool | None = None

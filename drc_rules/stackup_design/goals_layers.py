@@ -8,7 +8,13 @@ from drc_rules.stackup_design.goal_work import From, GoalWork, needed_clause, re
 from drc_rules.stackup_design.goals_build import LEAST_LAYERS, power_planes
 from drc_rules.stackup_design.goals_lines import GoalLines
 from stackup_lib.synthesis import Goals
-from stackup_lib.synthesis.arrange import least_layers
+from stackup_lib.synthesis.arrange import enclosed_power, least_layers, orders
+from stackup_lib.synthesis.goals import MOST_LAYERS
+
+PAIR = 2
+"""Stackups are symmetric: layers come by two."""
+
+POWER_PLANES = "power planes"
 
 
 def layer_goals(work: GoalWork, lines: GoalLines) -> dict[str, int]:
@@ -22,6 +28,7 @@ def layer_goals(work: GoalWork, lines: GoalLines) -> dict[str, int]:
     most = count if work.choices.layers or work.project else min((int(c.limit.max or 0) for c in usual), default=count)
     if work.choices.fast_layers is None:
         fast = _most_that_fit(fast, power, max(most, count))
+    usual_power, power = power, _with_ground(work, fast, power, count)
     least = least_layers(Goals(fast_layers=fast, power_planes=power))
     if least > count and not work.choices.layers:
         work.say(
@@ -33,11 +40,45 @@ def layer_goals(work: GoalWork, lines: GoalLines) -> dict[str, int]:
         work.say("high-speed layers", carried, *_fast_source(work, lines, fast))
     other = 2
     while least_layers(Goals(fast_layers=fast, power_planes=power, other_signal_layers=other + 2)) <= count:
+        now, more = (_layers(fast, power, count, one) for one in (other, other + 2))
+        if enclosed_power(more) > enclosed_power(now) or (power < usual_power and "GP" not in more):
+            break  # the layers are for the grounds of the power planes
         other += 2
+    _say_enclosed(work, fast, power, count, other)
     work.say(
         "other signal layers", f"{other}, the outer ones among them", From.ASSUMPTION, "what the count leaves room for"
     )
     return {"layer_count": count, "fast_layers": fast, "power_planes": power, "other_signal_layers": other}
+
+
+def _layers(fast: int, power: int, count: int, other: int = 2) -> str:
+    """Return the layers from top to bottom; "" where they do not fit their number."""
+    goals = Goals(fast_layers=fast, power_planes=power, other_signal_layers=other)
+    if not least_layers(goals) <= count <= MOST_LAYERS:
+        return ""
+    return orders(goals.model_copy(update={"layer_count": count}))[0].layers
+
+
+def _with_ground(work: GoalWork, fast: int, power: int, count: int) -> int:
+    """Return how many of the power planes that are only assumed the layers hold without one between two others."""
+    assumed = any(one.goal == POWER_PLANES and one.origin is From.ASSUMPTION for one in work.reasons)
+    fewer = power
+    while assumed and fewer > PAIR and enclosed_power(_layers(fast, fewer, count)):
+        fewer -= PAIR
+    if fewer < power:
+        why = f"of {power} on {count} layers {enclosed_power(_layers(fast, power, count))} have no ground next to them"
+        work.say(POWER_PLANES, f"{fewer}, not {power}", From.ASSUMPTION, why)
+    return fewer
+
+
+def _say_enclosed(work: GoalWork, fast: int, power: int, count: int, other: int) -> None:
+    """Say where power planes that the user or the board states lie without a ground next to them."""
+    if enclosed := enclosed_power(_layers(fast, power, count, other)):
+        counts = range(count, MOST_LAYERS + 1, PAIR)
+        enough = next((n for n in counts if not enclosed_power(_layers(fast, power, n))), None)
+        more = f"--layers {enough} gives each one" if enough else "fewer power planes get one each"
+        words = f"{enclosed} of {power} power planes have none next to them"
+        work.say("grounds", words, From.ASSUMPTION, f"the layers hold no more; {more}")
 
 
 def fast_outside(work: GoalWork, lines: GoalLines) -> bool:

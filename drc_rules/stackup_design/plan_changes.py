@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from drc_rules.requirements.fabs.presets import presets
 from drc_rules.settings.config import Config
+from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.settings_edit import Key, Value, facts_of
 from stackup_lib.board.board import Board, LayerKind
@@ -136,12 +137,15 @@ def declared_facts(plan: Plan, before: Board, after: Board, config: Config) -> t
 
 
 def _of_another_fab(plan: Plan, config: Config) -> Iterator[Key]:
-    """Keys of `[process]` that the plan's preset states too: they would win over the fab that the plan is for."""
-    if plan.process is None or plan.process == config.process.preset:
-        return
-    for key in presets()[plan.process].values:
-        if getattr(config.process, key) is not None:
-            yield ("process",), key
+    if plan.process is not None:
+        yield from ((("process",), key) for key in process_keys_replaced(config.process, plan.process))
+
+
+def process_keys_replaced(process: ProcessDeclaration, preset: str) -> tuple[str, ...]:
+    """Return the keys of `[process]` that another fab's preset states too: they would win over that fab."""
+    if preset == process.preset:
+        return ()
+    return tuple(key for key in presets()[preset].values if getattr(process, key) is not None)
 
 
 def _declared(config: Config, key: Key) -> object:

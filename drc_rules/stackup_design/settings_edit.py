@@ -53,6 +53,8 @@ def facts_of(plan: Plan, digest: str) -> dict[Key, Value]:
         if row.at_ghz is not None and row.df_of_all is not None:
             found[dielectric, "df"] = row.df_of_all
             found[dielectric, "at_ghz"] = row.at_ghz
+        if row.dk_at_ghz is not None and all(sheet.dk is not None for sheet in row.sheets):
+            found[dielectric, "dk_at_ghz"] = row.dk_at_ghz
     declared: dict[Key, Value] = {(("declared",), "stackup_hash"): digest, **found} if found else {}
     return declared if plan.process is None else {**declared, (("process",), "preset"): plan.process}
 

@@ -30,7 +30,12 @@ class StackwrightError(Exception):
         super().__init__(where, what, next_step)
         self.where = _shortened(where, MOST_PLACE)
         self.what = _shortened(what, MOST_SAID)
-        self.next_step = next_step
+        self._next_step = next_step
+
+    @property
+    def next_step(self) -> str:
+        """What to do about it."""
+        return self._next_step
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}; {self.next_step}"

@@ -3,7 +3,8 @@
 A half is read from the surface to the middle and mirrored; the one exception are four layers with ground and power in
 the middle. `O` outer, `G` ground, `F` fast, `S` other signal, `P`
 power. Orders follow the usual patterns: ground under the outer layers, then cells of signal and ground, power in the
-middle or next to the outer ground.
+middle or next to the outer ground. A power plane between two others has no ground next to it, whose capacitance and
+return path it needs (Design007, April 2021, p. 37): such orders are given only where the layers hold no other.
 """
 
 from math import ceil
@@ -106,14 +107,17 @@ def orders(goals: Goals) -> tuple[Order, ...]:
                 Order(layers=layers, gaps=gaps, pattern="ground against power", build_ups=goals.build_ups)
                 for gaps in _gaps(count, goals)
             ]
-        seen: set[str] = set()
+        patterns: dict[str, str] = {}
         for pattern, half in _half_orders(goals, count // 2):
-            if half not in seen and is_sound(half + half[::-1]):
-                seen.add(half)
-                found += [
-                    Order(layers=half + half[::-1], gaps=gaps, pattern=pattern, build_ups=goals.build_ups)
-                    for gaps in _gaps(count, goals)
-                ]
+            if is_sound(half + half[::-1]):
+                patterns.setdefault(half + half[::-1], pattern)
+        fewest = min(map(enclosed_power, patterns), default=0)
+        found += [
+            Order(layers=layers, gaps=gaps, pattern=pattern, build_ups=goals.build_ups)
+            for layers, pattern in patterns.items()
+            if enclosed_power(layers) == fewest
+            for gaps in _gaps(count, goals)
+        ]
     return tuple(found)
 
 
@@ -132,6 +136,11 @@ def is_sound(layers: str) -> bool:
     return layers == layers[::-1]
 
 
+def enclosed_power(layers: str) -> int:
+    """Return how many power planes lie between two others, without a ground next to them."""
+    return sum(layers[k - 1 : k + 2] == "PPP" for k in range(1, len(layers) - 1))
+
+
 def _halves(goals: Goals) -> tuple[int, int, int]:
     return ceil(goals.fast_layers / 2), ceil((goals.other_signal_layers - 2) / 2), ceil(goals.power_planes / 2)
 
@@ -142,27 +151,30 @@ def _half_orders(goals: Goals, size: int) -> list[tuple[str, str]]:
     cells = "FG" * fast, "SG" * slow
     found: list[tuple[str, str]] = []
     if spare >= 0:
-        middle = _middle(power, spare)
+        middle = _middle(power, spare, last=1)
         found.append(("power in the middle, high-speed layers outside", "OG" + cells[0] + cells[1] + middle))
         found.append(("power in the middle, high-speed layers inside", "OG" + cells[1] + cells[0] + middle))
         if power and spare >= 1:
             found.append(
-                ("power next to the outer ground", "OG" + _middle(power, spare - 1) + "G" + cells[0] + cells[1])
+                ("power next to the outer ground", "OG" + _middle(power, spare - 1, last=2) + "G" + cells[0] + cells[1])
             )
     elif spare == -1 and slow and power:
         found.append(("an inner signal layer against power", "OG" + cells[0] + cells[1][:-1] + "P" * power))
     return found
 
 
-def _middle(power: int, ground: int) -> str:
-    """Power planes, after a ground, with the grounds that are left between them: as many as can be meet ground."""
-    out = ""
-    while power or ground:
-        if ground and (out[-1:] == "P" or not power):
-            out, ground = out + "G", ground - 1
-        else:
-            out, power = out + "P", power - 1
-    return out
+def _middle(power: int, ground: int, *, last: int) -> str:
+    """Power planes, after a ground, with the grounds that are left between them: as many as can be meet ground.
+
+    Between grounds two do, and `last` behind the last ground: one that meets its own mirror image.
+    """
+    if ground >= power:
+        return "PG" * power + "G" * (ground - power)
+    groups = [1] * ground + [power - ground]
+    for k in range(ground):
+        if groups[-1] > last:
+            groups[k], groups[-1] = 2, groups[-1] - 1
+    return "G".join("P" * group for group in groups)
 
 
 def _gaps(count: int, goals: Goals) -> list[str]:

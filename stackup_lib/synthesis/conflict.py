@@ -70,7 +70,7 @@ def conflict_of(goals: Goals, solutions: Solutions | None = None, judge: Judge |
             relaxations.append(Relaxation(goal=name, words=_with_numbers(name, *found), result=found[1]))
     fighting = _fighting(goals, [r.goal for r in relaxations], shared) if relaxations else ()
     ordered = _harmless_first(relaxations, goals, judge) if judge else tuple(relaxations)
-    nearest = _against(goals, ordered[0].result) if ordered else None
+    nearest = _against(goals, ordered[0]) if ordered else None
     return Conflict(fighting=fighting, relaxations=ordered, no_use=tuple(no_use), nearest=nearest)
 
 
@@ -128,8 +128,9 @@ def _first(goals: Goals, shared: Solutions) -> Evaluated | None:
         return None
 
 
-def _against(goals: Goals, result: Evaluated) -> Evaluated:
-    """Return a stackup that meets eased goals as it stands against the original ones."""
+def _against(goals: Goals, eased: Relaxation) -> Evaluated:
+    """Return a stackup that meets eased goals as it stands against the original ones: it misses at least that one."""
+    result = eased.result
     wanted, faults = goals.thickness_mm, list(result.faults)
     error = result.candidate.thickness_mm / wanted - 1 if wanted else 0.0
     if wanted and abs(error) > goals.thickness_tolerance:
@@ -137,7 +138,8 @@ def _against(goals: Goals, result: Evaluated) -> Evaluated:
     layers = len(result.candidate.copper)
     if goals.layer_count is not None and layers != goals.layer_count:
         faults.append(f"{layers} layers, {goals.layer_count} wanted")
-    return result.model_copy(update={"thickness_error": error, "faults": tuple(faults)})
+    missed = tuple(faults) or (f"meets the other goals, with {eased.words}",)
+    return result.model_copy(update={"thickness_error": error, "faults": missed})
 
 
 def _with_numbers(name: str, step: _Eased, result: Evaluated) -> str:

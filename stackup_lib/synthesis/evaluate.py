@@ -14,7 +14,7 @@ from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal, RoutedSize
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
-from stackup_lib.synthesis.routed_lines import leaves, rerouted
+from stackup_lib.synthesis.routed_lines import leaves, most_ohm, rerouted
 from stackup_lib.transmission_lines.inverse import Solved, solve_pair, solve_width
 from stackup_lib.transmission_lines.lossy import SolvedLine, loss_of
 from stackup_lib.transmission_lines.site import TraceEnvironment
@@ -38,6 +38,9 @@ LOSES = "loses up to"
 
 FAR_BELOW = 0.985
 GAP_BEYOND_PEAK = 3.0
+
+MAY_BE_TOO_WIDE = 1.5
+"""Pairs whose flat faces alone allow more than this times their target are left for the search of their width."""
 
 Judgement = tuple[str, bool, str]
 Judge = Callable[[CandidateStackup], list[Judgement]]
@@ -145,8 +148,9 @@ class Evaluator:
         return found.model_copy(update={"clauses": clauses, "faults": found.faults + unmet, "missed_wishes": missed})
 
     def evaluate_inner(self, candidate: CandidateStackup) -> Evaluated:
-        """Solve the striplines alone: loss, cost and faults are no worse than those of the whole."""
-        return self._with_lines(candidate, tuple(g for g in self.goals.lines if g.where == "stripline"))
+        """Solve the striplines, and pairs that no width saves: loss, cost and faults are no worse than of the whole."""
+        goals = (g for g in self.goals.lines if g.where == "stripline" or self._is_surely_too_wide(candidate, g))
+        return self._with_lines(candidate, tuple(goals))
 
     def bound(self, candidate: CandidateStackup) -> tuple[Evaluated, float]:
         """Return what is known without solving a line, and a loss in dB/inch that the worst line cannot undercut."""
@@ -309,6 +313,21 @@ class Evaluator:
             _refuse_too_wide(site, goal.target, limits, how)
         return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance, start=start)
 
+    def _is_surely_too_wide(self, candidate: CandidateStackup, goal: LineGoal) -> bool:
+        """Tell whether a pair's narrowest traces are refused on some layer; few are solved to know it."""
+        if goal.target.kind == "single" or self.goals.pair_pitch_mm is not None:
+            return False
+        ratio, limits = self.goals.gap_per_width, self.limits[goal.where]
+        for index in _layers_of(goal, candidate):
+            if limits.min_gap_mm / ratio > limits.max_width_mm and (goal.name, index) not in self.routed:
+                return True
+            narrowest = _narrowest(candidate.site(index), limits, ratio)
+            if narrowest is None or most_ohm(narrowest) > MAY_BE_TOO_WIDE * goal.target.ohm:
+                continue
+            if impedance_once(narrowest, LADDER[0]) < goal.target.ohm * FAR_BELOW * (1 - ROUGH_ERROR):
+                return True
+        return False
+
     def _pair_rule(self, site: TraceEnvironment, target: Target, limits: WidthLimits) -> GapPerWidth | KeepPitch:
         """Return the usual ratio of gap to width, or the maximum pitch where that ratio would exceed it."""
         ratio, pitch = self.goals.gap_per_width, self.goals.pair_pitch_mm
@@ -375,17 +394,26 @@ def _of_size(site: TraceEnvironment, goal: LineGoal, size: tuple[float, float | 
 
 
 def _refuse_too_wide(site: TraceEnvironment, target: Target, limits: WidthLimits, how: GapPerWidth) -> None:
-    """Refuse, before a search, a pair whose narrowest trace is far below its target; else do nothing.
+    """Refuse, before a search, a pair whose narrowest trace is far below its target; else do nothing."""
+    narrowest = _narrowest(site, limits, how.ratio)
+    if narrowest is None:
+        return
+    ohm = solve(narrowest, COARSE).z_diff_ohm
+    if ohm < target.ohm * FAR_BELOW:
+        width_mm = narrowest.strips[0].base_width_mm
+        what = f"{target} needs a trace narrower than {width_mm:.4g} mm; there it is {ohm:.4g} ohm"
+        raise TooWideError(site.layer, what, "allow narrower lines or thicker dielectrics")
+
+
+def _narrowest(site: TraceEnvironment, limits: WidthLimits, ratio: float) -> Section | None:
+    """Return the narrowest pair of a ratio of gap to width; None where a wider one may have more impedance.
 
     Narrow pairs with a gap of a few copper thicknesses lie beyond the peak of their impedance: wider is lower still.
     """
-    width = max(limits.min_width_mm, limits.min_gap_mm / how.ratio, 1.5 * site.taper_mm)
-    if width > limits.max_width_mm or how.ratio * width < GAP_BEYOND_PEAK * site.copper_mm:
-        return
-    ohm = solve(site.section(width, how.ratio * width), COARSE).z_diff_ohm
-    if ohm < target.ohm * FAR_BELOW:
-        what = f"{target} needs a trace narrower than {width:.4g} mm; there it is {ohm:.4g} ohm"
-        raise TooWideError(site.layer, what, "allow narrower lines or thicker dielectrics")
+    width = max(limits.min_width_mm, limits.min_gap_mm / ratio, 1.5 * site.taper_mm)
+    if width > limits.max_width_mm or ratio * width < GAP_BEYOND_PEAK * site.copper_mm:
+        return None
+    return site.section(width, ratio * width)
 
 
 def _exceeds(section: Section, differential_ohm: float) -> bool:

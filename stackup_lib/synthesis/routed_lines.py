@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.field_solver.sections import Section
+from stackup_lib.field_solver.solution import VACUUM_IMPEDANCE_OHM
 from stackup_lib.field_solver.solver import LADDER, impedance_once, solve
 from stackup_lib.synthesis.candidates import OUTER_COPPER_MM, CandidateStackup
 from stackup_lib.synthesis.goals import RoutedSize
@@ -61,12 +62,35 @@ def rerouted(candidate: CandidateStackup, sizes: Sequence[RoutedSize], known: di
 
 
 def leaves(section: Section, size: RoutedSize) -> bool:
-    """Tell whether a routed size leaves its tolerance."""
+    """Tell whether a routed size leaves its tolerance; one far too wide is not solved."""
+    if most_ohm(section) < size.low_ohm * (1 - NEAR):
+        return True
     ohm = impedance_once(section, LADDER[0])
     if any(abs(ohm / limit - 1) < NEAR for limit in (size.low_ohm, size.high_ohm)):
         found = solve(section, TOLERANCE)
         ohm = found.z0_ohm if size.gap_mm is None else found.z_diff_ohm
     return not size.low_ohm <= ohm <= size.high_ohm
+
+
+def most_ohm(section: Section) -> float:
+    """Return an impedance that a line, or a pair of equal traces, cannot exceed.
+
+    The flat faces against their planes are parallel plates; fringes, walls and the other trace only add capacitance
+    (Thomson's principle: free sides of a part of the field store the least energy). Infinite without a plane.
+    """
+    strip = section.strips[0]
+    faces = [(strip.half_width_at(strip.bottom_mm), 0.0, strip.bottom_mm)] if section.plane_below else []
+    if section.plane_above:
+        faces.append((strip.half_width_at(strip.top_mm), strip.top_mm, section.height_mm))
+    ends = section.interfaces_mm
+    filled = vacuum = 0.0
+    for half_width, low, high in faces:
+        between = zip(section.layers, ends, ends[1:], strict=False)
+        optical = sum(max(min(top, high) - max(end, low), 0.0) / layer.er for layer, end, top in between)
+        filled += 2 * half_width / optical
+        vacuum += 2 * half_width / (high - low)
+    single = VACUUM_IMPEDANCE_OHM / np.sqrt(filled * vacuum) if faces else np.inf
+    return float(single * len(section.strips))
 
 
 def outer_misfit(sizes: Sequence[RoutedSize], heights_mm: Reals, dks: Reals, finish: LineFinish) -> Reals:

@@ -11,7 +11,7 @@ hundredths of a percent; what is left is found at the required accuracy.
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from stackup_lib.core.errors import StackwrightError
@@ -71,7 +71,6 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
     Attributes:
         nearest_ohm: the impedance at the limit that comes closest.
         width_mm, gap_mm: sizes at that limit.
-        remedy: what would reach it there.
     """
 
     def __init__(
@@ -80,12 +79,22 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
         target: Target,
         request: str,
         nearest: tuple[float, float | None, float],
-        remedy: Remedy,
+        find_remedy: Callable[[], Remedy],
     ) -> None:
         width, gap, ohm = nearest
-        super().__init__(site.layer, f"{target} needs {request}; there it is {ohm:.4g} ohm", str(remedy))
-        self.target, self.remedy = target, remedy
+        super().__init__(site.layer, f"{target} needs {request}; there it is {ohm:.4g} ohm", "")
+        self.target, self.find_remedy = target, find_remedy
         self.width_mm, self.gap_mm, self.nearest_ohm = width, gap, ohm
+
+    @cached_property
+    def remedy(self) -> Remedy:
+        """What would reach the target there, found when it is read: that takes more than the search did."""
+        return self.find_remedy()
+
+    @property
+    def next_step(self) -> str:
+        """The remedy as text."""
+        return str(self.remedy)
 
 
 class _EndlessError(GeometryError):
@@ -325,8 +334,9 @@ def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
 def _short_of(search: _Search, request: str, x: float, ohm: float) -> Unreachable:
     width, gap = search.sizes(x)
     widest = search.widest_gap_mm if search.unknown == "width" else None
-    remedy = remedy_for(search.site, search.target.ohm, (width, gap, search.coplanar_gap_mm), widest)
-    return Unreachable(search.site, search.target, request, (width, gap, ohm), remedy)
+    sizes = width, gap, search.coplanar_gap_mm
+    find_remedy = partial(remedy_for, search.site, search.target.ohm, sizes, widest)
+    return Unreachable(search.site, search.target, request, (width, gap, ohm), find_remedy)
 
 
 def _find_beyond_peak(search: _Search, tolerance: float, start: Solved | None) -> Solved:

@@ -17,6 +17,7 @@ import pytest
 
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, BackdrillTable
 from drc_rules.engine.check import prepare
+from drc_rules.fab_exchange.answer.stackup_text import read_fab_file
 from drc_rules.fab_exchange.pack.backdrills import backdrills_table
 from drc_rules.fab_exchange.pack.holes import via_types
 from drc_rules.fab_exchange.pack.notes import fab_notes, in_ranges
@@ -82,7 +83,45 @@ def test_nobody_has_said_at_what_frequency_kicads_df_holds(card: Path, tmp_path:
     text = settings.read_text(encoding="utf-8")
     settings.write_text(f'{text}\n[declared.dielectric."dielectric 2"]\ndf = 0.0021\nat_ghz = 16\n', encoding="utf-8")
     row = next(r for r in pack(card, tmp_path / "pack")["stackup"] if r["layer"] == "dielectric 2")
-    assert (row["Df"], row["Df at GHz"]) == ("0.0021", "16")
+    assert (row["Df"], row["Df at GHz"], row["Dk at GHz"]) == ("0.0021", "16", NOT_STATED)
+
+
+@pytest.mark.parametrize(
+    ("declared", "dk", "at_ghz"),
+    [
+        ("", "3.35", NOT_STATED),
+        ("dk = 3.36\nat_ghz = 10", "3.36", "10"),
+        ("dk = 3.36\ndf = 0.002\nat_ghz = 10\ndk_at_ghz = 1", "3.36", "1"),
+        ("dk_at_ghz = 12", "3.35", "12"),
+        ("dk = 3.36", "3.36", NOT_STATED),
+    ],
+)
+def test_the_fab_reads_at_what_frequency_a_dk_holds(
+    card: Path, tmp_path: Path, declared: str, dk: str, at_ghz: str
+) -> None:
+    """As far as it is declared; a Df's frequency alone is none of the Dk in the board file."""
+    settings = card.with_name("stackwright.toml")
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(f'{text}\n[declared.dielectric."dielectric 2"]\n{declared}\n', encoding="utf-8")
+    row = next(r for r in pack(card, tmp_path / "pack")["stackup"] if r["layer"] == "dielectric 2")
+    assert (row["Dk"], row["Dk at GHz"]) == (dk, at_ghz)
+
+
+def test_our_own_reader_takes_both_frequencies_back(card: Path, tmp_path: Path) -> None:
+    """A Dk at 1 GHz next to a Df at 10 GHz, and a row of which the frequencies are open."""
+    settings = card.with_name("stackwright.toml")
+    text = settings.read_text(encoding="utf-8")
+    declared = '[declared.dielectric."dielectric 2"]\ndk_at_ghz = 1\ndf = 0.0021\nat_ghz = 10\n'
+    settings.write_text(f"{text}\n{declared}", encoding="utf-8")
+    pack(card, tmp_path / "pack")
+    table = next((tmp_path / "pack").glob("*stackup.csv"))
+
+    found = read_fab_file(table.read_bytes(), table.name)
+
+    first, second = [row for row in found.rows if row.kind in ("core", "prepreg")][:2]
+    assert (second.dk_at_ghz, second.df, second.at_ghz) == (1, 0.0021, 10)
+    assert (first.dk_at_ghz, first.at_ghz) == (None, None)
+    assert run(["compare", str(card), str(table)]) in (0, 1)
 
 
 def test_an_outer_copper_weight_is_never_made_up(card: Path, tmp_path: Path) -> None:
@@ -277,8 +316,8 @@ def test_without_a_stackup_the_fab_gets_no_figure(name: str, tmp_path: Path) -> 
     """KiCad's default declares nothing: no thickness, no material, no finish goes out; the declared foil does."""
     tables = pack(BOARDS / name, tmp_path / "pack")
     head = tuple(tables["stackup"][0])
-    copper = ("copper", NOT_STATED, "", "", "", "", NOT_STATED, "ED")
-    dielectric = ("core or prepreg", *[NOT_STATED] * 5, "", "")
+    copper = ("copper", NOT_STATED, *[""] * 5, NOT_STATED, "ED")
+    dielectric = ("core or prepreg", *[NOT_STATED] * 6, "", "")
     rows = [tuple(row[key] for key in head if key != "layer") for row in tables["stackup"]]
     assert rows == [copper, *[dielectric, copper] * 5]
     notes = {row["item"]: row["required"] for row in tables["notes"]}
@@ -362,6 +401,47 @@ def test_an_order_answers_the_fabs_questions(card: Path, tmp_path: Path) -> None
     assert [row["coupon"] for row in tables["impedance"]] == ["C1", "C2"]
     assert {row["tolerance +- mm"] for row in tables["holes"] if row["plated"] == "yes"} == {"0.075"}
     assert NOT_STATED not in {row["slash sheet"] for row in tables["laminates"] if row["laminate"] == "Megtron 6(N)"}
+
+
+@pytest.mark.parametrize(
+    ("edge", "order", "wanted"),
+    [
+        ("bevelled", "", {"gold on edge contacts": NOT_STATED, "bevel of the edge": NOT_STATED}),
+        ("yes", "", {"gold on edge contacts": NOT_STATED}),
+        ("no", "", {"edge connector": NOT_STATED}),  # a PCIe card
+        (
+            "bevelled",
+            "contact_gold_um = 0.76\nbevel_deg = 20\n",
+            {"gold on edge contacts": "at least 0.76 um", "bevel of the edge": "20 degrees"},
+        ),
+        (
+            "no",
+            "contact_gold_um = 0.76\n",
+            {"gold on edge contacts": "at least 0.76 um", "edge connector": NOT_STATED},
+        ),
+    ],
+)
+def test_a_card_edge_asks_for_its_gold_and_its_bevel(
+    card: Path, tmp_path: Path, edge: str, order: str, wanted: dict[str, str]
+) -> None:
+    """Fabs plate and bevel by numbers that no board file holds; a board without a card edge is not asked."""
+    text = card.read_text(encoding="utf-8")
+    assert "(edge_connector bevelled)" in text
+    card.write_text(text.replace("(edge_connector bevelled)", f"(edge_connector {edge})"), encoding="utf-8")
+    settings = card.with_name("stackwright.toml")
+    settings.write_text(f"{settings.read_text(encoding='utf-8')}\n[order]\n{order}", encoding="utf-8")
+    notes = {row["item"]: row["required"] for row in pack(card, tmp_path / "pack")["notes"]}
+    asked = ("edge connector", "gold on edge contacts", "bevel of the edge")
+    assert {item: said for item, said in notes.items() if item in asked} == {"edge connector": edge} | wanted
+
+
+def test_a_board_without_a_card_edge_says_so(tmp_path: Path) -> None:
+    """A baseboard has none: "no" is an answer there."""
+    notes = {
+        row["item"]: row["required"] for row in pack(copied("training_b200_fit", tmp_path), tmp_path / "p")["notes"]
+    }
+    assert notes["edge connector"] == "no"
+    assert "gold on edge contacts" not in notes
 
 
 def test_a_substitute_is_judged_by_the_clauses_it_would_change(card: Path, tmp_path: Path) -> None:
@@ -572,7 +652,7 @@ def test_rows_without_a_laminate_are_named_by_their_place(tmp_path: Path, capsys
     pack(board, tmp_path / "pack")
     page = capsys.readouterr().out
     assert "laminates, laminate: dielectric 1" in page
-    assert "stackup, Df: dielectric 1-5\n" in page
+    assert "stackup, Dk at GHz, Df: dielectric 1-5\n" in page
     assert ": NOT STATED" not in page
     pack(BOARDS / FIT, tmp_path / "named")
     page = capsys.readouterr().out
@@ -670,6 +750,7 @@ def test_a_suggested_stackup_leaves_no_frequency_of_df_open(tmp_path: Path) -> N
     dielectrics = [row for row in pack(board, tmp_path / "pack")["stackup"] if row["layer"].startswith("dielectric")]
     assert any("ply 2" in row["layer"] for row in dielectrics)
     assert {row["Df at GHz"] for row in dielectrics} == {"10"}
+    assert {row["Dk at GHz"] for row in dielectrics} == {"1"}
 
 
 # --- what a fab asks about what is stated ----------------------------------------------------------------------------

@@ -123,6 +123,29 @@ def test_a_board_is_matched_to_the_nearest(tmp_path: Path, capsys: pytest.Captur
     assert lines
 
 
+def _ohms(data: dict[str, object]) -> dict[tuple[str, float], float]:
+    lines = data["lines"]
+    assert isinstance(lines, list)
+    return {(one["layer"], one["width_mm"]): one["after"]["impedance_ohm"] for one in lines}
+
+
+@pytest.mark.parametrize("declared", ["", "[process]\nouter_copper_um = 50\n"])
+def test_match_and_retarget_give_a_line_one_impedance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], declared: str
+) -> None:
+    """They were 2 ohm apart: one took the fab's process, the other the board's."""
+    path = board(tmp_path)
+    (path.parent / "stackwright.toml").write_text(declared, encoding="utf-8")
+    run(["match", str(path), "--with", STACKUP, "--format", "json"])
+    matched = _ohms(answer("match-v1", capsys.readouterr().out))
+    run(["retarget", str(path), "--to", STACKUP, "--format", "json"])
+    retargeted = _ohms(answer("retarget-v1", capsys.readouterr().out))
+
+    assert matched == retargeted
+    run(["match", str(path), "--with", STACKUP])
+    assert 'with [process] preset = "jlcpcb" as `retarget` sets it' in " ".join(capsys.readouterr().out.split())
+
+
 def test_retarget_writes_all_or_shows_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Shown: nothing changes. Written: the board is the fab's stackup, with widths, rules, profiles and process."""
     path = board(tmp_path)

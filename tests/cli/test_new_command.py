@@ -174,6 +174,16 @@ def test_the_outline_and_where_its_size_is_from(
     assert said in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(("form", "edge"), [("pcie-fhhl", "yes"), ("m2-2280", "yes"), ("oam", None)])
+def test_a_form_with_contacts_on_its_edge_states_an_edge_connector(
+    plan: Path, target: Path, form: str, edge: str | None
+) -> None:
+    """The fab read "edge connector: no" of a PCIe card."""
+    new_board(target, NewRequest("edge", form=form, plan=plan))
+    stackup = read_board(target).stackup
+    assert stackup is not None and stackup.edge_connector == edge
+
+
 def test_a_form_that_the_profile_implies_is_written_down(plan: Path, target: Path) -> None:
     """So that the settings alone say what the board is judged against."""
     new_board(target, NewRequest("training-b200", plan=plan))
@@ -281,6 +291,49 @@ def test_a_profile_of_the_users_own_is_found_from_the_settings(plan: Path, targe
     settings = tomllib.loads(target.with_name("stackwright.toml").read_text(encoding="utf-8"))
     assert settings["profile"] == str(Path("..") / "mine.toml")
     assert check_board(target).profile == str(own.parent / "card" / ".." / "mine.toml")
+
+
+HOUSE = """
+[goals]
+layers = 8
+[fab]
+name = "House"
+outer_track_mm = 0.1
+track_mm = { "0.5" = 0.1, "1" = 0.12 }
+dielectric_mm = 0.1
+board_mm = [500, 400]
+spread_glass = true
+[process]
+preset = "jlcpcb"
+inner_etch_taper_um = 12
+"""
+
+
+@pytest.mark.parametrize("has_plan", [False, True])
+def test_the_settings_of_the_fab_count_and_become_the_boards_own(
+    plan: Path, target: Path, tmp_path: Path, *, has_plan: bool
+) -> None:
+    """`suggest` kept the limits of your own fab, `new` did not: its dielectrics of 0.075 mm failed the first check."""
+    house = tmp_path / "house.toml"
+    house.write_text(HOUSE, encoding="utf-8")
+
+    new_board(target, NewRequest("edge", interfaces=("pcie3",), config=house, plan=plan if has_plan else None))
+
+    own, asked = load_config(target.with_name("stackwright.toml")), load_config(house)
+    assert (own.fab, own.process) == (asked.fab, asked.process)
+    board = read_board(target)
+    assert board.stackup is not None
+    if not has_plan:
+        assert len(board.copper_layers) == 8
+        assert min(row.thickness_mm or 0.0 for row in board.stackup.layers if row.is_dielectric) >= 0.1
+
+
+def test_without_settings_of_a_fab_none_are_written(plan: Path, target: Path) -> None:
+    """What is not declared stays open, for the tiers of fabs to decide."""
+    new_board(target, NewRequest("edge", plan=plan))
+
+    text = target.with_name("stackwright.toml").read_text(encoding="utf-8")
+    assert "[fab]" not in text and "[process]" not in text
 
 
 def test_the_finish_can_be_chosen(plan: Path, target: Path) -> None:
@@ -405,7 +458,8 @@ def test_the_interfaces_of_the_profile_get_classes_and_rules(target: Path) -> No
         getattr(read_project(target.with_suffix(".kicad_pro"), ()).classes["85Ohm-diff_NVLINK5"], key)
         for key in ("diff_pair_width_mm", "diff_pair_gap_mm")
     )
-    layer = next(r.layer for r in rules.rules if "NVLINK5" in r.name and r.layer != "F.Cu")
+    wanted = [r for r in rules.rules if "NVLINK5" in r.name and width in [one.opt_mm for one in r.constraints]]
+    layer = next(r.layer for r in wanted)
     assert layer is not None
     index = board.layer_index[layer]
     context, _, _ = prepare(board, find_config(target, None), Overrides())
@@ -445,7 +499,7 @@ def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[st
         (["--layers", "2"], "--layers"),
         (["--thickness-mm", "0.2", "--layers", "20"], "no stackup meets them"),
         (["--laminate", "Unobtainium"], "Unobtainium"),
-        (["--length", "pcie5"], "write it as pcie5=150"),
+        (["--length", "pcie5"], "write e.g. pcie5=120, in mm"),
         (["--length", "pcie55=100"], 'did you mean "pcie5"'),
         (["--pick", "40"], "there is no suggestion 40"),
     ],

@@ -49,6 +49,23 @@ def test_a_suggestion_begun_as_a_board_fails_no_clause_of_its_profile(profile: s
     assert failed(check_board(board)) == []
 
 
+def test_the_table_states_dk_and_at_what_frequencies_it_and_df_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    """Widths rest on a Dk that the table did not show, and its Df had no frequency: a fab asks for both."""
+    assert run([*SMALL, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["answers"][0]["rows"]
+    assert run(list(SMALL)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for row in rows:
+        (line,) = [one for one in lines if re.match(rf"  {re.escape(row['name'])}  ", one)]
+        if row["kind"] == "copper":
+            assert not re.search(r"\d\.\d\d\s+[\d.]+ oz", line)
+        else:
+            assert f"  {row['dk']:.2f}" in line
+    frequencies = {(row["dk_ghz"], row["df_ghz"]) for row in rows if row["kind"] in ("core", "prepreg")}
+    assert frequencies == {(1.0, 10.0)}
+    assert "  Dk at 1 GHz, by which widths are solved; Df at 10 GHz" in lines
+
+
 def test_answers_are_drawn_with_widths_clauses_and_assumptions(capsys: pytest.CaptureFixture[str]) -> None:
     """The page shows the table, the first stackup, its lines and what was assumed; -v what it rests on."""
     assert run(list(SMALL)) == 0

@@ -45,7 +45,7 @@ class FabRow(Frozen):
         line: in the table, counted from 1.
         rounding_mm: half of the last digit that the fab printed: closer than this the table cannot say.
         number: of a copper layer, counted from the top, where the table has it.
-        at_ghz: the frequency that the row, or else the header, names for `df`.
+        at_ghz, dk_at_ghz: the frequency that the row, or else the header, names for `df` and for `dk`.
     """
 
     line: int
@@ -59,6 +59,7 @@ class FabRow(Frozen):
     copper_oz: float | None = None
     number: int | None = None
     at_ghz: float | None = None
+    dk_at_ghz: float | None = None
     tg_c: float | None = None
 
 
@@ -278,18 +279,20 @@ def _row(cell: Mapping[str, str], head: Head, kind: RowKind, line: int, reading:
         df=figure(cell, "df", where) if kind != "copper" else None,
         copper_oz=_ounces(cell, column if is_weight else "oz", where) if kind == "copper" else None,
         number=_number(cell) if kind == "copper" else None,
-        at_ghz=_at_ghz(cell, head, where) if kind != "copper" else None,
+        at_ghz=_at_ghz(cell, head, where, ("df", "dk")) if kind != "copper" else None,
+        dk_at_ghz=_at_ghz(cell, head, where, ("dk",)) if kind != "copper" else None,
         tg_c=figure(cell, "tg", where) if kind not in ("copper", "mask") else None,
     )
 
 
-def _at_ghz(cell: Mapping[str, str], head: Head, where: str) -> float | None:
-    """The frequency of Dk and Df: of the row where it states one, else that of the header."""
-    own = figure(cell, "frequency", where)
-    if not own:
-        return head.at_ghz.get("df", head.at_ghz.get("dk"))
-    unit = re.search(r"[gm]hz", f"{cell['frequency']} {head.names['frequency']}".lower())
-    return own / 1000 if unit and unit[0] == "mhz" else own
+def _at_ghz(cell: Mapping[str, str], head: Head, where: str, of: Sequence[str]) -> float | None:
+    """The frequency of Dk or Df: of the row where it states one, else of the header; what names neither is of both."""
+    columns = [f"{of[0]} frequency", "frequency", *(f"{other} frequency" for other in of[1:])]
+    for column in columns:
+        if own := figure(cell, column, where):
+            unit = re.search(r"[gm]hz", f"{cell[column]} {head.names[column]}".lower())
+            return own / 1000 if unit and unit[0] == "mhz" else own
+    return next((head.at_ghz[name] for name in of if name in head.at_ghz), None)
 
 
 def _ounces(cell: Mapping[str, str], key: str, where: str) -> float | None:

@@ -223,6 +223,8 @@ def _declared_by(fab: Sequence[FabRow], differs: set[str]) -> dict[str, object]:
     df, at_ghz = next(iter(losses))
     if len(losses) == 1 and df and at_ghz and differs & {"Df", "material"}:
         said |= {"df": df, "at_ghz": at_ghz}
+    if (dk_at_ghz := _dk_ghz(fab)) and differs & {"Dk", "material"}:
+        said["dk_at_ghz"] = dk_at_ghz
     if "Tg" in differs:
         sheets = (catalogue().find(one.material).laminate for one in fab if one.material)
         typical = [tg.value_c for sheet in sheets if sheet and (tg := sheet.tg_fact().value)]
@@ -343,12 +345,17 @@ def _names(families: set[str]) -> str:
 def _permittivity(row: PlannedRow, plies: Sequence[DielectricPly], fab: Sequence[FabRow]) -> list[Compared]:
     """Dk in series over the sheets; Df where both state one: at the table's frequency, where its title names one."""
     found: list[Compared] = []
-    theirs = _in_series([(one.thickness_mm, one.dk) for one in fab])
-    ours = _in_series([(p.in_file.thickness_mm, _dk(p)) for p in plies])
+    theirs, at_ghz = _in_series([(one.thickness_mm, one.dk) for one in fab]), _dk_ghz(fab)
+    has_ghz = all(ply.dk.stated_at_ghz for ply in plies)
+    ours = _in_series([(p.in_file.thickness_mm, _dk(p, at_ghz if has_ghz else None)) for p in plies])
     if not plies:
         ours = row.plies[0].dk
     if theirs is not None and ours is not None:
-        found.append(_said("Dk", f"{ours:.3g}", f"{theirs:.3g}", accept=abs(ours - theirs) <= SAME_DK))
+        same = abs(ours - theirs) <= SAME_DK
+        remark = f"at {at_ghz:g} GHz" if at_ghz else ""
+        if at_ghz and plies and not has_ghz:
+            remark = "" if same else f"the table's is {remark}, the board states no frequency"
+        found.append(_said("Dk", f"{ours:.3g}", f"{theirs:.3g}", accept=same, remark=remark))
     elif theirs is not None:
         found.append(_open("Dk", "not stated", f"{theirs:.3g}", "the board states none"))
     losses = {(one.df, one.at_ghz) for one in fab}
@@ -382,9 +389,18 @@ def _decimals(df: float) -> int:
     return max(-exponent, 3) if isinstance(exponent, int) else 3
 
 
-def _dk(ply: DielectricPly) -> float | None:
+def _dk(ply: DielectricPly, at_ghz: float | None) -> float | None:
+    """Return the Dk that is stated, at a frequency where one is given."""
+    if at_ghz is not None:
+        return ply.dk.at(at_ghz).value
     declared = None if ply.declarations.stale else ply.declaration.dk
     return ply.in_file.dk if declared is None else declared
+
+
+def _dk_ghz(fab: Sequence[FabRow]) -> float | None:
+    """Return the frequency that a table states for all Dk of a row; None without one."""
+    found = {one.dk_at_ghz for one in fab if one.dk is not None}
+    return found.pop() if len(found) == 1 else None
 
 
 def _in_series(sheets: Sequence[tuple[float | None, float | None]]) -> float | None:

@@ -12,6 +12,7 @@ from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.press_fit import press_fit_parts
 from drc_rules.fab_exchange.pack.table import NOT_STATED, FabTable
 from drc_rules.facts.context import Context
+from drc_rules.requirements.profiles.profile import load_form, load_profile
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.declaration import PLACEHOLDER
 from stackup_lib.board.board import LayerKind
@@ -35,6 +36,8 @@ class FabNote(NamedTuple):
 
 
 BOARD = "board file"
+BEVELLED = "bevelled"
+"""KiCad's word for an edge connector with a bevel."""
 _ORDER = "[order]"
 SUBSTITUTION = "substitution of laminates"
 
@@ -148,7 +151,13 @@ def _of_holes(ctx: Context) -> Iterator[FabNote]:
 def _of_finish(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
     order = ctx.declarations.config.order
     yield _stated("surface finish", stackup.copper_finish if stackup else None)
-    yield _stated("edge connector", (stackup.edge_connector or "no") if stackup else None)
+    none = None if _is_for_a_card_edge(ctx) else "no"
+    yield _stated("edge connector", (stackup.edge_connector or none) if stackup else None)
+    if (stackup and stackup.edge_connector) or order.contact_gold_um:
+        gold = order.contact_gold_um and f"at least {order.contact_gold_um:g} um"
+        yield _said("gold on edge contacts", gold, "contact_gold_um", "0.76")
+    if (stackup and stackup.edge_connector == BEVELLED) or order.bevel_deg:
+        yield _said("bevel of the edge", order.bevel_deg and f"{order.bevel_deg:g} degrees", "bevel_deg", "20")
     yield _stated("edge plating", ("yes" if stackup.edge_plating else "no") if stackup else None)
     for item, kind, said, key, example in (
         ("solder mask colour", LayerKind.MASK, order.mask_colour, "mask_colour", '"green"'),
@@ -157,6 +166,12 @@ def _of_finish(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
         colours = {row.plies[0].color for row in stackup.layers if row.kind is kind} if stackup else set()
         drawn = ", ".join(sorted(colour for colour in colours if colour))
         yield _stated(item, drawn) if drawn and not said else _said(item, said, key, example)
+
+
+def _is_for_a_card_edge(ctx: Context) -> bool:
+    """Whether the form factor has contacts on its edge: a board that states no edge connector is then not answered."""
+    name = ctx.form or (load_profile(ctx.profile).form if ctx.profile else None)
+    return name is not None and load_form(name).has_card_edge
 
 
 def _of_delivery(ctx: Context) -> Iterator[FabNote]:

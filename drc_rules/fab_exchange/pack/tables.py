@@ -24,7 +24,7 @@ from stackup_lib.materials import ounce_class
 
 def stackup_table(ctx: Context) -> FabTable:
     """Return the stackup top to bottom, a line per sheet."""
-    head = ("layer", "type", "thickness mm", "material", "Dk", "Df", "Df at GHz", "copper oz", "foil")
+    head = ("layer", "type", "thickness mm", "material", "Dk", "Dk at GHz", "Df", "Df at GHz", "copper oz", "foil")
     stackup = None if ctx.is_default_stackup else ctx.board.stackup
     remarks: tuple[str, ...] = ()
     if stackup is None:
@@ -40,7 +40,7 @@ def stackup_table(ctx: Context) -> FabTable:
             found += [_dielectric(*next(plies)) for _ in row.plies]
         elif row.kind is LayerKind.MASK:
             ply = row.plies[0]
-            cells = (figure(row.thickness_mm), ply.material or NOT_STATED, figure(ply.dk), figure(ply.df))
+            cells = (figure(row.thickness_mm), ply.material or NOT_STATED, figure(ply.dk), "", figure(ply.df))
             found.append((row.name, "solder mask", *cells, "", "", ""))
     remarks = (
         "Thicknesses are as the board file states them, dielectrics to a micrometre; of prepregs they are pressed "
@@ -54,7 +54,7 @@ def stackup_table(ctx: Context) -> FabTable:
 def _unstated(ctx: Context, index: int, name: str) -> Iterator[tuple[str, ...]]:
     """A copper layer of a board without a stackup, after the dielectric above it."""
     if index:
-        yield f"dielectric {index}", "core or prepreg", *[NOT_STATED] * 5, "", ""
+        yield f"dielectric {index}", "core or prepreg", *[NOT_STATED] * 6, "", ""
     yield _copper(ctx, name, None)
 
 
@@ -62,7 +62,7 @@ def _copper(ctx: Context, name: str, thickness_mm: float | None) -> tuple[str, .
     index = ctx.board.layer_index.get(name)
     foil = ctx.foil_name(index) if index is not None else None
     grade = foil.value if foil is not None and foil.known and foil.value else NOT_STATED
-    return name, "copper", figure(thickness_mm), "", "", "", "", figure(_foil_oz(ctx, name, thickness_mm)), grade
+    return name, "copper", figure(thickness_mm), *[""] * 5, figure(_foil_oz(ctx, name, thickness_mm)), grade
 
 
 def _foil_oz(ctx: Context, name: str, thickness_mm: float | None) -> float | None:
@@ -113,8 +113,12 @@ def _dielectric(ply: DielectricPly, thickness_mm: float | None) -> tuple[str, ..
     df = said.df if declares else ply.in_file.df
     at = said.at_ghz if declares else None
     material = NOT_STATED if not ply.stated or (ply.is_declared and stale) else ply.stated
-    frequency = figure(at) if df is not None else ""
-    return ply.label, ply.kind.value, figure(thickness_mm), material, figure(dk), figure(df), frequency, "", ""
+    of_dk = figure(ply.dk.stated_at_ghz) if dk is not None else ""
+    of_df = figure(at) if df is not None else ""
+    return (
+        *(ply.label, ply.kind.value, figure(thickness_mm), material),
+        *(figure(dk), of_dk, figure(df), of_df, "", ""),
+    )
 
 
 def impedance_table(ctx: Context) -> FabTable:

@@ -33,8 +33,8 @@ class PlyDk:
 
         A Dk declared with Df and frequency is carried from there: that of FR4 falls by 3 % from 1 to 10 GHz.
         The file's number is what the fab gave the user for this construction; it moves by a few per cent per decade of
-        frequency, which KiCad does not state, so it is of medium confidence. One that is not that of a material named
-        in `stackwright.toml` is left over from the file's.
+        frequency, which KiCad does not state, so it is of medium confidence; with `dk_at_ghz` it is carried as well.
+        One that is not that of a material named in `stackwright.toml` is left over from the file's.
         """
         name = f"Dk of {self.ply.label}"
         if self.fault is not None:
@@ -42,15 +42,19 @@ class PlyDk:
         if self.ply.declaration.dk is not None:
             source = f'dielectric."{self.ply.row}".dk'
             try:
-                dk = self._carried(self.ply.declaration.dk, frequency_ghz)
+                dk = self._carried(self.ply.declaration.dk, self.ply.declaration.dk_ghz, frequency_ghz)
             except DielectricDataError as error:
                 return unknown(f"{name} ({error.what})", self.ply.how_to_correct("dk"))
             return self.ply.declarations.of_stackup(name, dk, source) or unknown(name, "")
         if self.ply.trusted and self.ply.in_file.dk is not None and not self.is_of_former_material:
-            source = f"stackup row {self.ply.row}; no frequency is stated with it"
-            return Fact[float](
-                name=name, value=self.ply.in_file.dk, origin=Origin.FILE, source=source, confidence=Confidence.MEDIUM
-            )
+            at = self.stated_at_ghz
+            said = "no frequency is stated with it" if at is None else f"at {at:g} GHz by stackwright.toml"
+            source = f"stackup row {self.ply.row}; {said}"
+            try:
+                dk = self._carried(self.ply.in_file.dk, at, frequency_ghz)
+            except DielectricDataError as error:
+                return unknown(f"{name} ({error.what})", self.ply.how_to_correct("dk"))
+            return Fact[float](name=name, value=dk, origin=Origin.FILE, source=source, confidence=Confidence.MEDIUM)
         return replace(self.catalogue_at(frequency_ghz), name=name)
 
     def catalogue_at(self, frequency_ghz: float) -> Fact[float]:
@@ -74,6 +78,14 @@ class PlyDk:
         return self.ply.in_file.dk if self.ply.trusted else None
 
     @property
+    def stated_at_ghz(self) -> float | None:
+        """Frequency of the Dk that is stated, GHz; that of Df alone is none of the file's Dk."""
+        said = self.ply.declaration
+        if self.ply.declarations.stale:
+            return None
+        return said.dk_at_ghz if said.dk is None else said.dk_ghz
+
+    @property
     def fault(self) -> MissingFact | None:
         """What is missing where the stated Dk cannot be right; None where it can, or nothing is stated."""
         dk, laminate = self.stated, self.ply.sure_laminate
@@ -95,9 +107,9 @@ class PlyDk:
             return False
         return not laminate.generic and dk_is_possible(dk) and not is_dk_of(laminate, dk)
 
-    def _carried(self, dk: float, frequency_ghz: float) -> float:
-        """Return a declared Dk as it is at another frequency, by the Df that is declared with it."""
-        df, df_ghz, dk_ghz = self.ply.declaration.df, self.ply.declaration.at_ghz, self.ply.declaration.dk_ghz
+    def _carried(self, dk: float, dk_ghz: float | None, frequency_ghz: float) -> float:
+        """Return a Dk of one frequency as it is at another, by the Df that is declared with it."""
+        df, df_ghz = self.ply.declaration.df, self.ply.declaration.at_ghz
         if df is None or df_ghz is None or dk_ghz is None or self.df.fault is not None:
             return dk
         carried = laminate_model((), dk, dk_ghz, df, df_ghz)

@@ -57,6 +57,11 @@ class Form(Frozen):
         return self.sources.get(field, ENGINEERING)
 
     @property
+    def has_card_edge(self) -> bool:
+        """Whether contacts on the board's own edge are its connector."""
+        return self.connector.endswith("edge")
+
+    @property
     def layer_count_words(self) -> str:
         """Where the number of layers stands."""
         source = Source(document=self.document_of("layer_count"), row=self.layer_count_row)

@@ -131,6 +131,7 @@ def apply(
 )
 @click.option("--plan", type=FILE, metavar="PLAN", help="Use this plan instead of the best suggestion.")
 @click.option("--finish", metavar="NAME", help="Copper finish, e.g. ENIG.")
+@config_option
 def new(
     *,
     board: Path,
@@ -144,6 +145,7 @@ def new(
     pick: int,
     plan: Path | None,
     finish: str | None,
+    config: Path | None,
 ) -> int:
     """Create an empty board: .kicad_pcb with the stackup, .kicad_pro with net classes, design rules, settings.
 
@@ -162,6 +164,7 @@ def new(
         laminates=tuple(laminate or ()),
         lengths=tuple(length or ()),
         finish=finish,
+        config=config,
     )
     return new_board(board, request)
 

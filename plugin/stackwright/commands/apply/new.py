@@ -6,9 +6,8 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from drc_rules.engine.check import check_board
 from drc_rules.engine.headline import NOTHING_PLACED
@@ -16,6 +15,7 @@ from drc_rules.report.model import Headline, Report
 from drc_rules.report.verdicts import Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile
+from drc_rules.settings.config import Config, load_config
 from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, answers_for, goals_for, selection_for
 from drc_rules.stackup_design.goals_lines import NOT_SOUGHT
 from drc_rules.stackup_design.new_plan import plan_of_answer
@@ -24,6 +24,7 @@ from stackup_lib.core.errors import ConfigError, NotWrittenError
 from stackup_lib.core.record import record
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_together
 from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, paths_of
+from stackwright.commands.suggest.options import choices_of
 from stackwright.tables.counts import tally
 from stackwright.text.command_line import command_line
 from stackwright.text.output import make_folder, show
@@ -42,6 +43,7 @@ class NewRequest:
         laminates: families to build of.
         lengths: longest lines, each as `pcie5=150` in mm.
         finish: KiCad's copper finish, e.g. `ENIG`; None leaves the plan's.
+        config: settings whose form, `[goals]`, `[fab]` and `[process]` count; the latter two become the board's own.
     """
 
     profile: str
@@ -54,6 +56,7 @@ class NewRequest:
     laminates: tuple[str, ...] = ()
     lengths: tuple[str, ...] = ()
     finish: str | None = None
+    config: Path | None = None
 
 
 @record
@@ -71,13 +74,18 @@ def new_board(target: Path, wanted: NewRequest) -> int:
         StackwrightError: something is there already, no stackup can be had, or nothing may be written.
     """
     _refuse_target(target)
-    choices = _choices(wanted)
+    settings = load_config(wanted.config) if wanted.config is not None else Config()
+    choices = _choices(wanted).over(settings.goals)
+    wanted = replace(wanted, form=wanted.form or settings.form)
     selection = selection_for(wanted.profile, wanted.form, choices)
-    purpose = _purpose(selection, wanted)
-    begun = Begun(read_plan(wanted.plan)) if wanted.plan is not None else _suggested(selection, choices, wanted.pick)
+    purpose = _purpose(selection, wanted, settings)
+    given = Begun(read_plan(wanted.plan)) if wanted.plan is not None else None
+    begun = given or _suggested(selection, choices, settings, wanted.pick)
     plan = begun.plan
     if wanted.finish is not None:
         plan = plan.model_copy(update={"copper_finish": wanted.finish})
+    if plan.edge_connector is None and purpose.form_found is not None and purpose.form_found.has_card_edge:
+        plan = plan.model_copy(update={"edge_connector": "yes"})
     files = files_of(plan, target, purpose)
     make_folder(target.parent)
     apply_together([FileEdit(path, content, None) for path, content in files.items()], backup=False)
@@ -92,38 +100,24 @@ def new_board(target: Path, wanted: NewRequest) -> int:
 
 
 def _choices(wanted: NewRequest) -> GoalChoices:
-    try:
-        return GoalChoices(
-            interfaces=wanted.interfaces,
-            layers=wanted.layers,
-            thickness_mm=wanted.thickness_mm,
-            laminates=wanted.laminates,
-            longest_mm=dict(map(_length, wanted.lengths)),
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        option = f"--{str(first['loc'][0]).replace('_', '-')}"
-        raise ConfigError(option, first["msg"].removeprefix("Value error, "), "give another value") from None
+    return choices_of(
+        interfaces=wanted.interfaces,
+        lengths=wanted.lengths,
+        layers=wanted.layers,
+        thickness_mm=wanted.thickness_mm,
+        laminates=wanted.laminates or None,
+    )
 
 
-def _length(said: str) -> tuple[str, float]:
-    """An interface and the length of its longest line in mm."""
-    name, _, length = said.partition("=")
-    try:
-        return interface(name.strip()).id, float(length.removesuffix("mm"))
-    except ValueError:
-        raise ConfigError("--length", f'"{said}" states no length', "write it as pcie5=150, in mm") from None
-
-
-def _purpose(selection: Selection, wanted: NewRequest) -> NewBoardPurpose:
+def _purpose(selection: Selection, wanted: NewRequest, settings: Config) -> NewBoardPurpose:
     """What the board is for; families that its profile only may carry are named in its settings too."""
     profile = selection.profile or load_profile(wanted.profile)
     carried = {interface(one).family: one for one in selection.interfaces}
-    return NewBoardPurpose(profile, wanted.form, {**profile.interfaces, **carried})
+    return NewBoardPurpose(profile, wanted.form, {**profile.interfaces, **carried}, settings)
 
 
-def _suggested(selection: Selection, choices: GoalChoices, pick: int) -> Begun:
-    found = goals_for(selection, choices=choices)
+def _suggested(selection: Selection, choices: GoalChoices, settings: Config, pick: int) -> Begun:
+    found = goals_for(selection, choices=choices, settings=settings)
     with _told("looking for stackups"):
         answers, found = answers_for(found, pick)
     if not answers.ranked:

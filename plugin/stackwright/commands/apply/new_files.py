@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from pathlib import Path
 
 from drc_rules.requirements.clauses import Source
@@ -13,7 +14,8 @@ from drc_rules.requirements.forms import ENGINEERING, Form
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import Profile, load_form
 from drc_rules.settings import FILE_NAME
-from drc_rules.settings.config import parse_config
+from drc_rules.settings.config import Config, parse_config
+from drc_rules.settings.declaration import Declaration
 from drc_rules.settings.net_selection import toml_value
 from drc_rules.stackup_design.new_plan import interface_of_class
 from drc_rules.stackup_design.plan_changes import prove_laminates
@@ -41,11 +43,13 @@ class NewBoardPurpose:
         profile: the workload or type of board.
         form: what the user said; None takes the profile's own.
         generations: interface id by family id.
+        settings: whose `[fab]` and `[process]` the board gets.
     """
 
     profile: Profile
     form: str | None
     generations: Mapping[str, str]
+    settings: Config = field(default_factory=Config)
 
     @property
     def form_found(self) -> Form | None:
@@ -154,10 +158,25 @@ def _head(purpose: NewBoardPurpose, digest: str, board: Path) -> Iterator[str]:
         yield f"# Form factor: {form.title}{'' if purpose.form else ', which the workload implies'}."
         yield f"form = {toml_value(form.name)}"
     yield f"# Outline: {purpose.outline.words}."
+    yield from _carried("fab", purpose.settings.fab)
+    yield from _carried("process", purpose.settings.process)
     yield ""
     yield "[declared]"
     yield "# What is declared below holds for the stackup with this hash; when it changes, it counts as unknown."
     yield f"stackup_hash = {toml_value(digest)}"
+
+
+def _carried(table: str, declared: Declaration) -> Iterator[str]:
+    """A table of the settings that the board begins with, as far as it states something."""
+    stated = declared.model_dump(exclude_none=True, exclude_defaults=True)
+    if stated:
+        yield from ("", f"[{table}]", *(f"{key} = {_inline(value)}" for key, value in stated.items()))
+
+
+def _inline(value: object) -> str:
+    if not isinstance(value, dict):
+        return toml_value(value)
+    return f"{{ {', '.join(f'{toml_value(key)} = {toml_value(of)}' for key, of in value.items())} }}"
 
 
 def _written(profile: str, folder: Path) -> str:

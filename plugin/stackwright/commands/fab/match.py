@@ -18,6 +18,7 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.fabs.stackups.load import find, stackups_of
 from drc_rules.requirements.fabs.stackups.model import NamedStackup
 from drc_rules.settings.config import Config, Declared
+from drc_rules.stackup_design.plan_changes import process_keys_replaced
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
@@ -107,18 +108,22 @@ def match_board(typed: Path, request: MatchRequest) -> int:
 
 
 def effects_of(context: Context, content: bytes, stackup: NamedStackup, overrides: Overrides) -> tuple[LineEffect, ...]:
-    """Return what the lines of a board have in its own stackup and in a named one, with the board's own process."""
+    """Return what the lines of a board have in its own stackup, and in a named one as its fab makes it."""
     path = context.board.path
     planned = planned_from_named(context.board, stackup)
     theirs = read_board(path, text=replace_stackup(content, planned, label=str(path))) if path else context.board
-    after, _, _ = prepare(theirs, for_other_stackup(context.declarations.config), overrides)
+    after, _, _ = prepare(theirs, for_other_stackup(context.declarations.config, stackup), overrides)
     return line_effects(context, after)
 
 
-def for_other_stackup(config: Config) -> Config:
-    """Return the settings without what is declared of the rows of a stackup that is replaced."""
+def for_other_stackup(config: Config, stackup: NamedStackup) -> Config:
+    """Return the settings with a fab's process, without what is declared of the rows that its stackup replaces."""
     kept = Declared(impedance_tolerance_pct=config.declared.impedance_tolerance_pct, foil=config.declared.foil)
-    return config.model_copy(update={"declared": kept})
+    if not (preset := stackup.edition.process):
+        return config.model_copy(update={"declared": kept})
+    theirs = dict.fromkeys(process_keys_replaced(config.process, preset))
+    process = config.process.model_copy(update={"preset": preset, **theirs})
+    return config.model_copy(update={"declared": kept, "process": process})
 
 
 def _json(path: Path, content: bytes, found: Sequence[NamedMatch], effects: tuple[LineEffect, ...]) -> str:
@@ -154,14 +159,19 @@ def _page(
     _next_to(page, first, verbose=verbose)
     if not first.is_same:
         effects_block(page, effects, ("board", first.stackup.name))
-        page.line(
-            "tracks as they are, with the process that the board declares; loss from the laminates' own data", indent=2
-        )
+        page.line(f"tracks as they are; {_processes(first.stackup)}; loss from the laminates' own data", indent=2)
         page.gap()
         page.line("next:")
         to = command_line("retarget", str(typed), "--to", first.stackup.name)
         page.verbatim([f"{to}{_copper(first.stackup)}"])
     return page
+
+
+def _processes(stackup: NamedStackup) -> str:
+    preset = stackup.edition.process
+    if not preset:
+        return "no process of this fab is known: both with that of the board"
+    return f'{stackup.name} with [process] preset = "{preset}" as `retarget` sets it, the board with its own'
 
 
 def _copper(stackup: NamedStackup) -> str:

@@ -13,7 +13,7 @@ from drc_rules.stackup_design.goals import From
 from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from drc_rules.stackup_design.routed_fit import unsought_words
 from stackup_lib.core.words import listed
-from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
+from stackup_lib.synthesis import CandidateRow, CandidateStackup, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.layers import layer_words, low_impedance_words
 from stackwright.commands.suggest.least import PARTIAL
@@ -200,9 +200,10 @@ def _answers(page: Page, result: Suggested) -> None:
 
 def _stackup(page: Page, one: Evaluated, index: int, *, verbose: bool) -> None:
     page.heading(f"stackup {index}", f"{one.candidate.thickness_mm:.3f} mm, {one.candidate.hdi_class}")
-    head = ("layer", "kind", "mm", "material or use", "oz or Df", "foil")
-    columns = [Column(), Column(), Column(right=True), Column(wraps=True), Column(), Column()]
+    head = ("layer", "kind", "mm", "material or use", "Dk", "oz or Df", "foil")
+    columns = [Column(), Column(), Column(right=True), Column(wraps=True), Column(), Column(), Column()]
     page.rows(columns, [_cells(row) for row in one.candidate.rows], head=head)
+    page.line(styled(_frequencies(one.candidate), "dim"), indent=2)
     if verbose:
         page.line(f"cost {one.cost.index:.0f}: {', '.join(one.cost.drivers)}", indent=2)
         page.line(styled(f"({one.cost.basis})", "dim"), indent=2)
@@ -218,14 +219,27 @@ def _cells(row: CandidateRow) -> tuple[str | Text, ...]:
             "copper",
             thickness,
             CARRIES_WORDS[row.use],
+            "",
             f"{row.copper_oz:g} oz" if row.copper_oz else "",
             row.foil,
         )
     if not row.is_dielectric:
-        return row.name or "mask", row.kind.value, thickness, "", "", ""
+        return row.name or "mask", row.kind.value, thickness, "", _dk(row), "", ""
     sheets = f"{row.plies} x " if row.plies > 1 else ""
     df = f"{row.df:.4f}" if row.df is not None else "?"
-    return row.name, row.kind.value, thickness, f"{sheets}{row.construction}", df, ""
+    return row.name, row.kind.value, thickness, f"{sheets}{row.construction}", _dk(row), df, ""
+
+
+def _dk(row: CandidateRow) -> str:
+    return "?" if row.dk is None else f"{row.dk:.2f}"
+
+
+def _frequencies(candidate: CandidateStackup) -> str:
+    """At what frequencies Dk and Df of the rows hold; a fab asks."""
+    dk = sorted({row.dk_ghz for row in candidate.dielectrics})
+    df = sorted({row.df_ghz for row in candidate.dielectrics})
+    at_dk, at_df = (" and ".join(f"{ghz:g}" for ghz in found) for found in (dk, df))
+    return f"Dk at {at_dk} GHz, by which widths are solved; Df at {at_df} GHz"
 
 
 def _lines(page: Page, one: Evaluated, result: Suggested) -> None:

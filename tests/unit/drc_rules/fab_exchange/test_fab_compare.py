@@ -11,7 +11,7 @@ from drc_rules.fab_exchange.answer.stackup_text import FabRow, FabStackup
 from drc_rules.fab_exchange.comparison.compare import Compared, CompareOutcome, LayerMatch, Matched, match_stackups
 from drc_rules.fab_exchange.comparison.judged import WidthJudged, layer_index
 from drc_rules.facts.declared import Overrides
-from drc_rules.settings.config import Config
+from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.kicad import read_board
@@ -89,9 +89,9 @@ def fab_rows(**changes: dict[str, object]) -> list[FabRow]:
     ]
 
 
-def matched(folder: Path, rows: list[FabRow]) -> Matched:
+def matched(folder: Path, rows: list[FabRow], settings: str = "") -> Matched:
     path = mini_file(folder, {"stackup": FOUR})
-    ctx = prepare(read_board(path), Config(), Overrides())[0]
+    ctx = prepare(read_board(path), parse_config(settings), Overrides())[0]
     return match_stackups(ctx, FabStackup(rows=tuple(rows)), path.read_bytes(), "fab.csv")
 
 
@@ -163,6 +163,35 @@ def test_a_dk_differs_from_half_of_the_last_digit_on(tmp_path: Path) -> None:
         found = said(matched(tmp_path / str(dk), fab_rows(pp1=change)), 1)
 
         assert (found["Dk"], found["thickness"]) == (dk_says, thickness_says)
+
+
+AT_1_GHZ = """
+[declared.dielectric."dielectric 1"]
+dk_at_ghz = 1
+df = 0.02
+at_ghz = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "dk", "at_ghz", "says"),
+    [
+        ("", 4.0, 10.0, ("accept", "")),
+        ("", 3.8, 10.0, ("differs", "the table's is at 10 GHz, the board states no frequency")),
+        (AT_1_GHZ, 4.0, 1.0, ("accept", "at 1 GHz")),
+        (AT_1_GHZ, 4.0, 10.0, ("differs", "at 10 GHz")),
+        (AT_1_GHZ, 3.88, 10.0, ("accept", "at 10 GHz")),
+        (AT_1_GHZ, 4.0, None, ("accept", "")),
+    ],
+)
+def test_a_dk_is_held_against_the_boards_at_the_same_frequency(
+    tmp_path: Path, settings: str, dk: float, at_ghz: float | None, says: tuple[str, str]
+) -> None:
+    """A Dk of 4.0 at 1 GHz with a Df of 0.02 is 3.88 at 10 GHz (Svensson and Djordjevic)."""
+    found = matched(tmp_path, fab_rows(pp1={"dk": dk, "dk_at_ghz": at_ghz}), settings)
+
+    (said_of_dk,) = [one for one in found.layers[1].figures if one.what == "Dk"]
+    assert (said_of_dk.outcome.value, said_of_dk.remark) == says
 
 
 def test_sheets_of_one_dielectric_are_taken_together(tmp_path: Path) -> None:

@@ -71,6 +71,31 @@ def test_a_column_states_the_frequency_of_each_row(header: str, cell: str, at_gh
     assert both.at_ghz == (at_ghz or 1)
 
 
+@pytest.mark.parametrize(
+    ("header", "cells", "of_dk", "of_df"),
+    [
+        ("Dk,Dk at GHz,Df,Df at GHz", "4.2,1,0.02,10", 1, 10),
+        ("Df,Df at GHz,Dk,Dk at GHz", "0.02,10,4.2,1", 1, 10),
+        ("Dk,Df,Dk @ GHz,Df @ MHz", "4.2,0.02,1,500", 1, 0.5),
+        ("Dk,Df,Dk/Df at GHz,Tg", "4.2,0.02,2,170", 2, 2),
+        ("Dk,Df,Freq (GHz),Df at GHz", "4.2,0.02,2,10", 2, 10),
+        ("Dk,Df,Df at GHz,Tg", "4.2,0.02,10,170", None, 10),
+        ("Dk,Df,Dk at GHz,Tg", "4.2,0.02,1,170", 1, 1),
+        ("Dk @ 1 GHz,Df @ 10 GHz,Tg,oz", "4.2,0.02,170,", 1, 10),
+        ("Dk,Dk at GHz,Df,Df at GHz", "4.2,NOT STATED,0.02,10", None, 10),
+    ],
+)
+def test_dk_and_df_have_a_frequency_each(header: str, cells: str, of_dk: float | None, of_df: float) -> None:
+    """One column was read for both: a Dk at 1 GHz made the Df one at 1 GHz."""
+    rows = f"F.Cu,copper,0.035,,,,\nD1,core,0.2,{cells}\nB.Cu,copper,0.035,,,,\n"
+
+    found = read_fab_table(f"layer,type,thickness mm,{header}\n{rows}", "fab.csv")
+
+    core = found.rows[1]
+    assert (core.dk, core.dk_at_ghz, core.df, core.at_ghz) == (4.2, of_dk, 0.02, of_df)
+    assert found.notes == ()
+
+
 def test_a_mil_table_with_base_and_processed_thickness() -> None:
     """Processed counts; units under the header; SIG, PLN, P-P; construction and resin belong to the material."""
     found = stackup("lakeshore_circuits_mil.tsv")

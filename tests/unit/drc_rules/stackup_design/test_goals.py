@@ -19,7 +19,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup
-from stackup_lib.synthesis.arrange import orders
+from stackup_lib.synthesis.arrange import enclosed_power, orders
 from tests.support.boards import BOARDS, board_file
 from tests.support.each import each
 from tests.support.mini import mini_file
@@ -102,6 +102,35 @@ def test_an_assumption_says_that_it_is_one() -> None:
     assert origin_of(found, "drill")[0] is From.ASSUMPTION
     origin, source = origin_of(found, "power copper")
     assert origin is From.CLAUSE and source.startswith("training.copper.min: ")
+
+
+@pytest.mark.parametrize(
+    ("profile", "layers", "planes"),
+    [
+        ("training-b200", None, "2, not 4"),
+        ("training-b200", 26, "4"),
+        ("training-b200", 28, "4"),
+        ("training-nvswitch", None, "4"),
+        ("inference", None, "2"),
+    ],
+)
+def test_power_planes_that_are_assumed_have_a_ground_next_to_them(
+    profile: str, layers: int | None, planes: str
+) -> None:
+    """On 24 layers four of them lay in a row, and on 28 and 32 layers more signal layers took their grounds."""
+    found = goals_of(profile, layers=layers)
+    assert {enclosed_power(order.layers) for order in orders(found.goals)} == {0}
+    assert [one.value for one in found.reasons if one.goal == "power planes"] == [planes]
+    assert "grounds" not in [reason.goal for reason in found.reasons]
+
+
+def test_power_planes_of_your_choice_stay_and_what_they_lack_is_said() -> None:
+    """The layers hold no grounds for four; 26 do."""
+    found = goals_of("training-b200", power_planes=4, layers=24)
+    (said,) = [reason for reason in found.reasons if reason.goal == "grounds"]
+    assert found.goals.power_planes == 4
+    assert said.value == "2 of 4 power planes have none next to them"
+    assert said.source.endswith("--layers 26 gives each one")
 
 
 def test_the_gap_of_pairs_says_where_their_pitch_takes_it() -> None:

@@ -17,8 +17,10 @@ from drc_rules.stackup_design.goals import (
     project_of,
     selection_for,
 )
+from drc_rules.stackup_design.goals_judge import CandidateJudge
 from stackup_lib.kicad import read_board
-from stackup_lib.synthesis import Answers
+from stackup_lib.synthesis import Answers, CandidateStackup
+from stackup_lib.transmission_lines import inverse
 from tests.support.mini import mini_file
 
 BUILD_UP = {"layers": 8, "build_ups": 1}
@@ -108,6 +110,34 @@ def test_the_gap_of_routed_pairs_gives_way_where_no_stackup_has_their_impedance_
         assert said.source.startswith("with 0.075, PCIe Gen3 85 ohm: ")
         assert best.rerouted == 1
         assert {line.layer for line in best.lines if line.is_moved} == {layer}
+
+
+@pytest.mark.parametrize(("size_mm", "most"), [(WIDE, 40), (USUAL, 40)])
+def test_stackups_that_hold_no_pair_of_the_routed_gap_are_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size_mm: tuple[float, float], most: int
+) -> None:
+    """0.075 widths of gap leave no width that can be etched: 95 stackups were judged before the first line."""
+    judged: list[CandidateStackup] = []
+    judge = CandidateJudge.__call__
+
+    def counted(self: CandidateJudge, one: CandidateStackup) -> list[tuple[str, bool, str]]:
+        judged.append(one)
+        return judge(self, one)
+
+    monkeypatch.setattr(CandidateJudge, "__call__", counted)
+
+    answers, _ = _answers_with_pair(tmp_path, "F.Cu", size_mm)
+
+    assert answers.ranked and 0 < len(judged) <= most
+
+
+def test_a_search_seeks_no_remedy_for_lines_that_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It took three quarters of the time, and only who reads an error sees it."""
+    monkeypatch.setattr(inverse, "remedy_for", lambda *_: pytest.fail("a remedy was sought"))
+
+    answers, _ = _answers_with_pair(tmp_path, "F.Cu", (0.3, 0.075))
+
+    assert "needs a trace narrower than 0.3 mm" in answers.why_usual_gap
 
 
 @pytest.mark.parametrize(("size_mm", "is_kept"), [(KEPT, True), (WIDE, False)])

@@ -52,6 +52,16 @@ def test_of_three_ounces_two_come_before_one() -> None:
     assert words == "power copper 3 oz to 2 oz"
 
 
+def test_the_nearest_says_what_it_misses() -> None:
+    """Without a fault it read as if it met everything: it had 1 oz planes where 2 oz were wanted."""
+    chosen = GoalChoices(layers=20, power_copper_oz=2)
+    answers, _ = answers_for(goals_for(selection_for("inference-pcie", None, chosen), choices=chosen), 1)
+    lighter = answers.nearest
+    assert lighter is not None and lighter.faults == ("meets the other goals, with power copper 2 oz to 1 oz",)
+    thicker = suggest(TOO_THIN).nearest
+    assert thicker is not None and not any(fault.startswith("meets the other") for fault in thicker.faults)
+
+
 def test_what_the_product_refuses_as_an_option_is_marked() -> None:
     """24 layers of a B200 baseboard in 1.8 mm: 1 oz planes and fewer layers are refused as options."""
     chosen = GoalChoices(thickness_mm=1.8, layers=24)

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from drc_rules.requirements.fabs.builds import build_rules
-from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, RoutedSize, suggest
+from stackup_lib.field_solver.sections import Section
+from stackup_lib.field_solver.solver import LADDER, impedance_once
+from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, RoutedSize, routed_lines, suggest
 from stackup_lib.synthesis.arrange import orders
 from stackup_lib.synthesis.fill.closest import closest
-from stackup_lib.synthesis.routed_lines import outer_misfit, rerouted
+from stackup_lib.synthesis.routed_lines import leaves, most_ohm, outer_misfit, rerouted
 from stackup_lib.transmission_lines.finish import LineFinish
 
 BARE = LineFinish(mask=None, outer_taper_mm=0.0)
@@ -68,6 +70,36 @@ def test_without_routed_lines_the_outer_dielectric_is_as_thin_as_usual() -> None
     """Nor do lines decide it whose plane lies farther in."""
     for goals in (keeping(), keeping(track(0.28), layers="OSGGSO")):
         assert outer_of(closest(orders(goals)[0], "370HR", goals)[0])[0] == pytest.approx(0.08, abs=0.012)
+
+
+@pytest.mark.parametrize("layer", [0, 2])
+@pytest.mark.parametrize(("width_mm", "gap_mm"), [(0.1, None), (1.0, None), (0.1, 0.075), (1.0, 0.075), (5.0, 1.0)])
+def test_no_line_has_more_impedance_than_its_faces_as_parallel_plates(
+    layer: int, width_mm: float, gap_mm: float | None
+) -> None:
+    """Very wide lines are nearly that."""
+    goals = keeping(layers="OGSGGSGO")
+    section = closest(orders(goals)[0], "370HR", goals)[0].site(layer).section(width_mm, gap_mm)
+
+    solved = impedance_once(section, LADDER[1])
+    assert solved <= most_ohm(section)
+    assert width_mm < 5 or solved >= 0.8 * most_ohm(section)
+
+
+def test_a_size_that_is_far_too_wide_is_not_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its mesh is the largest of all; one that may fit is solved."""
+    solved: list[Section] = []
+
+    def impedance(section: Section, _: object) -> float:
+        solved.append(section)
+        return 50.0
+
+    monkeypatch.setattr(routed_lines, "impedance_once", impedance)
+    candidate = closest(orders(keeping())[0], "370HR", keeping())[0]
+
+    for size, count in ((track(1.0), 0), (track(0.12), 1)):
+        leaves(candidate.site(0).section(size.width_mm, size.gap_mm), size)
+        assert len(solved) == count
 
 
 def test_sizes_that_no_stackup_keeps_together_are_counted() -> None:

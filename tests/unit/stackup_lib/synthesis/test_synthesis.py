@@ -21,7 +21,7 @@ from stackup_lib.synthesis import (
     suggest,
     to_planned,
 )
-from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, is_sound, orders
+from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, enclosed_power, is_sound, orders
 from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.fill.closest import closest
@@ -226,6 +226,26 @@ def test_build_ups_stand_on_cores_where_foil_would_make_a_signal_layer_heavy(bui
         assert {(row.use, row.copper_oz) for row in candidate.copper} >= {("signal", 0.5), ("power", 1.0)}
         assert all(row.copper_oz == 0.5 for row in candidate.copper if row.use == "signal")
         assert_buildable(candidate, goals)
+
+
+@pytest.mark.parametrize(
+    ("fast", "power", "layers", "wanted"),
+    [
+        (0, 6, 12, {"OGPPGPPGPPGO"}),  # was PGPPPPGP, with another order of three planes in a row
+        (2, 8, 18, {"OGFGPPGPPPPGPPGFGO"}),
+        (8, 4, 26, {"OGFGFGFGFGPGPPGPGFGFGFGFGO", "OGPPGFGFGFGFGGFGFGFGFGPPGO"}),
+        (8, 4, 24, {"OGFGFGFGFGPPPPGFGFGFGFGO"}),  # the layers hold no other
+        (0, 4, 12, {"OGPGPGGPGPGO"}),
+    ],
+)
+def test_power_planes_have_a_ground_next_to_them_where_the_layers_hold_one(
+    fast: int, power: int, layers: int, wanted: set[str]
+) -> None:
+    """Planes between two others have neither plane capacitance nor a return path (Design007, April 2021, p. 37)."""
+    found = orders(Goals(fast_layers=fast, power_planes=power, layer_count=layers))
+    assert {order.layers for order in found} == wanted
+    counts = {enclosed_power(order.layers) for order in found}
+    assert len(counts) == 1
 
 
 @pytest.mark.parametrize("above", [False, True])
