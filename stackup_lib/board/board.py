@@ -129,8 +129,9 @@ class Vias:
     """Vias, one row each; `start_layer` is nearer the top than `end_layer`.
 
     IPC-4761 columns hold 1 yes, 0 no, -1 not stated (the board's own setting holds).
-    `pad_size_mm` has shape (vias, copper layers); NaN where the layer is outside the span. `fill_layers` is a bit mask
-    of the layers on which a fill joins a via without unused pads: KiCad keeps its pad there.
+    `pad_size_mm` has shape (vias, copper layers); NaN where the layer is outside the span, and where the via has pads
+    at its ends alone. `fill_layers` is a bit mask of the layers on which a fill joins a via without unused pads: KiCad
+    keeps its pad there.
     """
 
     x_mm: Floats

@@ -305,6 +305,28 @@ def test_layers_on_which_a_fill_keeps_a_pad(tmp_path: Path) -> None:
     assert board.unknown_tokens == {}
 
 
+def test_a_via_with_pads_at_its_ends_alone(tmp_path: Path) -> None:
+    """Between them it has none, whatever joins it; the sizes of the ends are those of its padstack."""
+    stack = '(padstack (mode front_inner_back) (layer "Inner" (size 0.9)) (layer "B.Cu" (size 1)))'
+    via = "(via {} (at 0 0) (size 0.8) (drill 0.4) (layers {}) (start_end_only {}) {} (net 1))"
+    ends = '"F.Cu" "B.Cu"'
+    vias = [via.format("", ends, "yes", ""), via.format("", ends, "no", ""), via.format("", ends, "yes", stack)]
+    board = read_as_board(
+        tmp_path, board_text(items=" ".join([*vias, via.format("micro", '"F.Cu" "In1.Cu"', "yes", "")]))
+    )
+
+    pads = [[None if np.isnan(one) else one for one in row] for row in board.vias.pad_size_mm.tolist()]
+    last = len(board.copper_layers) - 2
+    assert pads == [
+        [0.8, *[None] * last, 0.8],
+        [0.8] * (last + 2),
+        [0.8, *[None] * last, 1.0],
+        [0.8, 0.8, *[None] * last],
+    ]
+    assert (board.vias.remove_unused.tolist(), board.vias.keep_end.tolist()) == ([1, 0, 1, 1], [1, 0, 1, 1])
+    assert board.unknown_tokens == {}
+
+
 def test_version_6_spelling(tmp_path: Path) -> None:
     """Version 6 has unquoted words, `tstamp`, `fp_text`, bare `locked` and numbers for nets."""
     items = """
