@@ -413,6 +413,14 @@ def test_unknown_words_are_counted_and_known_ones_are_not(tmp_path: Path) -> Non
         "via/coating": 1, "zone/smell": 1,
     }  # fmt: skip
     assert (len(board.tracks), len(board.vias), len(board.pads), len(board.zones)) == (1, 1, 1, 1)
+    assert board.warnings == (
+        "not read: (hologram ...) in the board, 2 times: KiCad up to 10 writes no such word there",
+        "not read: (mood ...) in (footprint ...), once: KiCad up to 10 writes no such word there",
+        "not read: (solder_mask_mojo ...) in (footprint ...), once: KiCad up to 10 writes no such word there",
+        "not read: (taste ...) in (pad ...), once: KiCad up to 10 writes no such word there",
+        "not read: (sparkle ...) in (segment ...), once: KiCad up to 10 writes no such word there",
+        "not read: 5 more kinds of words that KiCad up to 10 does not write",
+    )
 
 
 def test_what_cannot_be_placed_is_left_out_with_a_warning(tmp_path: Path) -> None:
