@@ -191,8 +191,9 @@ class Pads:
     middle lies from the pad's position, before rotation; `corner_mm` the radius of its corners, NaN where size and
     corners do not tell the shape (custom, trapezoid, chamfered, another one on other layers). `has_stack` is 1 where
     KiCad 9 or later gives the pad a shape of its own on some layers. `tie` numbers the net-tie groups of the board:
-    pads with the same number may join their nets, -1 is none. `die_length_mm` and `die_delay_ps` are KiCad's pad-to-die
-    length and delay inside the package, 0 where none is stated. `fill_layers` is that of `Vias`.
+    pads with the same number may join their nets, -1 is none. So does `jumper` the groups of pads that KiCad 10 holds
+    joined inside their part. `die_length_mm` and `die_delay_ps` are KiCad's pad-to-die length and delay inside the
+    package, 0 where none is stated. `fill_layers` is that of `Vias`.
     """
 
     number: Text
@@ -218,6 +219,7 @@ class Pads:
     keep_end: Flags
     fill_layers: NDArray[np.uint64]
     tie: Ints
+    jumper: Ints
     die_length_mm: Floats
     die_delay_ps: Floats
     uuid: Text
