@@ -236,7 +236,7 @@ class Zones:
     Fill polygon k covers `fill_x_mm[fill_start[k]:fill_start[k + 1]]` (same for y), is on `fill_layer[k]` and belongs
     to zone `fill_zone[k]`. Holes are joined to the outline by slits, as KiCad writes them. The outline of zone z is
     `outline_x_mm[outline_start[z]:outline_start[z + 1]]` (first polygon only). `forbids_fill` is of rule areas without
-    holes that keep fills out.
+    holes that keep fills out, `is_hatched` of zones that are filled with a mesh.
     """
 
     name: Text
@@ -246,6 +246,7 @@ class Zones:
     is_rule_area: Flags
     forbids_fill: Flags
     is_filled: Flags
+    is_hatched: Flags
     outline_start: Ints
     outline_x_mm: Floats
     outline_y_mm: Floats
