@@ -56,6 +56,8 @@ def _areas(board: Board) -> tuple[_Areas, _Areas]:
     is_mesh = zones.is_hatched[zones.fill_zone] == 1
     places = {*zip(zones.fill_layer[is_mesh].tolist(), zones.fill_zone[is_mesh].tolist(), strict=True)}
     outlines = {zone: _ring(zones.outline_x_mm, zones.outline_y_mm, zones.outline_start, zone) for _, zone in places}
+    if not any(outline.area for outline in outlines.values()):
+        return {}, {}
     window = shapely.total_bounds(list(outlines.values())).tolist()
     fills: dict[int, list[Geometry]] = {}
     for fill in np.flatnonzero(~is_mesh).tolist():

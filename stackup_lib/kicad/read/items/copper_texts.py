@@ -130,7 +130,7 @@ def _rectangle(
 def _barcode(node: tree.Node, said: tree.Node, turned_deg: float) -> tuple[complex, list[complex]]:
     """The same of a barcode: its text is below it as it lies, and its margins are copper where it is inverse."""
     where, margins = tree.find(node, "at") or [], tree.find(node, "margins")
-    at, angle = complex(*tree.pair(where)), tree.number(where[3], "at") if len(where) > 3 else 0.0
+    at, angle = complex(*tree.point(node, "at")), tree.number(where[3], "at") if len(where) > 3 else 0.0
     wide, high = (0.5 * one for one in tree.point(node, "size"))
     letters = 0.0 if tree.flag(node, "hide") else tree.value(node, "text_height") or 0.0
     right = max(wide, letters * _width(_words(said), has_face=False) / 2) + (tree.pair(margins)[0] if margins else 0.0)
