@@ -129,8 +129,9 @@ class Vias:
     """Vias, one row each; `start_layer` is nearer the top than `end_layer`.
 
     IPC-4761 columns hold 1 yes, 0 no, -1 not stated (the board's own setting holds).
-    `pad_size_mm` has shape (vias, copper layers); NaN where the layer is outside the span. `fill_layers` is a bit mask
-    of the layers on which a fill joins a via without unused pads: KiCad keeps its pad there.
+    `pad_size_mm` has shape (vias, copper layers); NaN where the layer is outside the span, and where the via has pads
+    at its ends alone. `fill_layers` is a bit mask of the layers on which a fill joins a via without unused pads: KiCad
+    keeps its pad there.
     """
 
     x_mm: Floats
@@ -190,8 +191,9 @@ class Pads:
     middle lies from the pad's position, before rotation; `corner_mm` the radius of its corners, NaN where size and
     corners do not tell the shape (custom, trapezoid, chamfered, another one on other layers). `has_stack` is 1 where
     KiCad 9 or later gives the pad a shape of its own on some layers. `tie` numbers the net-tie groups of the board:
-    pads with the same number may join their nets, -1 is none. `die_length_mm` and `die_delay_ps` are KiCad's pad-to-die
-    length and delay inside the package, 0 where none is stated. `fill_layers` is that of `Vias`.
+    pads with the same number may join their nets, -1 is none. So does `jumper` the groups of pads that KiCad 10 holds
+    joined inside their part. `die_length_mm` and `die_delay_ps` are KiCad's pad-to-die length and delay inside the
+    package, 0 where none is stated. `fill_layers` is that of `Vias`.
     """
 
     number: Text
@@ -217,6 +219,7 @@ class Pads:
     keep_end: Flags
     fill_layers: NDArray[np.uint64]
     tie: Ints
+    jumper: Ints
     die_length_mm: Floats
     die_delay_ps: Floats
     uuid: Text
@@ -233,7 +236,7 @@ class Zones:
     Fill polygon k covers `fill_x_mm[fill_start[k]:fill_start[k + 1]]` (same for y), is on `fill_layer[k]` and belongs
     to zone `fill_zone[k]`. Holes are joined to the outline by slits, as KiCad writes them. The outline of zone z is
     `outline_x_mm[outline_start[z]:outline_start[z + 1]]` (first polygon only). `forbids_fill` is of rule areas without
-    holes that keep fills out.
+    holes that keep fills out, `is_hatched` of zones that are filled with a mesh.
     """
 
     name: Text
@@ -243,6 +246,7 @@ class Zones:
     is_rule_area: Flags
     forbids_fill: Flags
     is_filled: Flags
+    is_hatched: Flags
     outline_start: Ints
     outline_x_mm: Floats
     outline_y_mm: Floats

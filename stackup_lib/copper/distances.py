@@ -241,7 +241,7 @@ def _rectangles(board: Board, pieces: CopperShapes) -> Complexes:
 
 
 def via_lands(board: Board, layer: int, rows: Ints, others: CopperShapes) -> CopperShapes:
-    """Return the copper of some vias on a layer: bare barrels where unused pads are left out and nothing joins.
+    """Return the copper of some vias on a layer: bare barrels where they have no pad, or it is left out unused.
 
     Args:
         board: the board.
@@ -250,8 +250,9 @@ def via_lands(board: Board, layer: int, rows: Ints, others: CopperShapes) -> Cop
         others: what may join them there.
     """
     vias = board.vias
-    rows = rows[np.nan_to_num(vias.pad_size_mm[rows, layer]) > 0]
-    radius = vias.pad_size_mm[rows, layer] / 2
+    rows = rows[(vias.start_layer[rows] <= layer) & (vias.end_layer[rows] >= layer)]
+    radius = np.nan_to_num(np.fmax(vias.pad_size_mm[rows, layer], vias.drill_mm[rows])) / 2
+    rows, radius = rows[radius > 0], radius[radius > 0]
     lands = disc_pieces(rows, vias.net[rows], vias.x_mm[rows] + 1j * vias.y_mm[rows], radius)
     is_end = (vias.start_layer[rows] == layer) | (vias.end_layer[rows] == layer)
     is_kept = (is_end & (vias.keep_end[rows] == 1)) | holds_layer(vias.fill_layers[rows], layer)

@@ -192,12 +192,13 @@ def _filled_layers(board: Board, vias: Mapping[int, list[int]], pads: Mapping[in
 
 
 def _land_mm(board: Board, rows: Ints, layer: int) -> Floats:
-    """Radius of the vias' pads on a layer; of their barrels where a pad that joins nothing is left out."""
+    """Radius of the vias' pads on a layer; of their barrels where they have none, or it is left out unused."""
     vias = board.vias
     is_end = (vias.start_layer[rows] == layer) | (vias.end_layer[rows] == layer)
     is_kept = (is_end & (vias.keep_end[rows] == 1)) | holds_layer(vias.fill_layers[rows], layer)
     is_bare = (vias.remove_unused[rows] == 1) & ~is_kept
-    radius: Floats = np.where(is_bare, vias.drill_mm[rows], vias.pad_size_mm[rows, layer]) / 2
+    pads = vias.pad_size_mm[rows, layer]
+    radius: Floats = np.where(is_bare | np.isnan(pads), vias.drill_mm[rows], pads) / 2
     return radius
 
 

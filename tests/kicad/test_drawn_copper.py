@@ -44,7 +44,8 @@ def random_shape(rng: random.Random, shape: str, at: Point) -> str:
     if shape == "circle":
         return f"{written('center', a)} {written('end', (a[0] + rng.uniform(0.1, 1.0), a[1]))} {pen} (fill {filled})"
     if shape == "rect":
-        return f"{written('start', a)} {written('end', b)} {pen} (fill {filled})"
+        corner = rng.choice(["", f"(radius {rng.uniform(0.05, 0.4):.3f})"])
+        return f"{written('start', a)} {written('end', b)} {corner} {pen} (fill {filled})"
     if shape == "poly":
         if filled == "yes" and rng.random() < 0.5:
             pen = "(stroke (width 0) (type solid))"

@@ -2,7 +2,7 @@
 
 Around such a hole, as those below an exposed pad, the copper of a layer is one area, whatever it is drawn as. Fabs take
 away inner pads that nothing joins, so these do not count where another layer joins the hole; outer ones stay. A via
-keeps the ring of its own pads, as fabs and KiCad's DRC measure it.
+keeps the ring of its own pads, as fabs and KiCad's DRC measure it; on a layer on which it has none, that of what joins.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ REACH_MM = 0.5
 """Copper around the wall of a hole is looked at as far as this: no fab requires a wider ring."""
 
 
+NO_PAD = -2
+"""Stands for the pad of a via: it is none."""
+
 AREA = 2
 """Dimensions of a shape that has an area."""
 
@@ -60,6 +63,23 @@ class JoinedRings:
             if pad not in self._found:
                 self._found[pad] = self._ring_mm(pad, walls.where(np.array([at])), float(ring[at]))
             ring[at] = self._found[pad]
+        return replace(holes, ring_mm=ring)
+
+    def of_padless_vias(self, holes: HoleSet) -> HoleSet:
+        """Return holes with the rings of vias that copper joins where they have no pad around the hole."""
+        board, ring, rows = self.copper.board, holes.ring_mm.copy(), holes.vias
+        table, layers = board.vias, np.arange(board.layer_count)
+        spans = (table.start_layer[rows, None] <= layers) & (table.end_layer[rows, None] >= layers)
+        pads = np.nan_to_num(table.pad_size_mm[rows])
+        lacks = spans & ((pads - table.drill_mm[rows, None]) / 2 < NO_RING_MM)
+        walls = hole_walls(board, rows, np.zeros(0, dtype=np.int64))
+        for at in np.flatnonzero(lacks.any(axis=1) & (walls.net > 0) & (walls.radius_mm > 0)).tolist():
+            wall = walls.where(np.array([at]))
+            joined = [self._joined_mm(layer, NO_PAD, wall, 0.0) for layer in np.flatnonzero(lacks[at]).tolist()]
+            least = min((found for found in joined if found is not None), default=None)
+            if least is not None:
+                kept = ring[at] if ring[at] >= NO_RING_MM else np.inf
+                ring[at] = min(kept, round(max(least, NO_RING_MM), 5))
         return replace(holes, ring_mm=ring)
 
     def _ring_mm(self, pad: int, wall: CopperShapes, own_mm: float) -> float:

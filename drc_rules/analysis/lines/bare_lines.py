@@ -33,15 +33,21 @@ def _bare(board: Board, layer: int, openings: Iterable[MaskOpening]) -> Iterator
     """Yield net and length of what each track of a layer has below openings, where it has any."""
     import shapely  # noqa: PLC0415 - heavy, and few boards open the mask
 
+    yield from lengths_within(board, layer, shapely.union_all([_area(one) for one in openings]))
+
+
+def lengths_within(board: Board, layer: int, area: Geometry) -> Iterator[tuple[int, float]]:
+    """Yield net and length of what each track of a layer has within an area, where it has any."""
+    import shapely  # noqa: PLC0415
+
     tracks, rows = board.tracks, np.flatnonzero(board.tracks.layer == layer)
     x = np.stack([tracks.start_x_mm[rows], tracks.mid_x_mm[rows], tracks.end_x_mm[rows]], axis=1)
     y = np.stack([tracks.start_y_mm[rows], tracks.mid_y_mm[rows], tracks.end_y_mm[rows]], axis=1)
     x[:, 1] = np.where(np.isnan(x[:, 1]), (x[:, 0] + x[:, 2]) / 2, x[:, 1])
     y[:, 1] = np.where(np.isnan(y[:, 1]), (y[:, 0] + y[:, 2]) / 2, y[:, 1])
     lines = shapely.linestrings(np.stack([x, y], axis=2))
-    area = shapely.union_all([_area(one) for one in openings])
-    bare = shapely.length(shapely.intersection(lines, area))
-    yield from ((net, mm) for net, mm in zip(tracks.net[rows].tolist(), bare.tolist(), strict=True) if mm > 0)
+    within = shapely.length(shapely.intersection(lines, area))
+    yield from ((net, mm) for net, mm in zip(tracks.net[rows].tolist(), within.tolist(), strict=True) if mm > 0)
 
 
 def _area(one: MaskOpening) -> Geometry:

@@ -260,7 +260,14 @@ def _apart(board: Board, requests: Sequence[ReturnRequest]) -> dict[int, RailRet
     Raises:
         RailNotSolvedError: fills of the net are missing, or stale where they decide.
     """
-    from stackup_lib.power.rail_drop.joined import is_custom, joined_pads, lone_pads, pads_of_copper  # noqa: PLC0415
+    from stackup_lib.power.rail_drop.joined import (  # noqa: PLC0415
+        BEFORE_JUMPER,
+        JUMPERS,
+        is_custom,
+        joined_pads,
+        lone_pads,
+        pads_of_copper,
+    )
 
     net = requests[0].ends.net
     ends = [(one, pads_of_copper(board, one.ends.source), _loads_of_copper(board, one)) for one in requests]
@@ -277,7 +284,11 @@ def _apart(board: Board, requests: Sequence[ReturnRequest]) -> dict[int, RailRet
         if open_pads and not drawn_of:
             drawn_of = joined_pads(board, net, pads_of_ends, net, 0)
         is_drawn = bool(open_pads) and {drawn_of[pad] for pad in open_pads} <= {drawn_of[pad] for pad in source}
-        if open_pads and not is_drawn and not is_custom(board, open_pads):
+        inside_of = joined_pads(board, net, pads_of_ends, inside_parts=True) if lone else of
+        if lone and not lone_pads(board, {pad: inside_of[pad] for pads in (source, *loads) for pad in pads}):
+            what = f"return path of {one.row.net} through {name}: no copper joins {lone} to the others but {JUMPERS}"
+            found[one.number] = MissingFact(what, in_table(one.row.net, BEFORE_JUMPER))
+        elif open_pads and not is_drawn and not is_custom(board, open_pads):
             found[one.number] = _open(one, name, joined)
         elif lone:
             found[one.number] = MissingFact(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from drc_rules.analysis.lines.hatched_planes import FILL_SOLID, hatched_mm
 from drc_rules.analysis.return_path.return_paths import REAL_SHARE, Referenced, ReturnPaths
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.return_path.gap_kinds import GapKind
@@ -22,19 +23,24 @@ AT_PADS = frozenset({GapKind.RING, GapKind.MERGED, GapKind.PAD})
 
 
 def need_planes(ctx: Context, nets: Iterable[int], length_mm: float) -> None:
-    """Raise `MissingFact` where more than a tenth of a link's length has no plane under or over it.
+    """Raise `MissingFact` where more than a tenth of a link's length has no plane under or over it, or a hatched one.
 
     Args:
         ctx: the board.
         nets: that the link goes through.
         length_mm: of the link.
     """
+    nets = tuple(nets)
     names, void = [ctx.board.nets[net] for net in nets], ctx.get(void_mm)
     without = sum(void.get(name, 0.0) for name in names)
     if without > MOST_WITHOUT * length_mm:
         without = min(without, length_mm)
         what = f"the line of {names[0]}, of which {without:.1f} of {length_mm:.1f} mm have no reference plane"
         raise MissingFact(what, "fill a plane along all of it, or route it over one")
+    over = sum(mm for (_, net), mm in ctx.get(hatched_mm).items() if net in nets)
+    if over > MOST_WITHOUT * length_mm:
+        what = f"the line of {names[0]}, of which {over:.1f} of {length_mm:.1f} mm are next to a hatched plane"
+        raise MissingFact(what, FILL_SOLID)
 
 
 def void_mm(ctx: Context) -> Mapping[str, float]:

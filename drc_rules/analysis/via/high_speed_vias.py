@@ -272,7 +272,8 @@ def need_layers(ctx: Context, group: StubGroup) -> None:
 
 def unknown_use(ctx: Context, hole: PlatedHole) -> MissingFact | None:
     """Return what is missing where it is not known which layers use a hole, None where it is."""
-    where = f"which layers use the hole of {ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
+    name = ctx.board.nets[hole.net] or "no net"
+    where = f"which layers use the hole of {name} at {hole.x_mm:g}, {hole.y_mm:g} mm"
     if hole.is_unsure:
         return MissingFact(where, FILL_ZONES)
     return None if hole.used else MissingFact(where, "route it, or delete the via")

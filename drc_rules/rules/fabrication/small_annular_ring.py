@@ -6,9 +6,10 @@ The annular ring as drawn, around the finished hole (pad less hole, halved), of 
 against the clause's fab tier or your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad sizes the
 smallest counts, of a hole off the middle of its pad the narrow side. The ring of a pad's hole is that in all copper of
 the net on each layer: in a larger pad, a fill as stored or a wide track it has what is around it there. Inner pads that
-nothing joins do not count where another layer joins the hole. A via has the ring of its own pads. A plated hole that
-nothing joins and that has no ring is information: fabs ask, or leave it unplated. A via whose pads are all as small as
-its hole has a ring of 0 or less: it can join nothing.
+nothing joins do not count where another layer joins the hole. A via has the ring of its own pads, and where a track
+joins it on a layer without one, or with one inside the hole, none there. A plated hole that nothing joins and that has
+no ring is information: fabs ask, or leave it unplated. A via whose pads are all as small as its hole has a ring of 0 or
+less: it can join nothing.
 
 Why it matters
 --------------
@@ -74,6 +75,7 @@ r_min: minimum of the fab [mm]
 def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the holes of a kind with too narrow a ring, and one for those without any."""
     holes, least = subject
+    holes = ctx.get(joined_rings).of_padless_vias(holes)
     small = np.flatnonzero(holes.ring_mm < max(least.value - TOLERANCE_MM, NO_RING_MM))
     holes = ctx.get(joined_rings).of(holes, small) if len(small) else holes
     has_ring = (holes.ring_mm >= NO_RING_MM) | vias_without_pad(ctx.board, holes)

@@ -22,9 +22,9 @@ pair. They do not add up, unless they are most of a net's routing on a layer and
 than four such lengths, of which none counts, is not verifiable. Nets with a target that join pads without a track, nets
 declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
 are not verifiable. Nor are broadside pairs, on two layers without a plane between, nor outer lines over which the
-layout opens the solder mask that the stackup has, by graphics, zones or tracks without mask. Of DDR5, LPDDR3 and LPDDR5
-only AMD's guides are known: next to controllers of others a miss is a warning; the value of their own guide is stated
-in `[[impedance]]`. `stackwright impedance` prints the production spread.
+layout opens the solder mask that the stackup has, by graphics, zones or tracks without mask, nor lines next to a
+hatched fill. Of DDR5, LPDDR3 and LPDDR5 only AMD's guides are known: next to controllers of others a miss is a warning;
+the value of their own guide is stated in `[[impedance]]`. `stackwright impedance` prints the production spread.
 
 Why it matters
 --------------
@@ -55,11 +55,12 @@ mask on copper is stated, the nominal value has twice that on laminate, which is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from drc_rules.analysis.lines.bare_lines import bare_mm
 from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
+from drc_rules.analysis.lines.hatched_planes import FILL_SOLID, hatched_mm
 from drc_rules.analysis.lines.routed import ROUNDING_MM, RoutedLine, joined
 from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines, production_process
@@ -254,15 +255,21 @@ def _is_unbalanced(line: RoutedLine) -> bool:
     return abs(line.other_mm - line.width_mm) > production_process().width.relative * min(line.other_mm, line.width_mm)
 
 
+def _longer(found: ControlledLine, lengths_mm: Mapping[tuple[int, int], float]) -> list[int]:
+    """Return the nets of a line that have more of some length on its layer than a breakout."""
+    most = found.target.lumped_mm + ROUNDING_MM
+    return [net for net in found.line.nets if lengths_mm.get((found.line.layer, net), 0.0) > most]
+
+
 def _impedance(ctx: Context, found: ControlledLine, where: str) -> tuple[RoutedImpedance, LineUncertainty]:
     """Solve it, with what is not known of it; raises `MissingFact` where it cannot be."""
     if found.line.references == (None, None):
         raise MissingFact(f"the plane under {where}", NO_PLANE)
-    bare = ctx.get(bare_mm)
-    opened = [n for n in found.line.nets if bare.get((found.line.layer, n), 0.0) > found.target.lumped_mm + ROUNDING_MM]
-    if opened:
+    if opened := _longer(found, ctx.get(bare_mm)):
         what = f"impedance of {where}: the layout opens the solder mask over {_some(ctx, opened)}"
         raise MissingFact(what, UNMASK_ALL)
+    if hatched := _longer(found, ctx.get(hatched_mm)):
+        raise MissingFact(f"impedance of {where}: the plane next to {_some(ctx, hatched)} is hatched", FILL_SOLID)
     if not found.target.inferred:  # what is only inferred can never be an error, so nothing rests on it
         ctx.rests_on(found.target.confidence)
     try:

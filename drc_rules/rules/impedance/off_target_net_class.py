@@ -9,7 +9,7 @@ anything is routed. The class Default, values shared with it, and KiCad's own 0.
 the nominal impedance is within the tolerance, fails where it stays outside over the whole range of unknown inputs (Dk,
 etch taper, finished outer copper, solder mask, and fills next to what is routed: see `off-target-impedance`), and is
 otherwise not verifiable, with what settles it. A rule whose condition or limits cannot be evaluated makes it not
-verifiable, too.
+verifiable, too, and so does a hatched plane next to what is routed.
 
 Why it matters
 --------------
@@ -38,6 +38,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.lines.broadside_pairs import ASK_THE_FAB, BROADSIDE, is_broadside
+from drc_rules.analysis.lines.hatched_planes import FILL_SOLID, hatched_mm
 from drc_rules.analysis.lines.routed_impedance import RoutedImpedance, routed_impedance, routed_uncertainty
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
@@ -124,7 +125,9 @@ def _impedance(ctx: Context, found: Intent) -> tuple[RoutedImpedance, LineUncert
         raise MissingFact(title, NO_PLANE)
     if not target.inferred:
         ctx.rests_on(target.confidence)
-    line = found.line(ctx)
+    line, hatched = found.line(ctx), ctx.get(hatched_mm)
+    if any(hatched.get((found.index, net), 0.0) > target.lumped_mm for routed in found.routed for net in routed.nets):
+        raise MissingFact(f"{title}: the plane next to its nets is hatched", FILL_SOLID)
     try:
         return routed_impedance(Lines(ctx), line), routed_uncertainty(Lines(ctx), line)
     except StackwrightError as error:

@@ -8,11 +8,11 @@ and barrel of every plated hole on the path. A choke counts with the S4P file th
 one, a link passes only with 3 dB to spare for each choke, what one loses at the cut-off of its data sheet, and is else
 not verifiable; so is one that ends at a filter whose pins are not known, or in front of a part that is not fitted or
 states no value, one with a two-pad part in series that is neither capacitor nor resistor, and one of which more than a
-tenth has no reference plane. It is the mean of a pair's traces, as an interval. The budget share is that of the board's
-role in the channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your own), or that of an
-add-in card where the form factor is one. The allowance that a share includes for the package, a connector or margin is
-subtracted and printed; declare `package_loss_db`, `connector_loss_db`, or a share of your own, where you know them.
-Where no text states what it holds for a package, `package_loss_db` is required.
+tenth has no reference plane, or a hatched one. It is the mean of a pair's traces, as an interval. The budget share is
+that of the board's role in the channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your
+own), or that of an add-in card where the form factor is one. The allowance that a share includes for the package, a
+connector or margin is subtracted and printed; declare `package_loss_db`, `connector_loss_db`, or a share of your own,
+where you know them. Where no text states what it holds for a package, `package_loss_db` is required.
 
 A guide to boards for one module (NVIDIA's for Jetson Orin NX, OCP's for OAM) states limits of such boards only. Its
 shares can make an error with `form = "jetson-orin-nx-carrier"` or `"oam"`; on any other board they are at most a

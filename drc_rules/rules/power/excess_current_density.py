@@ -116,7 +116,7 @@ def _is_at_contact(board: Board, solved: SolvedRail) -> bool:
     peak, layer = solved.peak, solved.layer_index[solved.peak.layer]
     vias = board.vias
     here = (vias.net == solved.net) & (vias.start_layer <= layer) & (vias.end_layer >= layer)
-    radius_mm = np.maximum(vias.pad_size_mm[here, layer], vias.drill_mm[here]) / 2
+    radius_mm = np.fmax(vias.pad_size_mm[here, layer], vias.drill_mm[here]) / 2
     if (np.hypot(vias.x_mm[here] - peak.x_mm, vias.y_mm[here] - peak.y_mm) <= radius_mm + AT_CONTACT_MM).any():
         return True
     ends = pads_of_all(board, solved.row, solved.row.from_, "from", "where it is fed")

@@ -7,7 +7,8 @@ Whether the fills, tracks, pads, vias and plated holes of the ground net connect
 It is not verifiable where only single pads are apart, or one of several sources, and says which. It is not verifiable
 either where the return path is not known, and says what to declare:
 `ground_from` where the source has no ground pads of its own (a fuse, a connector of one net), `ground_to` where a load
-has none (a switch, another inductor), `ground` where several nets are candidates. For an inductor or shunt as source
+has none (a switch, another inductor), `ground` where several nets are candidates, and where only jumpers join it, pads
+that KiCad 10 holds joined inside a part. For an inductor or shunt as source
 the ground pads of the part that drives it count. Missing or stale fills make it not verifiable, too. Where it passes,
 `excess-ir-drop` adds the drop of the return.
 
@@ -24,7 +25,7 @@ state with `ground_from` and `ground_to` where the current leaves and enters one
 What it cannot see
 ------------------
 Any touching copper connects. Ground is known by name unless `ground` states it. Pads joined inside a part count as
-apart. Standoffs, shields and cables are not read: ground joined only there is a false alarm.
+apart unless its footprint says so. Standoffs, shields and cables are not read: ground joined there is a false alarm.
 
 Sources
 -------

@@ -6,7 +6,8 @@ Whether the fills, tracks, pads, vias and plated holes of the net, as stored in 
 `to` by copper alone: no part counts as a conductor, not even between its own pads. It fails where no copper leads from
 a source to a load, or from one of the sources to any load. It is not verifiable where only single pads of a part are
 apart (name the pads that carry current, like `U1.2`), where only graphics without a net join it, where fills are
-missing or stale, or where a source or load is not fitted (DNP).
+missing or stale, where a source or load is not fitted (DNP), or where only jumpers join it: pads that KiCad 10 holds
+joined inside a part, such as the pins of a switch.
 
 Why it matters
 --------------
@@ -19,7 +20,7 @@ Route it, or fill the zones. Where a fuse, inductor, shunt or net tie is between
 
 What it cannot see
 ------------------
-Any touching copper connects, however narrow. Pads joined inside a part count as apart.
+Any touching copper connects, however narrow. Pads joined inside a part count as apart unless its footprint says so.
 
 Sources
 -------

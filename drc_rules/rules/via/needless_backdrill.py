@@ -102,6 +102,9 @@ def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[D
     """Yield one finding per depth and kind of net with needless drills."""
     first = alike.holes[0].hole
     name = ctx.board.nets[first.net]
+    if not name:
+        where = f"{first.x_mm:g}, {first.y_mm:g} mm"
+        raise MissingFact(f"the net of the backdrilled hole at {where}", "give it one in KiCad, or delete it")
     if not alike.family:
         raise MissingFact(f"interface of {name}", f'[[interface]]\nis = "?"\nnets = ["{name}"]')
     if alike.family == SUPPLY:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from stackup_lib.board.board import Board, Project, Vias
@@ -31,6 +32,8 @@ NEWEST_VERSION = 20260206
 
 OLDEST_WRITTEN_VERSION = 20211014
 """What KiCad 6.0 writes: older files, which know no stackup, are read and never changed."""
+
+MOST_UNKNOWN_NAMED = 5
 
 _OUTER = re.compile(rb"\s*\(\s*([^\s()\"]*)")
 _OTHERS = {
@@ -209,9 +212,25 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {noun.removesuffix('s') if count == 1 else noun} {rest}".rstrip()
 
 
+def _not_understood(source: BoardText) -> Iterator[str]:
+    """Say which words were skipped that no version of KiCad writes where they stand, the most frequent first."""
+    rows = sorted(source.unknown.items(), key=lambda item: (-item[1], item[0]))
+    for path, count in rows[:MOST_UNKNOWN_NAMED]:
+        parent, _, word = path.rpartition("/")
+        where = "the board" if parent == "kicad_pcb" else f"({parent.replace('/', ' ')} ...)"
+        yield f"not read: ({word} ...) in {where}, {_times(count)}: KiCad up to 10 writes no such word there"
+    if len(rows) > MOST_UNKNOWN_NAMED:
+        yield f"not read: {len(rows) - MOST_UNKNOWN_NAMED} more kinds of words that KiCad up to 10 does not write"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def _warnings(source: BoardText) -> list[str]:
     found = list(source.warnings)
     found += [f"not read: {_counted(count, what)}" for what, count in sorted(source.left_out.items())]
+    found += _not_understood(source)
     if source.nets.missing:
         numbers = ", ".join(sorted(source.nets.missing, key=int)[:5])
         found.append(f"{source.nets.missing.total()} items name nets that the net table does not hold ({numbers})")

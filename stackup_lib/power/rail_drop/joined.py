@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.shapes import copper_pads
+from stackup_lib.core.arrays import distinct
 from stackup_lib.power.ground_return.return_net import holes_of
 from stackup_lib.power.network import joined_parts
 from stackup_lib.power.rail_drop.net_copper import (
@@ -37,13 +38,22 @@ MOST_NAMED = 4
 
 ADVICE = "route it, or state another source"
 
+JUMPERS = "pads that are joined inside a part (jumpers)"
+
+BEFORE_JUMPER = (
+    "nothing states the resistance inside: judge the copper on each side with a [[rail]] up to that part's pads"
+)
+
 IN_NET = "draw that copper with the net, or as a zone of it"
 
 
-def joined_pads(board: Board, net: int, pads: Sequence[int], *drawn_nets: int) -> dict[int, int]:
+def joined_pads(
+    board: Board, net: int, pads: Sequence[int], *drawn_nets: int, inside_parts: bool = False
+) -> dict[int, int]:
     """Return a number for each of some pads of a net; those with the same number are joined by copper alone.
 
-    A pad is one piece of metal on all of its layers; two pads of one part are two pieces. A fill that goes on under
+    A pad is one piece of metal on all of its layers; two pads of one part are two pieces, but with `inside_parts` those
+    that KiCad holds joined inside a part that is fitted. A fill that goes on under
     copper of another net is not refused: see `refuse_stale`. Graphics join where their net is one of `drawn_nets`, 0
     for those without a net; without any, custom pads are their anchors.
 
@@ -54,6 +64,9 @@ def joined_pads(board: Board, net: int, pads: Sequence[int], *drawn_nets: int) -
     pieces = _Pieces()
     pieces.count = len(pads)
     number = {pad: node for node, pad in enumerate(pads)}
+    inside = [*_inside_parts(board, net)] if inside_parts else []
+    for pad in {pad for pair in inside for pad in pair} - number.keys():
+        number[pad] = pieces.new()
     for pad, layer, area in net_pads(board, net, is_whole=bool(drawn_nets)):
         pieces.add([(layer, area)], number.get(pad, -1))
     for piece in net_tracks(board, net):
@@ -66,7 +79,17 @@ def joined_pads(board: Board, net: int, pads: Sequence[int], *drawn_nets: int) -
     for layer, fill in net_fills(board, net):
         fills.setdefault(layer, []).append((fill, pieces.new()))
     first, second = pieces.links(fills)
+    by_parts = np.array([(number[one], number[other]) for one, other in inside], dtype=np.int64).reshape(-1, 2).T
+    first, second = np.concatenate([first, by_parts[0]]), np.concatenate([second, by_parts[1]])
     return dict(zip(pads, joined_parts(first, second, pieces.count).tolist(), strict=False))
+
+
+def _inside_parts(board: Board, net: int) -> Iterator[tuple[int, int]]:
+    """Yield pads of a net, two by two, that are joined inside a part."""
+    pads = board.pads
+    rows = np.flatnonzero((pads.net == net) & (pads.jumper >= 0) & (board.footprints.unfitted[pads.footprint] == 0))
+    for group in distinct(pads.jumper[rows]).tolist():
+        yield from pairwise(rows[pads.jumper[rows] == group].tolist())
 
 
 class _Pieces:
@@ -137,11 +160,11 @@ def _barrels(board: Board, net: int) -> Iterator[tuple[list[int], list[Geometry]
 
 
 def need_joined(board: Board, net: int, source: Terminal, loads: Sequence[Terminal]) -> None:
-    """Refuse a rail that is whole only through its own parts: copper alone has to join all pads of its ends.
+    """Refuse a rail that is whole only through parts: copper alone has to join all pads of its ends.
 
     Raises:
         RailNotJoinedError: copper leads from no source to a load, or from a source to no load.
-        RailNotSolvedError: single pads of a source or load are apart, or only graphics without a net join them.
+        RailNotSolvedError: single pads of a source or load are apart; only jumpers or graphics without a net join them.
     """
     where = str(board.path or "the board")
     source, *loads = (replace(one, pads=pads_of_copper(board, one.pads)) for one in (source, *loads))
@@ -157,8 +180,12 @@ def need_joined(board: Board, net: int, source: Terminal, loads: Sequence[Termin
         what = f"no copper joins {open_from} to {names}"
         if not any(_open(board, joined_pads(board, net, pads, net, 0), source, loads)):
             raise RailNotSolvedError(where, f"{what} but graphics without a net", IN_NET)
+        if not any(_open(board, joined_pads(board, net, pads, net, inside_parts=True), source, loads)):
+            raise RailNotSolvedError(where, f"{what} but {JUMPERS}", BEFORE_JUMPER)
         raise RailNotJoinedError(where, what, ADVICE)
     lone = lone_pads(board, of)
+    if lone and not lone_pads(board, joined_pads(board, net, pads, net, inside_parts=True)):
+        raise RailNotSolvedError(where, f"no copper joins {lone} to the others but {JUMPERS}", BEFORE_JUMPER)
     if lone:
         what = f"no copper joins {lone} to the other pads that feed it or draw from it"
         raise RailNotSolvedError(where, what, "route it, or name in from and to the pads that carry its current alone")

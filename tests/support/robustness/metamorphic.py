@@ -296,10 +296,21 @@ def _zones_taken(zones: Zones, order: Order) -> Zones:
     by_zone = np.argsort(where[zones.fill_zone], kind="stable") if len(zones.fill_zone) else zones.fill_zone
     outline, outline_start = _rings(zones.outline_start, order)
     fill, fill_start = _rings(zones.fill_start, by_zone)
-    rows = ("name", "net", "layers", "priority", "is_rule_area", "forbids_fill", "is_filled", "uuid", "offset")
+    rows = (
+        "name",
+        "net",
+        "layers",
+        "priority",
+        "is_rule_area",
+        "forbids_fill",
+        "is_filled",
+        "is_hatched",
+        "uuid",
+        "offset",
+    )
     return replace(
         zones,
-        **{name: getattr(zones, name)[order] for name in rows},
+        **{name: getattr(zones, name)[order] for name in (*rows, "offset")},
         outline_start=outline_start,
         outline_x_mm=zones.outline_x_mm[outline],
         outline_y_mm=zones.outline_y_mm[outline],

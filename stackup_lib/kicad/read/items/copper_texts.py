@@ -1,4 +1,4 @@
-"""Text and dimensions on copper layers, of the board and of footprints: rectangles no smaller than they are."""
+"""Text, dimensions, tables and barcodes on copper layers, of the board and of footprints: rectangles around them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ These, the pitch of lines and the shift of text that hangs from or stands on its
 """
 
 HANGS_BY = 0.585
+BELOW_BARCODE = 1.8
+"""How far the text of a barcode reaches below it, as a share of the text's height."""
 DEEP = frozenset("#$(),/;@Q[\\]_gjpqy{|}")
 HIGH = frozenset("#$()/4[\\]^`{|}~")
 SLANT = 0.15
@@ -36,12 +38,12 @@ VARIABLE_LETTERS = 30
 """What a text variable may stand for."""
 
 USUAL_FONT_MM = 1.0
-_BOARD = ("gr_text", "gr_text_box", "dimension")
-_FOOTPRINT = ("fp_text", "fp_text_box", "property", "dimension")
+_BOARD = ("gr_text", "gr_text_box", "dimension", "table", "barcode")
+_FOOTPRINT = ("fp_text", "fp_text_box", "property", "dimension", "table", "barcode")
 
 
 def read_copper_texts(source: BoardText, footprints: Footprints) -> CopperTexts:
-    """Return what is visible of them, in file order, the board's first."""
+    """Return what is visible of them, in file order, the board's first; no rectangle is smaller than what it holds."""
     found = [*_of_board(source), *_of_footprints(source, footprints)]
     corners = np.array([box for *_, box in found], dtype=np.complex128).reshape(len(found), 4)
     return CopperTexts(
@@ -62,7 +64,7 @@ _Found = tuple[int, str, int, complex, list[complex]]
 def _of_board(source: BoardText) -> Iterator[_Found]:
     for offset, node in source.nodes(source.on_copper(source.items(*_BOARD))):
         with source.at(offset):
-            said = tree.find(node, "gr_text") or node
+            said = _said(node)
             if (layers := layers_of_item(source, node)) and not _is_hidden(said):
                 yield layers, _words(said), offset, *_rectangle(node, said)
 
@@ -73,7 +75,7 @@ def _of_footprints(source: BoardText, footprints: Footprints) -> Iterator[_Found
     of = np.searchsorted(owners, source.blocks.parent[inside]).tolist()
     for row, (offset, node) in zip(of, source.nodes(inside, child=True), strict=True):
         with source.at(offset):
-            said, turned_deg = tree.find(node, "gr_text") or node, float(footprints.rotation_deg[row])
+            said, turned_deg = _said(node), float(footprints.rotation_deg[row])
             if (layers := layers_of_item(source, node)) and not _is_hidden(said):
                 at, box = _rectangle(node, said, turned_deg, of_footprint=True)
                 points = np.array([at, *box])
@@ -81,6 +83,11 @@ def _of_footprints(source: BoardText, footprints: Footprints) -> Iterator[_Found
                 x, y = shapes.placed(points.real, points.imag, place, footprints.rotation_deg[row])
                 at, *box = (x + 1j * y).tolist()
                 yield layers, _words(said), offset, at, box
+
+
+def _said(node: tree.Node) -> tree.Node:
+    """What holds the text of a dimension or barcode; of others it is themselves."""
+    return tree.find(node, "gr_text", "text") or node
 
 
 def _is_hidden(node: tree.Node) -> bool:
@@ -101,6 +108,8 @@ def _rectangle(
     where = tree.find(said, "at")
     at = complex(*tree.pair(where)) if where is not None else 0j
     angle = tree.number(where[3], "at") if where is not None and len(where) > 3 and where[3] != "unlocked" else 0.0
+    if tree.head_of(node) == "barcode":
+        return _barcode(node, said, turned_deg)
     left, top, right, bottom = _extents(said)
     if of_footprint:  # KiCad turns it over where it would stand on its head
         right, bottom = max(right, -left), max(bottom, -top)
@@ -118,9 +127,23 @@ def _rectangle(
     return complex(left + right, top + bottom) / 2, corners
 
 
+def _barcode(node: tree.Node, said: tree.Node, turned_deg: float) -> tuple[complex, list[complex]]:
+    """The same of a barcode: its text is below it as it lies, and its margins are copper where it is inverse."""
+    where, margins = tree.find(node, "at") or [], tree.find(node, "margins")
+    at, angle = complex(*tree.point(node, "at")), tree.number(where[3], "at") if len(where) > 3 else 0.0
+    wide, high = (0.5 * one for one in tree.point(node, "size"))
+    letters = 0.0 if tree.flag(node, "hide") else tree.value(node, "text_height") or 0.0
+    right = max(wide, letters * _width(_words(said), has_face=False) / 2) + (tree.pair(margins)[0] if margins else 0.0)
+    bottom = high + BELOW_BARCODE * letters + (tree.pair(margins)[1] if margins else 0.0)
+    turn = np.exp(-1j * np.radians(angle - turned_deg))
+    return at, [at + complex(x * right, y * bottom) * turn for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+
+
 def _points(node: tree.Node) -> list[complex]:
-    """The corners of a text box, and the points of a dimension."""
-    found = [complex(*tree.point(node, name)) for name in ("start", "end") if tree.find(node, name)]
+    """The corners of a text box or of the cells of a table, and the points of a dimension."""
+    cells = tree.lists(tree.find(node, "cells") or [], "table_cell")
+    ends = [(one, name) for one in (node, *cells) for name in ("start", "end") if tree.find(one, name)]
+    found = [complex(*tree.point(*end)) for end in ends]
     listed = tree.find(node, "pts")
     return [*found, *(complex(*tree.pair(one)) for one in tree.lists(listed or [], "xy"))]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from stackup_lib.board.board import Flags, Footprints, Ints, PadKind, Pads
 from stackup_lib.core.record import workpiece
-from stackup_lib.kicad.read.items.net_ties import tie_groups
+from stackup_lib.kicad.read.items.net_ties import jumper_groups, tie_groups
 from stackup_lib.kicad.read.items.shapes import placed
 from stackup_lib.kicad.read.items.vias import DrillingRow, drilling, drilling_columns, fill_layers, unused_pads
 from stackup_lib.kicad.syntax import tree
@@ -190,6 +190,7 @@ def _pads(source: BoardText, items: Ints, row_of: Ints, footprints: Footprints) 
         keep_end=flags([r.unused[1] for r in rows]),
         fill_layers=np.array([r.fill_layers for r in rows], dtype=np.uint64),
         tie=tie_groups(source, items, row_of, owner, numbers),
+        jumper=jumper_groups(source, items, row_of, owner, numbers),
         die_length_mm=floats([r.die[0] for r in rows]),
         die_delay_ps=floats([r.die[1] for r in rows]),
         uuid=texts([r.uuid for r in rows]),

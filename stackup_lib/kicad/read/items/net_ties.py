@@ -1,4 +1,4 @@
-"""Net ties as KiCad stores them: groups of pads of a footprint that may join their nets."""
+"""Pads of a footprint that belong together: net ties may join their nets, jumper pads are joined inside the part."""
 
 from __future__ import annotations
 
@@ -41,6 +41,28 @@ def tie_groups(source: BoardText, items: Ints, row_of: Ints, owner: Ints, number
             group = {word.replace("\\,", ",").strip() for word in _COMMA.split(words)}
             found[[pad for pad in pads if numbers[pad] in group]] = groups
             groups += 1
+    return found
+
+
+def jumper_groups(source: BoardText, items: Ints, row_of: Ints, owner: Ints, numbers: list[str]) -> Ints:
+    """Return the group of each pad that KiCad 10 holds joined inside its part, -1 for none; see `tie_groups`."""
+    found = np.full(len(owner), -1, dtype=np.int64)
+    groups = 0
+    for footprint, node in _nodes(source, items, "jumper_pad_groups"):
+        pads = np.flatnonzero(owner == row_of[footprint]).tolist()
+        for group in tree.lists(node):
+            named = {tree.unquoted(word) for word in group if isinstance(word, str)}
+            found[[pad for pad in pads if numbers[pad] in named]] = groups
+            groups += 1
+    for footprint, node in _nodes(source, items, "duplicate_pad_numbers_are_jumpers"):
+        if tree.word(node) != "yes":
+            continue
+        pads = np.flatnonzero(owner == row_of[footprint]).tolist()
+        for number in dict.fromkeys(numbers[pad] for pad in pads):
+            alike = [pad for pad in pads if numbers[pad] == number and number]
+            if len(alike) > 1 and found[alike[0]] < 0:
+                found[alike] = groups
+                groups += 1
     return found
 
 

@@ -77,7 +77,7 @@ def corners(node: tree.Node) -> shapes.Corners:
         return shapes.sweep(centre, math.hypot(end[0] - centre[0], end[1] - centre[1]), 0.0, math.tau)
     start, end = tree.point(node, "start"), tree.point(node, "end")
     if kind == "rect":
-        return [start[0], end[0], end[0], start[0], start[0]], [start[1], start[1], end[1], end[1], start[1]]
+        return shapes.rectangle(start, end, tree.value(node, "radius") or 0.0)
     if kind == "arc":
         return _arc(node, start, end)
     return [start[0], end[0]], [start[1], end[1]]

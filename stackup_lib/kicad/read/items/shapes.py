@@ -53,6 +53,21 @@ def sweep(centre: tuple[float, float], radius_mm: float, begin_rad: float, turn_
     )
 
 
+def rectangle(start: tuple[float, float], end: tuple[float, float], radius_mm: float) -> Corners:
+    """Return the closed outline of a rectangle between two of its corners, with KiCad 10's radius of all four."""
+    (left, right), (low, high) = sorted((start[0], end[0])), sorted((start[1], end[1]))
+    radius = min(radius_mm, (right - left) / 2, (high - low) / 2)
+    if radius <= 0.0:
+        return [start[0], end[0], end[0], start[0], start[0]], [start[1], start[1], end[1], end[1], start[1]]
+    middles = [(x, y) for y in (low + radius, high - radius) for x in (left + radius, right - radius)]
+    x, y = [], []
+    for quarter, at in enumerate((0, 1, 3, 2), start=2):  # upper left first
+        along = sweep(middles[at], radius, quarter * math.pi / 2, math.pi / 2)
+        x += along[0]
+        y += along[1]
+    return [*x, x[0]], [*y, y[0]]
+
+
 def _centre(p: tuple[float, float], q: tuple[float, float], r: tuple[float, float]) -> tuple[float, float] | None:
     """Centre of the circle through three points, None when they lie on a line."""
     bx, by, cx, cy = q[0] - p[0], q[1] - p[1], r[0] - p[0], r[1] - p[1]

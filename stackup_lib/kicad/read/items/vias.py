@@ -97,8 +97,8 @@ def _general(source: BoardText, node: tree.Node, offset: int) -> _Via | None:
         net=source.nets.of_item(node),
         uuid=tree.word(tree.find(node, "uuid", "tstamp")),
         offset=offset,
-        pads=_padstack(source, node, size),
-        unused=unused_pads(node),
+        pads=_pads(source, node, size, ends),
+        unused=(1, 1) if tree.flag(node, "start_end_only") else unused_pads(node),
         fill_layers=fill_layers(source, node),
         protection=protection(node),
         drilling=drilling(source, node),
@@ -116,6 +116,15 @@ def fill_layers(source: BoardText, node: tree.Node) -> int:
     stated = tree.find(node, "zone_layer_connections")
     layers = [source.layer(name) for name in tree.words(stated)] if stated is not None else []
     return sum(1 << layer for layer in set(layers) - {NO_LAYER})
+
+
+def _pads(source: BoardText, node: tree.Node, size: float, ends: Sequence[int]) -> Floats | None:
+    """Pad diameter on every copper layer, NaN between the ends where it has pads there alone; None when all alike."""
+    sizes = _padstack(source, node, size)
+    if tree.flag(node, "start_end_only"):
+        sizes = np.full(source.layer_count, size) if sizes is None else sizes
+        sizes[ends[0] + 1 : ends[1]] = math.nan
+    return sizes
 
 
 def _padstack(source: BoardText, node: tree.Node, size: float) -> Floats | None:

@@ -37,6 +37,7 @@ class _Rows:
     rule_area: list[int] = field(default_factory=list)
     forbids_fill: list[int] = field(default_factory=list)
     filled: list[int] = field(default_factory=list)
+    hatched: list[int] = field(default_factory=list)
     uuid: list[str] = field(default_factory=list)
     offset: list[int] = field(default_factory=list)
     outline: list[Floats] = field(default_factory=list)
@@ -107,6 +108,7 @@ def _properties(source: BoardText, rows: _Rows, node: tree.Node, offset: int) ->
     rows.rule_area.append(int(keepout is not None))
     rows.forbids_fill.append(int(keepout is not None and tree.word(tree.find(keepout, "copperpour")) == "not_allowed"))
     rows.filled.append(int(fill is not None and "yes" in fill))
+    rows.hatched.append(int(tree.word(tree.find(fill or [], "mode")) == "hatch"))
     rows.uuid.append(tree.word(tree.find(node, "uuid", "tstamp")))
     rows.offset.append(offset)
 
@@ -163,6 +165,7 @@ def _columns(rows: _Rows) -> Zones:
         is_rule_area=flags(rows.rule_area),
         forbids_fill=flags(rows.forbids_fill),
         is_filled=flags(rows.filled),
+        is_hatched=flags(rows.hatched),
         outline_start=outline_start,
         outline_x_mm=outline_x,
         outline_y_mm=outline_y,

@@ -102,3 +102,38 @@ def test_text_over_copper_of_two_nets_leaves_shorts_open(
     assert answer.verdict is verdict
     if verdict is Verdict.NOT_VERIFIABLE:
         assert 'the text "REV HB" on F.Cu (x 21.000 mm, y 20.500 mm), over SIG and VCC' in answer.missing[0].fact
+
+
+BARCODE = """(barcode (at 21 20 {}) (layer "{}") (size 5 3) (text "HELLO") (text_height 1.5) (type qr) (ecc_level L)
+(hide {}) (knockout no) (margins 1 2))"""
+
+
+@pytest.mark.parametrize(("turn", "hide", "size"), [(0, "yes", (7, 7)), (90, "yes", (7, 7)), (0, "no", (8.48, 12.4))])
+def test_a_barcode_lies_within_its_size_and_margins_and_its_text(
+    tmp_path: Path, turn: int, hide: str, size: tuple[float, float]
+) -> None:
+    """The letters of HELLO are 6.48 mm wide in KiCad 10, their foot 2.69 mm below."""
+    found = texts(tmp_path, BARCODE.format(turn, "F.Cu", hide) + BARCODE.format(0, "F.SilkS", hide))
+
+    left, top, right, bottom = box(found)
+    assert len(found) == 1
+    assert (right - left, bottom - top) == pytest.approx(size, abs=0.5)
+    assert (left + right, top + bottom) == pytest.approx((42, 40))
+
+
+TABLE = """(table (column_count 2) (layer "F.Cu") (border (external yes) (header yes) (stroke (width 0.2) (type solid)))
+(separators (rows no) (cols no)) (column_widths 5 5) (row_heights 2)
+(cells (table_cell "A" (start 17 18) (end 22 21) (margins 1 1 1 1) (span 1 1) (layer "F.Cu"))
+       (table_cell "B" (start 22 18) (end 27 21) (margins 1 1 1 1) (span 1 1) (layer "F.Cu"))))"""
+
+
+def test_a_table_lies_within_its_cells(tmp_path: Path) -> None:
+    assert box(texts(tmp_path, TABLE)) == (17, 18, 27, 21)
+
+
+@pytest.mark.parametrize("item", [TABLE, BARCODE.format(0, "F.Cu", "yes")], ids=["table", "barcode"])
+def test_tables_and_barcodes_over_two_nets_may_join_them(tmp_path: Path, item: str) -> None:
+    """Before, they were no copper: the board passed."""
+    for y, verdict in ((20.5, Verdict.NOT_VERIFIABLE), (30, Verdict.PASSED)):
+        report = check_board(written(tmp_path, TWO_TRACKS.format(y, y) + item))
+        assert next(v.verdict for v in report.verdicts if v.code == "FAB015") is verdict

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+import shapely
 
 from stackup_lib.board.board import Drawings
 from stackup_lib.kicad import read_board
@@ -163,3 +166,33 @@ def test_a_pad_that_is_taken_away_where_it_joins_nothing_is_drawn_outside_alone(
     found = of_pad(tmp_path, "trapezoid", "(rect_delta 0 0.4) (remove_unused_layers yes)", hole="(drill 0.4)")
 
     assert found.layers.tolist() == [0b101]
+
+
+@pytest.mark.parametrize(("radius", "to_corner"), [(2, 2 * (math.sqrt(2) - 1)), (9, 3 * (math.sqrt(2) - 1)), (0, 0)])
+def test_corners_of_a_rectangle_may_be_round(tmp_path: Path, radius: float, to_corner: float) -> None:
+    """A radius takes r (sqrt 2 - 1) off each corner; it is no more than half of the shorter side, as in KiCad 10."""
+    rect = f"(gr_rect (start 20 16) (end 10 10) (radius {radius}) (stroke (width 0) (type solid)) (fill yes) {{}})"
+    part = PART.format(turn=0, inside=rect.format('(layer "F.Cu")').replace("gr_rect", "fp_rect"))
+
+    found = drawings(tmp_path, rect.format('(layer "F.Cu") (net "GND")') + part)
+
+    for row, (x0, y0) in enumerate([(0, 0), (100, 50)]):
+        shape = shapely.Polygon(corners(found, row))
+        assert shape.is_valid
+        assert shape.bounds == (x0 + 10, y0 + 10, x0 + 20, y0 + 16)
+        away = [shape.distance(shapely.Point(x0 + x, y0 + y)) for x in (10, 20) for y in (10, 16)]
+        assert away == pytest.approx([to_corner] * 4, abs=2e-3)
+
+
+def test_the_round_corner_of_a_board_is_its_edge(tmp_path: Path) -> None:
+    """The way from one straight side to the next is along the arc."""
+    edge = (
+        '(gr_rect (start 0 0) (end 40 30) (radius 6) (stroke (width 0.05) (type solid)) (fill no) (layer "Edge.Cuts"))'
+    )
+    path = tmp_path / "round.kicad_pcb"
+    path.write_text(BOARD.format(items=edge, version=20260206), encoding="utf-8")
+
+    outline = read_board(path).outline
+
+    assert outline.size_mm == (40, 30)
+    assert np.hypot(outline.x_mm, outline.y_mm).min() == pytest.approx(6 * (math.sqrt(2) - 1), abs=2e-3)

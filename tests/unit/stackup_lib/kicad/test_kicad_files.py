@@ -305,6 +305,28 @@ def test_layers_on_which_a_fill_keeps_a_pad(tmp_path: Path) -> None:
     assert board.unknown_tokens == {}
 
 
+def test_a_via_with_pads_at_its_ends_alone(tmp_path: Path) -> None:
+    """Between them it has none, whatever joins it; the sizes of the ends are those of its padstack."""
+    stack = '(padstack (mode front_inner_back) (layer "Inner" (size 0.9)) (layer "B.Cu" (size 1)))'
+    via = "(via {} (at 0 0) (size 0.8) (drill 0.4) (layers {}) (start_end_only {}) {} (net 1))"
+    ends = '"F.Cu" "B.Cu"'
+    vias = [via.format("", ends, "yes", ""), via.format("", ends, "no", ""), via.format("", ends, "yes", stack)]
+    board = read_as_board(
+        tmp_path, board_text(items=" ".join([*vias, via.format("micro", '"F.Cu" "In1.Cu"', "yes", "")]))
+    )
+
+    pads = [[None if np.isnan(one) else one for one in row] for row in board.vias.pad_size_mm.tolist()]
+    last = len(board.copper_layers) - 2
+    assert pads == [
+        [0.8, *[None] * last, 0.8],
+        [0.8] * (last + 2),
+        [0.8, *[None] * last, 1.0],
+        [0.8, 0.8, *[None] * last],
+    ]
+    assert (board.vias.remove_unused.tolist(), board.vias.keep_end.tolist()) == ([1, 0, 1, 1], [1, 0, 1, 1])
+    assert board.unknown_tokens == {}
+
+
 def test_version_6_spelling(tmp_path: Path) -> None:
     """Version 6 has unquoted words, `tstamp`, `fp_text`, bare `locked` and numbers for nets."""
     items = """
@@ -391,6 +413,14 @@ def test_unknown_words_are_counted_and_known_ones_are_not(tmp_path: Path) -> Non
         "via/coating": 1, "zone/smell": 1,
     }  # fmt: skip
     assert (len(board.tracks), len(board.vias), len(board.pads), len(board.zones)) == (1, 1, 1, 1)
+    assert board.warnings == (
+        "not read: (hologram ...) in the board, 2 times: KiCad up to 10 writes no such word there",
+        "not read: (mood ...) in (footprint ...), once: KiCad up to 10 writes no such word there",
+        "not read: (solder_mask_mojo ...) in (footprint ...), once: KiCad up to 10 writes no such word there",
+        "not read: (taste ...) in (pad ...), once: KiCad up to 10 writes no such word there",
+        "not read: (sparkle ...) in (segment ...), once: KiCad up to 10 writes no such word there",
+        "not read: 5 more kinds of words that KiCad up to 10 does not write",
+    )
 
 
 def test_what_cannot_be_placed_is_left_out_with_a_warning(tmp_path: Path) -> None:
