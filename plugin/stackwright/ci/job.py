@@ -210,12 +210,15 @@ def _summarize(environment: Mapping[str, str], choice: JobChoice, answers: Seque
 def _write_sarif(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:
     """Write SARIF without accepted findings: GitHub shows what SARIF calls suppressed as open.
 
-    On GitHub there is a file for every 20 boards: `stackwright.sarif`, `stackwright-2.sarif`, ...
+    On GitHub there is a file for every 20 boards: `stackwright.sarif`, `stackwright-2.sarif`, ... A board whose check
+    was not whole is left out: GitHub would refuse the file, with what it says of the others.
     """
     target = _path(environment, "SARIF")
     if target is None:
         return
-    most = MOST_RUNS if environment.get("GITHUB_ACTIONS") else len(answers)
+    on_github = bool(environment.get("GITHUB_ACTIONS"))
+    answers = [answer for answer in answers if sarif.is_whole(answer.outcome)] if on_github else answers
+    most = MOST_RUNS if on_github else len(answers)
     for number, start in enumerate(range(0, len(answers), most), start=1):
         file = target if number == 1 else target.with_stem(f"{target.stem}-{number}")
         outcomes = [answer.outcome for answer in answers[start : start + most]]
