@@ -420,6 +420,21 @@ def test_what_github_would_refuse_is_not_uploaded(tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "s.sarif").read_text(encoding="utf-8"))["runs"]) == 3
 
 
+@needs_git
+def test_a_board_that_cannot_be_read_is_annotated_and_uploads_nothing(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.board(BARE).write_text("(kicad_pcb (version 20241229)", encoding="utf-8")
+    repository.commit()
+    assert job.run_job(repository.settings(GITHUB_ACTIONS="true")) == 2
+    where = f"file=hw/{BARE}/{BARE}.kicad_pcb,line=1,title=Stackwright"
+    assert f"::error {where}::this board was not checked" in capsys.readouterr().out
+    assert repository.output() == {"boards": "1", "exit-code": "2"}
+    assert "## ❌ Not checked: hw/" in repository.summary()
+    assert job.run_job(repository.settings()) == 2
+    assert "::error" not in capsys.readouterr().out
+
+
 def test_elsewhere_one_file_holds_every_board(tmp_path: Path) -> None:
     """Only GitHub counts runs."""
     job._write_sarif({"STACKWRIGHT_SARIF": str(tmp_path / "s.sarif")}, many_answers(25))

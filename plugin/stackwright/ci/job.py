@@ -169,6 +169,8 @@ def _log_answer(environment: Mapping[str, str], answer: Answer, said: set[str]) 
     if isinstance(answer.outcome, Unchecked):
         if (words := str(answer.outcome.error)) not in said:
             complain(answer.outcome.error)
+            if environment.get("GITHUB_ACTIONS"):
+                show(github.render([answer.outcome]))
         said.add(words)
         return
     _log(environment, text.page(answer.outcome.report, verbose=True).text())

@@ -52,7 +52,7 @@ def render(outcomes: Sequence[Checked | Unchecked], *, with_accepted: bool = Tru
 
 
 def is_whole(outcome: Checked | Unchecked) -> bool:
-    """Tell whether all of a check was made: GitHub refuses runs that say otherwise, and keeps the alerts of their board.
+    """Tell whether all of a check was made: GitHub refuses a run that says otherwise, and its board keeps its alerts.
 
     Source: https://github.com/github/codeql-action/pull/1732, "unsuccessful execution".
     """
