@@ -504,6 +504,30 @@ def test_a_mistake_in_an_input_is_said(name: str, value: str, said: str) -> None
         job.choose(settings, job._request(settings))
 
 
+def test_a_mistake_in_an_input_is_annotated_on_github_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """The step that reads it is green: the last one fails the job."""
+    settings = {"STACKWRIGHT_FAIL_ON": "eror"}
+    for host, said in (
+        ({"GITHUB_ACTIONS": "true"}, '::error title=Stackwright::fail-on: "eror" is no severity'),
+        ({}, ""),
+    ):
+        with pytest.raises(StackwrightError):
+            job.run_job({**settings, **host})
+        printed = capsys.readouterr().out
+        assert printed.startswith(said)
+        assert bool(printed) == bool(said)
+
+
+@pytest.mark.slow
+@needs_git
+def test_reports_in_the_log_are_kept_apart(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in (LOSSY, FIT):
+        touch(repository.board(name))
+    repository.commit()
+    job.run_job(repository.settings())
+    assert "\n\nNOT FIT  for training-b200" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 @needs_git
 def test_no_board_can_speak_to_the_runner(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
