@@ -322,9 +322,9 @@ def test_coverage_that_only_short_pairs_lower_asks_for_no_data() -> None:
     ran = run("check", BOARDS / "edge_jetson_carrier_fit", "--min-coverage", "100")
 
     assert ran.code == 1
-    assert ran.err.rstrip().endswith("1 pair with a target but no section to judge; -v says why")
+    assert ran.err.rstrip().endswith("1 pair with an impedance target not judged; -v says why")
     assert "Missing data" not in ran.out
-    assert "coverage 99 %; 1 pair with a target but no section to judge" in " ".join(ran.out.split())
+    assert "coverage 99 %; 1 pair with an impedance target not judged" in " ".join(ran.out.split())
 
 
 @pytest.mark.slow
