@@ -199,6 +199,7 @@ def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board:
         (["chek", "."], ["No such command 'chek'. (Did you mean 'check'?)", "stackwright --help"]),
         (["frobnicate", "."], ["No such command 'frobnicate'; see stackwright --help"]),
         (["apply", f"{FIT}.kicad_pcb"], ["is a board, not a plan; name the plan first"]),
+        (["apply", "stackwright.toml"], ["is settings, not a plan; name the file that --plan of"]),
         (["apply", "none.toml", "empty"], ["none.toml: "]),
         (["check", ".", "--select", "XYZ"], ["no known name is like it; `stackwright rules` lists them"]),
         (["explain", "VIAA001"], ['did you mean "VIA001"']),
