@@ -45,7 +45,7 @@ Done = Callable[[dict[str, Any] | None, StackwrightError | None], None]
 
 
 class Worker:
-    """A worker that loads what every job needs, and waits for one; meanwhile KiCad hands over the board.
+    """A worker that loads what every job needs, and waits for one while KiCad hands over the board.
 
     As a context it ends with it, unless it was given a job.
     """
