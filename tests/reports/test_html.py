@@ -141,6 +141,22 @@ def missing_of(one: Report) -> str:
     return html[start : html.index("</pre>", start)]
 
 
+def test_what_is_missing_is_named_once_in_the_head() -> None:
+    """With every requirement that waits for it, however it is put: the stackup, and what is used in its place."""
+    head = page_of(report_of("no_stackup", profile="edge")).text.partition("coverage:")[0]
+    assert re.findall(r"missing: (.+?) \(\d+ requirements?\)", head) == [
+        "the stackup",
+        "copper thickness of F.Cu and 4 more",
+        "copper thickness of In2.Cu",
+    ]
+
+
+def test_missing_data_names_requirements_by_what_they_require() -> None:
+    table = missing_of(report_of("no_stackup", profile="edge"))
+    assert "stackup has the copper layers of the layer table" in table
+    assert "board.stackup.layers" not in table
+
+
 def test_an_unknown_copper_weight_is_left_out() -> None:
     assert "weight ?" not in page_of(report_of("inference_pcie_gen5_fit")).text
 
