@@ -55,7 +55,8 @@ def load_baseline(path: Path) -> Baseline:
     except OSError as error:
         raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", REWRITE) from error
     except (ValidationError, ValueError, RecursionError) as error:
-        raise ConfigError(str(path), "is not a baseline of Stackwright", REWRITE) from error
+        fix = "name what `stackwright baseline` wrote; move a damaged one away before you write it anew"
+        raise ConfigError(str(path), "is not a baseline of Stackwright", fix) from error
     boards: dict[str, tuple[Remembered, ...]] = {}
     for name, known in found.boards.items():
         boards[composed(name)] = (*boards.get(composed(name), ()), *known)

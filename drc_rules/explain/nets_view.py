@@ -250,4 +250,4 @@ def _nearest(board: Board, wanted: str) -> str:
     """Return the net whose last part is nearest to what was typed: people leave the path out."""
     named = {normalise(name): name for name in reversed(board.nets) if name and not is_unconnected(name)}
     near = difflib.get_close_matches(wanted, named, n=1, cutoff=0.5)
-    return did_you_mean(named[near[0]], [named[near[0]]]) if near else "stackwright nets BOARD lists what there is"
+    return did_you_mean(named[near[0]], [named[near[0]]]) if near else "`stackwright nets` lists what there is"

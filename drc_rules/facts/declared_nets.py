@@ -133,12 +133,12 @@ def unmatched_notes(board: Board, where: str, row: NetChoice) -> Iterator[str]:
 
 def without_nets(row: InterfaceDeclaration) -> MissingFact:
     """Return the fact that is missing where an `[[interface]]` matches no net of the board."""
+    title = interface(row.is_).title
     meant = ", ".join([*(f"net class {name}" for name in row.net_classes), *row.nets])
-    step = "assign nets to the net class" if row.net_classes else "name the nets so"
-    return MissingFact(
-        f"the nets of {interface(row.is_).title}: {meant} matches none",
-        f"in KiCad, {step}, or correct the [[interface]]",
-    )
+    what = f"{meant} matches none" if meant else "none is named"
+    by_class = "in KiCad, assign nets to the net class, or correct the [[interface]]"
+    how = by_class if row.net_classes else f"in the [[interface]] of {title}: the names of its nets"
+    return MissingFact(f"the nets of {title}: {what}", how)
 
 
 def note_of(where: str, said: Sequence[str]) -> str:

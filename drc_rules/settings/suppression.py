@@ -55,9 +55,12 @@ class Suppression(Frozen):
     @field_validator("expires", mode="before")
     @classmethod
     def _day(cls, value: object) -> object:
-        if isinstance(value, str) or type(value) is date:
+        if type(value) is date:
             return value
-        raise ValueError(f"{value!r} is not a date such as 2027-01-31")
+        try:
+            return date.fromisoformat(str(value))
+        except ValueError:
+            raise ValueError(f'"{value}" is not a date such as 2027-01-31') from None
 
     @model_validator(mode="after")
     def _says_what(self) -> "Suppression":

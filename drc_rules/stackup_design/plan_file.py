@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from drc_rules.requirements.data_files import parse_model
 from drc_rules.requirements.fabs.presets import known_preset
 from drc_rules.requirements.value_kinds import misfit_in
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config
 from drc_rules.settings.key_synonyms import keys_meant
 from drc_rules.settings.net_selection import toml_value
@@ -148,6 +149,10 @@ def read_plan(path: Path) -> Plan:
     """
     if path.suffix.lower() in (".kicad_pcb", ".kicad_pro"):
         raise ConfigError(str(path), "is a board, not a plan", "name the plan first, then the board")
+    if path.name == FILE_NAME:
+        raise ConfigError(
+            str(path), "is settings, not a plan", "name the file that --plan of `stackwright suggest` wrote"
+        )
     try:
         text = read_plain_text(path, "utf-8-sig")
     except OSError as error:

@@ -71,6 +71,8 @@ def guarded(action: Callable[[], int]) -> int:
         if not known and os.environ.get("STACKWRIGHT_DEBUG"):
             raise
         text = str(error) if known else f"{type(error).__name__}: {error}; {REPORT_IT}"
+        if isinstance(error, PermissionError) and error.filename is not None:
+            text = f"{os.fsdecode(error.filename)}: {error.strerror}; check its rights and those of its folder"
         _complain(clean(f"error: {text}"))
         return BROKEN
 

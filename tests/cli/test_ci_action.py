@@ -13,16 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from drc_rules.report.model import RuleCrash
 from stackup_lib.core.errors import StackwrightError
 from stackwright.ci import job
 from stackwright.ci.boards import base_of
 from stackwright.cli.app import run
 from stackwright.commands.check.answers import Answer
-from stackwright.results.checked import Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.paths import boards_of, boards_touched
 from tests.support.boards import BOARDS, board_file
 from tests.support.git import git
 from tests.support.installed import installed_environment
+from tests.support.reports.made_reports import report
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -377,9 +379,13 @@ def test_the_job_leaves_sarif_a_summary_and_the_exit_code(repository: Repository
     assert "## ✅ Fit: hw/inference" in summary
 
 
+def answer_of(name: str, **changes: object) -> Answer:
+    facts = report().board.model_copy(update={"path": f"hw/{name}.kicad_pcb"})
+    return Answer(Checked(report(board=facts, **changes), None, "0" * 64), 0)
+
+
 def many_answers(number: int) -> list[Answer]:
-    error = StackwrightError("x", "cannot be read", "check it")
-    return [Answer(Unchecked(f"hw/b{k}.kicad_pcb", error), 2) for k in range(number)]
+    return [answer_of(f"b{k}") for k in range(number)]
 
 
 @pytest.mark.parametrize(("boards", "sizes", "left"), [(20, [20], 0), (21, [20, 1], 0), (105, [20] * 5 + [5], 5)])
@@ -398,6 +404,35 @@ def test_no_upload_to_github_holds_more_runs_than_it_takes(
     said = capsys.readouterr().out
     assert (f"not uploaded: findings of {left} boards" in said) == bool(left)
     assert said.startswith("::warning file=hw/b100.kicad_pcb" if left else "")
+
+
+def test_what_github_would_refuse_is_not_uploaded(tmp_path: Path) -> None:
+    """A run that failed has the whole file refused; without its run a board keeps its alerts."""
+    unread = Answer(Unchecked("hw/cut.kicad_pcb", StackwrightError("x", "is cut short", "save it again")), 2)
+    crashed = answer_of("crashed", crashes=(RuleCrash(code="VIA001", name="missing-backdrill", error="ValueError: x"),))
+    settings = {"STACKWRIGHT_SARIF": str(tmp_path / "s.sarif"), "GITHUB_OUTPUT": str(tmp_path / "output")}
+    job._write_sarif({**settings, "GITHUB_ACTIONS": "true"}, [unread, crashed])
+    assert list(tmp_path.iterdir()) == []
+    job._write_sarif({**settings, "GITHUB_ACTIONS": "true"}, [unread, answer_of("card"), crashed])
+    (run,) = json.loads((tmp_path / "s.sarif").read_text(encoding="utf-8"))["runs"]
+    assert run["automationDetails"]["id"] == "stackwright/hw/card.kicad_pcb/"
+    job._write_sarif(settings, [unread, answer_of("card"), crashed])
+    assert len(json.loads((tmp_path / "s.sarif").read_text(encoding="utf-8"))["runs"]) == 3
+
+
+@needs_git
+def test_a_board_that_cannot_be_read_is_annotated_and_uploads_nothing(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.board(BARE).write_text("(kicad_pcb (version 20241229)", encoding="utf-8")
+    repository.commit()
+    assert job.run_job(repository.settings(GITHUB_ACTIONS="true")) == 2
+    where = f"file=hw/{BARE}/{BARE}.kicad_pcb,line=1,title=Stackwright"
+    assert f"::error {where}::this board was not checked" in capsys.readouterr().out
+    assert repository.output() == {"boards": "1", "exit-code": "2"}
+    assert "## ❌ Not checked: hw/" in repository.summary()
+    assert job.run_job(repository.settings()) == 2
+    assert "::error" not in capsys.readouterr().out
 
 
 def test_elsewhere_one_file_holds_every_board(tmp_path: Path) -> None:
@@ -467,6 +502,30 @@ def test_a_mistake_in_an_input_is_said(name: str, value: str, said: str) -> None
     with pytest.raises(StackwrightError, match=re.escape(said)):
         settings = {f"STACKWRIGHT_{name}": value}
         job.choose(settings, job._request(settings))
+
+
+def test_a_mistake_in_an_input_is_annotated_on_github_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """The step that reads it is green: the last one fails the job."""
+    settings = {"STACKWRIGHT_FAIL_ON": "eror"}
+    for host, said in (
+        ({"GITHUB_ACTIONS": "true"}, '::error title=Stackwright::fail-on: "eror" is no severity'),
+        ({}, ""),
+    ):
+        with pytest.raises(StackwrightError):
+            job.run_job({**settings, **host})
+        printed = capsys.readouterr().out
+        assert printed.startswith(said)
+        assert bool(printed) == bool(said)
+
+
+@pytest.mark.slow
+@needs_git
+def test_reports_in_the_log_are_kept_apart(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in (LOSSY, FIT):
+        touch(repository.board(name))
+    repository.commit()
+    job.run_job(repository.settings())
+    assert "\n\nNOT FIT  for training-b200" in capsys.readouterr().out
 
 
 @pytest.mark.slow

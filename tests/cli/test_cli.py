@@ -199,6 +199,7 @@ def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board:
         (["chek", "."], ["No such command 'chek'. (Did you mean 'check'?)", "stackwright --help"]),
         (["frobnicate", "."], ["No such command 'frobnicate'; see stackwright --help"]),
         (["apply", f"{FIT}.kicad_pcb"], ["is a board, not a plan; name the plan first"]),
+        (["apply", "stackwright.toml"], ["is settings, not a plan; name the file that --plan of"]),
         (["apply", "none.toml", "empty"], ["none.toml: "]),
         (["check", ".", "--select", "XYZ"], ["no known name is like it; `stackwright rules` lists them"]),
         (["explain", "VIAA001"], ['did you mean "VIA001"']),
@@ -322,9 +323,9 @@ def test_coverage_that_only_short_pairs_lower_asks_for_no_data() -> None:
     ran = run("check", BOARDS / "edge_jetson_carrier_fit", "--min-coverage", "100")
 
     assert ran.code == 1
-    assert ran.err.rstrip().endswith("1 pair with a target but no section to judge; -v says why")
+    assert ran.err.rstrip().endswith("1 pair with an impedance target not judged; -v says why")
     assert "Missing data" not in ran.out
-    assert "coverage 99 %; 1 pair with a target but no section to judge" in " ".join(ran.out.split())
+    assert "coverage 99 %; 1 pair with an impedance target not judged" in " ".join(ran.out.split())
 
 
 @pytest.mark.slow

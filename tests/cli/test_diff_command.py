@@ -16,7 +16,7 @@ from drc_rules.report.stackup_rows import StackupRow, StackupView, Stated
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackwright.cli.app import run
-from stackwright.commands.diff.command import DiffDocument, DiffError, State, states
+from stackwright.commands.diff.command import DiffDocument, DiffError, State, states, states_below
 from stackwright.run.git import GitError
 from stackwright.run.revisions import board_at
 from tests.support.boards import BOARDS, board_file
@@ -295,6 +295,24 @@ def test_a_board_of_several_that_cannot_be_compared_is_told_and_the_others_go_on
     assert "Not compared: hardware/card.kicad_pcb: " in written
     assert "As before: hardware/same.kicad_pcb" in written
     assert "error: hardware/card.kicad_pcb: " in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("remembered")
+def test_a_board_of_another_repository_is_told_and_the_others_are_compared(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A submodule does not know the commit; a commit that nothing knows is a mistake of the command line."""
+    base = git(repository, "rev-parse", "HEAD")
+    other = repository / "hardware" / "vendor"
+    other.mkdir()
+    git(other, "init", "-q")
+    shutil.copy(repository / CARD, other / "theirs.kicad_pcb")
+    assert run(["diff", base, "hardware"]) == 2
+    said = capsys.readouterr().out
+    assert f"Not compared: {base}: is no commit that git knows in hardware/vendor; " in said
+    assert "As before: hardware/card.kicad_pcb" in said
+    with pytest.raises(StackwrightError, match="mian: is neither a file nor a commit"):
+        states_below("mian", "HEAD", Path("hardware"))
 
 
 @pytest.mark.slow

@@ -179,6 +179,7 @@ def test_a_board_without_stackup_names_what_is_missing(capsys: pytest.CaptureFix
         (["--width", "0.1"], "--layer"),
         (["--layer", "In77.Cu", "--width", "0.1"], "did you mean"),
         (["--layer", "In2.Cu", "--width", "0"], "--width: 0 mm is no width on a board"),
+        (["--layer", "In2.Cu", "--width", "100"], "--width: 100 mm is no width on a board; give millimetres up to 20"),
         (["--layer", "In2.Cu", "--width", "1e308"], "--width: 1e+308 mm is no width on a board"),
         (["--layer", "In2.Cu", "--width", "0.1", "--gap", "1e308"], "--gap: 1e+308 mm is no gap on a board"),
         (["--layer", "In2.Cu", "--width", "0.1", "--coplanar-gap", "1e300"], "mm is no coplanar gap on a board"),

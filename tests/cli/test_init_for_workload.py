@@ -117,6 +117,16 @@ def test_another_workload_is_refused_in_one_line(board: Path) -> None:
     assert board.with_name("stackwright.toml").read_text() == 'profile = "edge"\n'
 
 
+def test_a_form_factor_is_written_without_a_workload_too(board: Path) -> None:
+    """It was left out without a word, and so was a mistake in it."""
+    target = board.with_name("stackwright.toml")
+    ran = run("init", board, "--form", "pcie-crad")
+    assert (ran.code, target.exists()) == (2, False)
+    assert 'did you mean "pcie-card"' in ran.err
+    assert run("init", board, "--form", "pcie-card").code == 0
+    assert load_config(target).form == "pcie-card"
+
+
 def test_nets_are_named_in_plain_english(tmp_path: Path) -> None:
     """By one of them, or by their net class."""
     text = settings_file.compose(mini_context(tmp_path, NAMED), settings_file.InitAnswers())

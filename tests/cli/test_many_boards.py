@@ -55,3 +55,13 @@ def test_a_format_of_one_board_refuses_several_before_anything_is_written(tmp_pa
 
     assert not first.exists()
     assert not second.exists()
+
+
+def test_boards_that_cannot_be_read_leave_no_empty_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    boards = [tmp_path / f"{name}.kicad_pcb" for name in ("one", "two", "three")]
+    for board in boards:
+        board.write_text("(kicad_pcb", encoding="utf-8")
+
+    assert module.check_boards(boards, CheckRequest()) == 2
+
+    assert capsys.readouterr().out.startswith("\nBoards\n")

@@ -255,3 +255,9 @@ def test_the_shell_completes_names(line: str, some: str) -> None:
     answers = [line.partition(",")[2] for line in ran.out.split()]
     assert some in answers
     assert all(answer.startswith(words.rpartition(" ")[2]) for answer in answers)
+
+
+def test_an_empty_name_is_not_the_current_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    """`stackwright check "$BOARD"`, where the variable has no value."""
+    assert run(["check", ""]) == 2
+    assert "Invalid value for 'BOARD...': the name is empty" in capsys.readouterr().err

@@ -98,6 +98,17 @@ def test_csv_has_a_line_per_frequency(tmp_path: Path, capsys: pytest.CaptureFixt
         assert low <= nominal <= high
 
 
+def test_a_table_without_a_curve_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Next to the table, not in it; the page has it already."""
+    asked = ["pdn", board(tmp_path), "--rail", "/SW"]
+    assert run([*asked, "--format", "csv"]) == 1
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 1
+    assert err.startswith("note: /SW: no impedance, as this is not known: ")
+    assert run(asked) == 1
+    assert "note:" not in capsys.readouterr().err
+
+
 def test_the_drawing_is_whole(tmp_path: Path) -> None:
     """An SVG file of its own: title, description, curve, range and target."""
     file = tmp_path / "pdn.svg"

@@ -96,6 +96,11 @@ def test_an_interface_of_low_confidence_says_so() -> None:
     assert f"  nets      {known}" in lines_of(report(taken_as=(sure,)), 120)
     idle = lines_of(report(taken_as=(), not_routed=(row,)), 120)
     assert f"  nets      not routed: {unsure}" in idle
+    others = tuple(
+        sure.model_copy(update={"interface": name}) for name in ("pcie4", "pcie3", "usb2", "sata3", "usb4gen3")
+    )
+    many = " ".join(" ".join(lines_of(report(taken_as=(row, sure, *others), not_routed=(row,)), 80)).split())
+    assert "SATA 6 Gb/s (4 nets); 3 more: -v" in many
 
 
 def test_the_page_lists_what_is_not_routed_as_the_text_does() -> None:

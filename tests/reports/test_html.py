@@ -12,7 +12,7 @@ import pytest
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.known_findings import Accepted, StaleSuppression
-from drc_rules.report.model import Report, RuleCrash
+from drc_rules.report.model import Headline, Report, RuleCrash
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
 from stackwright.cli.app import run
@@ -123,6 +123,42 @@ def test_the_lines_to_paste_are_those_of_the_report() -> None:
 
     lines = [line for line in "".join(Page(block + "</pre>").words).splitlines() if line]
     assert lines == list(checked.proofs)
+
+
+@pytest.mark.parametrize("lines", [2, 40])
+def test_what_keeps_a_board_from_being_proven_is_open_and_printed(lines: int) -> None:
+    """However much is missing; only the lines to paste fold where they are many, and nowhere else."""
+    proofs = tuple(f"[fact.{number}]" for number in range(lines))
+    unproven, failed = (report(headline=one, proofs=proofs) for one in (Headline.NOT_PROVEN, Headline.NOT_FIT))
+    opened = re.findall(r"<details[^>]*>", missing_of(unproven))
+    assert [tag.endswith(" open>") for tag in opened] == [True, lines == 2]
+    assert not re.findall(r"<details[^>]*>", missing_of(failed))[0].endswith(" open>")
+
+
+def missing_of(one: Report) -> str:
+    html = render([Checked(one, None, "")])
+    start = html.rindex("<details", 0, html.index('id="b1-proof"'))
+    return html[start : html.index("</pre>", start)]
+
+
+def test_what_is_missing_is_named_once_in_the_head() -> None:
+    """With every requirement that waits for it, however it is put: the stackup, and what is used in its place."""
+    head = page_of(report_of("no_stackup", profile="edge")).text.partition("coverage:")[0]
+    assert re.findall(r"missing: (.+?) \(\d+ requirements?\)", head) == [
+        "the stackup",
+        "copper thickness of F.Cu and 4 more",
+        "copper thickness of In2.Cu",
+    ]
+
+
+def test_missing_data_names_requirements_by_what_they_require() -> None:
+    table = missing_of(report_of("no_stackup", profile="edge"))
+    assert "stackup has the copper layers of the layer table" in table
+    assert "board.stackup.layers" not in table
+
+
+def test_an_unknown_copper_weight_is_left_out() -> None:
+    assert "weight ?" not in page_of(report_of("inference_pcie_gen5_fit")).text
 
 
 def test_a_default_stackup_is_not_drawn_to_scale() -> None:

@@ -47,8 +47,10 @@ def test_comments_alone_are_not_to_be_pasted() -> None:
 
 def test_pairs_with_a_target_and_pairs_of_the_table_are_two_things() -> None:
     one = of("edge_jetson_carrier_fit")
-    assert sectionless(one.coverage) == "1 pair with a target but no section to judge"
-    assert sectionless(one.coverage.model_copy(update={"unjudged_pairs": 2})).startswith("2 pairs with a target")
+    assert sectionless(one.coverage) == "1 pair with an impedance target not judged"
+    assert sectionless(one.coverage.model_copy(update={"unjudged_pairs": 2})).startswith(
+        "2 pairs with an impedance target"
+    )
     assert sectionless(one.coverage.model_copy(update={"unjudged_pairs": 0})) == ""
     assert f"; {sectionless(one.coverage)}" in shown(one)
     assert sectionless(one.coverage) in render([Checked(one, None, "0")])

@@ -165,6 +165,7 @@ def test_a_board_that_cannot_be_read_and_a_rule_that_broke_are_notifications() -
     broke, unread = (run["invocations"][0]["toolExecutionNotifications"][0] for run in log["runs"][1:])
     assert "internal error in rule VIA001" in broke["message"]["text"]
     assert unread["message"]["text"] == "boards/broken card.kicad_pcb: is cut off; save"
+    assert log["runs"][2]["invocations"][0]["exitCode"] == 2
     uri = unread["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == "boards/broken%20card.kicad_pcb"
 

@@ -35,6 +35,7 @@ from tests.support.git import git
 from tests.support.hang import no_hang
 from tests.support.in_process import environment
 from tests.support.kicad.kicad_boards import board_text
+from tests.support.ordinary_user import ordinary_user
 from tests.support.robustness.fuzz_targets import CONTROL, check_files
 
 
@@ -230,6 +231,18 @@ def test_a_link_to_a_device_is_refused(link: str, tmp_path: Path, capsys: pytest
         assert guarded(lambda: run(["check", str(board), *arguments])) == 2
     said = capsys.readouterr().err
     assert "it is a device" in said or "no such profile file" in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
+@pytest.mark.parametrize("words", [["check"], ["diff", "HEAD"], ["fit"]])
+def test_a_folder_without_rights_is_no_defect_of_ours(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with ordinary_user() as folder:
+        (folder / "board.kicad_pcb").write_text(board_text(), encoding="utf-8")
+        folder.chmod(0o000)
+        assert guarded(lambda: run([*words, str(folder / "board.kicad_pcb")])) == 2
+    said = capsys.readouterr().err
+    assert "Permission denied" in said
+    assert "defect of Stackwright" not in said
 
 
 def test_nothing_in_the_folder_of_a_board_is_imported(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import get_args
 
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import CheckOptions
-from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.errors import ConfigError, StackwrightError, did_you_mean
 from stackup_lib.core.record import record
 from stackwright.ci.boards import base_of, have, missing_submodules, touched, tracked_boards
 from stackwright.commands.check.answers import Answer
@@ -48,9 +48,18 @@ def run_job(environment: Mapping[str, str]) -> int:
     Raises:
         StackwrightError: a setting makes no sense, or git does not answer.
     """
+    try:
+        return _run(environment)
+    except StackwrightError as error:
+        if environment.get("GITHUB_ACTIONS"):
+            show(github.command("error", "", "Stackwright", str(error)) + "\n")
+        raise
+
+
+def _run(environment: Mapping[str, str]) -> int:
     request = _request(environment)
     choice = choose(environment, request)
-    _log(environment, choice.why + ("\n" if choice.boards else ""))
+    _log(environment, choice.why)
     answers = []
     said: set[str] = set()  # a baseline that is missing is one error, however many boards need it
     for answer in check_all([Path(board) for board in choice.boards], request):
@@ -169,12 +178,14 @@ def _log_answer(environment: Mapping[str, str], answer: Answer, said: set[str]) 
     if isinstance(answer.outcome, Unchecked):
         if (words := str(answer.outcome.error)) not in said:
             complain(answer.outcome.error)
+            if environment.get("GITHUB_ACTIONS"):
+                show(github.render([answer.outcome]))
         said.add(words)
         return
     _log(environment, text.page(answer.outcome.report, verbose=True).text())
     board = answer.outcome.report.board.path
     for reason in untold(answer.outcome.exit_reasons):
-        _log(environment, f"{board}: {reason.text}\n")
+        _log(environment, f"{board}: {reason.text}")
         if environment.get("GITHUB_ACTIONS"):
             show(github.command("error", relative_to_run(board)[0], "Stackwright", reason.text) + "\n")
 
@@ -182,7 +193,7 @@ def _log_answer(environment: Mapping[str, str], answer: Answer, said: set[str]) 
 def _log(environment: Mapping[str, str], words: str) -> None:
     """Print to the log; on GitHub, no line of a board may act as a workflow command."""
     if not environment.get("GITHUB_ACTIONS"):
-        show(words if words.endswith("\n") else words + "\n")
+        show(f"{words.rstrip()}\n\n")
         return
     token = secrets.token_hex(16)
     show(f"::stop-commands::{token}\n{words.rstrip()}\n\n::{token}::\n")
@@ -210,12 +221,15 @@ def _summarize(environment: Mapping[str, str], choice: JobChoice, answers: Seque
 def _write_sarif(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:
     """Write SARIF without accepted findings: GitHub shows what SARIF calls suppressed as open.
 
-    On GitHub there is a file for every 20 boards: `stackwright.sarif`, `stackwright-2.sarif`, ...
+    On GitHub there is a file for every 20 boards: `stackwright.sarif`, `stackwright-2.sarif`, ... A board whose check
+    was not whole is left out: GitHub would refuse the file, with what it says of the others.
     """
     target = _path(environment, "SARIF")
     if target is None:
         return
-    most = MOST_RUNS if environment.get("GITHUB_ACTIONS") else len(answers)
+    on_github = bool(environment.get("GITHUB_ACTIONS"))
+    answers = [answer for answer in answers if sarif.is_whole(answer.outcome)] if on_github else answers
+    most = MOST_RUNS if on_github else len(answers)
     for number, start in enumerate(range(0, len(answers), most), start=1):
         file = target if number == 1 else target.with_stem(f"{target.stem}-{number}")
         outcomes = [answer.outcome for answer in answers[start : start + most]]

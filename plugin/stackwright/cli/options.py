@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
@@ -18,10 +19,24 @@ if TYPE_CHECKING:
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 
-FILE = click.Path(path_type=Path)
 NO_CACHE = "Do not use the cache of solved cross sections."
 SEVERITIES = ("error", "warning", "info", "never")
 BOARD = "Board (.kicad_pcb), project (.kicad_pro) or folder with one board."
+
+
+class FileName(click.Path):
+    """The path of a file; no name is not the current folder."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the path; refuses an empty name, as that of a variable without a value."""
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = FileName(path_type=Path)
 
 
 class FiniteNumber(FloatParamType):

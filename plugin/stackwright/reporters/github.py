@@ -34,9 +34,9 @@ def _command(entry: Entry) -> str:
 
 
 def command(level: str, path: str, title: str, words: str, *, line: int = 1) -> str:
-    """Return the workflow command that annotates a line of a file, without the end of the line."""
-    where = f"file={_property(path)},line={line},title={_property(title)}"
-    return f"::{level} {where}::{_data(words)}"
+    """Return the workflow command that annotates a line of a file, without the end of the line; "" is no file."""
+    where = f"file={_property(path)},line={line}," if path else ""
+    return f"::{level} {where}title={_property(title)}::{_data(words)}"
 
 
 def _data(text: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
+from itertools import islice
 from pathlib import PurePath
 
 from jinja2 import Environment
@@ -106,6 +107,11 @@ class _Board:
     pins: tuple[Pin, ...] = ()
     delays: tuple[ShownGroup, ...] = ()
     links: tuple[tuple[str, LinkShape], ...] = ()
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Id of a requirement -> what it requires."""
+        return {verdict.clause.id: verdict.clause.title for verdict in self.report.verdicts}
 
     def marks_of(self, row: StackupRow) -> tuple[tuple[str, str], ...]:
         """Return code and id of the findings at a row of the stackup."""
@@ -296,10 +302,20 @@ def _reasons(
             similar = f" (and {count(more, 'similar finding')})" if more else ""
             yield one.group.first.title + similar, one.id
     elif report.headline is Headline.NOT_PROVEN:
-        for fact, clauses in blocked[:MOST_REASONS]:
-            first, *others = fact.split("; ")
-            rest = f" and {len(others)} more" if others else ""
-            yield f"missing: {first}{rest} ({count(len(clauses), 'requirement')})", missing
+        waiting: dict[str, set[str]] = {}
+        for fact, clauses in blocked:
+            waiting.setdefault(_in_short(fact), set()).update(clauses)
+        for fact, ids in islice(waiting.items(), MOST_REASONS):
+            yield f"missing: {fact} ({count(len(ids), 'requirement')})", missing
+
+
+def _in_short(fact: str) -> str:
+    """Return a missing fact of many objects with the first one, and any other without what it remarks."""
+    what, _, objects = fact.partition(" of ")
+    if not objects:
+        return fact.partition("; ")[0]
+    first, *others = objects.split("; ")
+    return f"{what} of {first}" + (f" and {len(others)} more" if others else "")
 
 
 def _drawing(report: Report, ident: str, marks: Mapping[str, tuple[tuple[str, str], ...]]) -> Markup | None:

@@ -24,7 +24,7 @@ from stackup_lib.core.files.file_names import place_of
 from stackwright import __version__
 from stackwright.reporters.entries import open_errors, what_it_needs
 from stackwright.results.checked import Checked, Unchecked
-from stackwright.results.exit_reason import ExitCause
+from stackwright.results.exit_reason import BROKEN, ExitCause
 from stackwright.run.paths import relative_to_run
 from stackwright.tables import kicad_drc
 from stackwright.text.remarks import KICAD, NOT_PROVEN, REMARKS, STALE, Remark
@@ -49,6 +49,14 @@ def render(outcomes: Sequence[Checked | Unchecked], *, with_accepted: bool = Tru
     """
     runs = [_run(o, with_accepted=with_accepted) if isinstance(o, Checked) else _failed_run(o) for o in outcomes]
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=2, allow_nan=False) + "\n"
+
+
+def is_whole(outcome: Checked | Unchecked) -> bool:
+    """Tell whether all of a check was made: GitHub refuses a run that says otherwise, and its board keeps its alerts.
+
+    Source: https://github.com/github/codeql-action/pull/1732, "unsuccessful execution".
+    """
+    return isinstance(outcome, Checked) and not _broken(outcome)
 
 
 def _run(checked: Checked, *, with_accepted: bool) -> Json:
@@ -94,7 +102,7 @@ def _failed_run(unchecked: Unchecked) -> Json:
     uri, base = _uri(unchecked.path)
     return {
         **_head(unchecked.path, []),
-        "invocations": [_invocation([_notice(str(unchecked.error), uri, base)])],
+        "invocations": [{**_invocation([_notice(str(unchecked.error), uri, base)]), "exitCode": BROKEN}],
         "artifacts": [],
         "results": [],
     }

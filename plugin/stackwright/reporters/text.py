@@ -6,6 +6,8 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from rich.text import Text
 
@@ -132,19 +134,26 @@ def _facts(report: Report, width: int) -> Iterator[Text]:
 
 
 def _interfaces(report: Report, width: int) -> list[Text]:
-    """What the high-speed nets are, in one line or two."""
+    """What the high-speed nets are, in one line or two; what has no room there is counted."""
     low = [row for row in report.taken_as if row.confidence is Confidence.LOW]
     sure = [row for row in report.taken_as if row.confidence is not Confidence.LOW]
-    parts = (("", sure), ("low confidence: ", low), ("not routed: ", report.not_routed))
-    words = "; ".join(f"{label}{_counted(rows)}" for label, rows in parts if rows)
-    return _labelled("nets", words or "no high-speed interface detected", width, most=2, style="dim")
+    parts = [("", _counted(sure)), ("low confidence: ", _counted(low)), ("not routed: ", _counted(report.not_routed))]
+    entries = [(label, name) for label, names in parts for name in names]
+    for shown in range(len(entries), 0, -1):
+        groups = groupby(entries[:shown], itemgetter(0))
+        words = "; ".join(label + ", ".join(name for _, name in group) for label, group in groups)
+        left = len(entries) - shown
+        lines = _labelled("nets", words + (f"; {left} more: -v" if left else ""), width, most=2, style="dim")
+        if shown == 1 or not lines[-1].plain.endswith("..."):
+            return lines
+    return _labelled("nets", "no high-speed interface detected", width, most=2, style="dim")
 
 
-def _counted(rows: Iterable[TakenAs]) -> str:
+def _counted(rows: Iterable[TakenAs]) -> list[str]:
     nets: Counter[str] = Counter()
     for row in rows:
         nets[_interface_name(row)] += row.nets
-    return ", ".join(f"{name} ({count(number, 'net')})" for name, number in nets.items())
+    return [f"{name} ({count(number, 'net')})" for name, number in nets.items()]
 
 
 def _interface_name(row: TakenAs) -> str:

@@ -140,7 +140,7 @@ def boards_in_backups(typed: Iterable[Path]) -> list[Path]:
     return [
         board
         for folder in given
-        for board in (_found_below(folder, _is_board_name, skipped=searched) if folder.is_dir() else ())
+        for board in _found_below(folder, _is_board_name, skipped=searched)
         if place_of(board) not in known
     ]
 

@@ -15,6 +15,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.file_names import found_among
 from stackup_lib.core.files.plain_file import LFS
 from stackwright.run.git import GitError, git, git_does, names
+from stackwright.run.paths import relative_to_run
 from stackwright.run.read_files import OF_BOARD
 
 SETTINGS = ".toml"
@@ -127,7 +128,8 @@ def _commit(revision: str, folder: Path) -> str:
         if why := refusal(folder):
             raise GitError(revision, f"cannot be looked up in {folder} ({why})", "do as git says, or compare two files")
         step = "name a commit, tag or branch of the board's repository (a shallow clone has few)"
-        raise GitError(revision, "is no commit that git knows here", step)
+        inside, is_inside = relative_to_run(str(folder))
+        raise GitError(revision, f"is no commit that git knows in {inside if is_inside else folder}", step)
     return git("rev-parse", "--verify", f"{revision}^{{commit}}", folder=folder).decode("ascii").strip()
 
 

@@ -73,9 +73,9 @@ def coupled_words(cover: Coverage) -> str:
 
 
 def sectionless(cover: Coverage) -> str:
-    """Return how many pairs have a target and no routed section that is long enough; empty where there are none."""
+    """Return how many pairs have a target and no section to judge: too short, over no plane; empty where none."""
     many = cover.unjudged_pairs
-    return f"{count(many, 'pair')} with a target but no section to judge" if many else ""
+    return f"{count(many, 'pair')} with an impedance target not judged" if many else ""
 
 
 def unproven_words(report: Report) -> str:

@@ -35,6 +35,8 @@ OLDEST_WRITTEN_VERSION = 20211014
 
 MOST_UNKNOWN_NAMED = 5
 
+_CONFLICT = b"<<<<<<< "
+"""How git begins the two sides of a merge that it could not make: both would count, and KiCad reads neither."""
 _OUTER = re.compile(rb"\s*\(\s*([^\s()\"]*)")
 _OTHERS = {
     b"kicad_sch": "a KiCad schematic",
@@ -120,6 +122,12 @@ def _open(path: Path, content: bytes) -> BoardText:
     label = str(path)
     if not content[:1000].strip() and not content.strip():
         raise BoardFileError(label, "is empty", REPAIR)
+    merge = content.find(b"\n" + _CONFLICT)
+    if merge >= 0 or content.startswith(_CONFLICT):
+        line = content.count(b"\n", 0, merge + 1) + 1
+        raise BoardFileError(
+            f"{label}, line {line}", "a merge of git is not resolved", "take one side, and check again"
+        )
     outer = _OUTER.match(without_comments(content))
     word = outer.group(1) if outer else b""
     if word != b"kicad_pcb":

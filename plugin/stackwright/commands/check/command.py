@@ -78,15 +78,16 @@ def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
 
         require_kicad_cli()
     read_here = any(report.is_read_here for report in request.reports)
-    answers = []
-    for index, answer in enumerate(check_all(boards, request)):
+    answers, gap = [], ""
+    for answer in check_all(boards, request):
         answers.append(answer)
-        if read_here:
-            show(("\n\n" if index and not request.quiet else "") + _as_text(answer, request))
+        if read_here and (page := _as_text(answer, request)):
+            show(gap + page)
+            gap = "" if request.quiet else "\n\n"
         _tell(answer, timing=JSON not in request.formats)
     if read_here and len(answers) > 1 and not request.quiet:
         console = terminal_console()
-        show("\n\n" + verdict_table(answers, console.width).text(console))
+        show(gap + verdict_table(answers, console.width).text(console))
     _deliver(answers, request)
     return max(answer.code for answer in answers)
 

@@ -18,6 +18,7 @@ from stackwright.commands.diff.page import page
 from stackwright.commands.request import HTML, JSON, MARKDOWN, TEXT, BoardRequest, document_text
 from stackwright.reporters import pull_request
 from stackwright.results.exit_reason import BROKEN, CLEAN, FOUND
+from stackwright.run.git import GitError
 from stackwright.run.paths import boards_of, find_board, is_board_below
 from stackwright.run.revisions import board_at, files_below, has_board, is_revision, refusal
 from stackwright.run.watched import watched
@@ -158,8 +159,17 @@ def states_below(old: str, new: str | None, typed: Path | None) -> Sequence[tupl
     if Path(old).exists() or not place.is_dir():
         return ()
     commit = _commit_of(new)
-    pairs = [(_state(old, one), State(one) if commit is None else _state(commit, one)) for one in boards_of([place])]
-    return [pair for pair in pairs if commit is None or has_board(commit, pair[1].board)]
+    for word in (old, *((commit,) if commit else ())):
+        _state(word, place / place.name)
+    return [(State(one, old), State(one, commit)) for one in boards_of([place]) if _may_be_in(commit, one)]
+
+
+def _may_be_in(commit: str | None, board: Path) -> bool:
+    """Tell whether the new state has a board; one of another repository, a submodule, is told with the others."""
+    try:
+        return commit is None or has_board(commit, board)
+    except GitError:
+        return True
 
 
 def deleted_below(old: str, new: str | None, typed: Path | None) -> Sequence[State]:

@@ -15,7 +15,7 @@ from drc_rules.analysis.impedance.impedance_table import ImpedanceRow, Impedance
 from drc_rules.analysis.impedance.line_report import LineReport, line_report
 from drc_rules.analysis.impedance.process_view import view_of
 from drc_rules.analysis.lines.sites import BoardSite, layer_of, named_references
-from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.solved_lines import WIDEST_MM, Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
 from drc_rules.analysis.targets.targets import USUAL_TOLERANCE_PCT
 from drc_rules.facts.context import Context
@@ -34,8 +34,6 @@ from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled, terminal_console
 
 MM_PER_INCH = 25.4
-WIDEST_MM = 100.0
-"""Widths and gaps above this are slips of the keyboard."""
 CLEAN, FOUND = 0, 1
 
 

@@ -19,12 +19,13 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.inspect.pdn_page import Unsolved, pdn_page
-from stackwright.commands.request import JSON, BoardRequest
+from stackwright.commands.request import JSON, TEXT, BoardRequest
 from stackwright.drawing.pdn_chart import no_chart, pdn_chart
 from stackwright.drawing.tables import in_csv
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
 from stackwright.text.command_line import quoted
+from stackwright.text.output import remark
 
 FORMAT, VERSION = "stackwright-pdn", 1
 CSV, SVG = "csv", "svg"
@@ -72,6 +73,8 @@ def show_pdn(typed: Path, request: PdnRequest) -> int:
         text = (pdn_chart(rows[0], "pdn", alone=True) if rows else no_chart(unsolved[0].net, unsolved[0].what)) + "\n"
     else:
         text = request.laid_out(pdn_page(board_path, rows, unsolved, verbose=request.verbose))
+    for one in unsolved if request.format != TEXT else ():
+        remark(f"{one.net}: no impedance, as this is not known: {one.what}; {one.cure}")
     request.deliver(text, "impedance of rails")
     return OPEN if unsolved or any(row.is_surely_above for row in rows) else DONE
 

@@ -66,10 +66,9 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
         actions = [line.removeprefix("# ") for line in needed if line.startswith("# in KiCad, ")]
     else:
         context, _, _ = prepare(read_board(path), Config(), Overrides())
+        given = InitAnswers(form=load_form(form).name if form else None)
         show(_inferred(context).text(terminal_console()))
-        answers = (
-            _asked(context, InitAnswers()) if ask and sys.stdin.isatty() and sys.stdout.isatty() else InitAnswers()
-        )
+        answers = _asked(context, given) if ask and sys.stdin.isatty() and sys.stdout.isatty() else given
         text = settings_file.compose(context, answers)
     if exists and b"\r\n" in (former or b""):
         text = text.replace("\n", "\r\n")
@@ -160,7 +159,7 @@ def _answered(question: InitRequest, answers: InitAnswers) -> InitAnswers:
 
 def _workload(answers: InitAnswers, said: str) -> InitAnswers:
     profile = load_profile(said)
-    return replace(answers, profile=said, form=profile.form)
+    return replace(answers, profile=said, form=answers.form or profile.form)
 
 
 def _form(answers: InitAnswers, said: str) -> InitAnswers:

@@ -177,7 +177,7 @@ def test_the_file_is_sorted_and_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_what_is_no_baseline_is_said_in_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "baseline.json"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(ConfigError, match="is not a baseline of Stackwright; write it anew"):
+    with pytest.raises(ConfigError, match=r"is not a baseline of Stackwright; .*move a damaged one away"):
         load_baseline(path)
 
 

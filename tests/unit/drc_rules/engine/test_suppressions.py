@@ -167,8 +167,9 @@ GOOD = '[[suppress]]\ncode = "VIA001"\nnet = "/A"\nreason = "r"\nowner = "o"\n'
         (GOOD.replace('net = "/A"\n', ""), "says no place"),
         (GOOD.replace('code = "VIA001"\n', ""), "says no code"),
         (GOOD + 'key = "STK001-12"', 'key "STK001-12" is not of code VIA001'),
-        (GOOD + "expires = 2027", "2027 is not a date such as 2027-01-31"),
-        (GOOD + 'expires = "soon"', "suppress.1.expires"),
+        (GOOD + "expires = 2027", '"2027" is not a date such as 2027-01-31'),
+        (GOOD + 'expires = "31.1.2027"', '"suppress.1.expires": "31.1.2027" is not a date such as 2027-01-31'),
+        (GOOD + "expires = 2027-01-31T12:00:00", '"2027-01-31 12:00:00" is not a date such as 2027-01-31'),
     ],
 )
 def test_a_mistake_in_a_table_is_said_in_one_line(text: str, said: str) -> None:

@@ -150,3 +150,14 @@ def test_a_backdrill_that_contradicts_the_files_is_told(cut: str, notes: list[st
     report = check_board(board, config=parse_config(settings))
 
     assert [note for note in report.notes if "backdrill" in note] == notes
+
+
+@pytest.mark.parametrize(
+    ("chosen", "fact"),
+    [("", "none is named"), ('nets = ["/FOO*"]', "/FOO* matches none")],
+)
+def test_an_interface_without_nets_asks_for_them_in_its_own_table(chosen: str, fact: str) -> None:
+    """Not in KiCad: the names in the settings are the mistake."""
+    report = check_board(BOARD, config=parse_config(f'[[interface]]\nis = "pcie5"\n{chosen}'))
+    asked = {one.fact: one.how_to_give for verdict in report.verdicts for one in verdict.missing}
+    assert asked[f"the nets of PCIe Gen5: {fact}"] == "in the [[interface]] of PCIe Gen5: the names of its nets"

@@ -38,6 +38,12 @@ BAD = {
         2,
     ),
     "cut between items": (b'(kicad_pcb (version 20241229)\n(net 0 "")\n', "the file ends", 3),
+    "two sides of a merge": (
+        b'(kicad_pcb (version 20241229)\n<<<<<<< HEAD\n(net 0 "")\n=======\n(net 1 "")\n>>>>>>> main\n)',
+        "a merge of git is not resolved",
+        2,
+    ),
+    "two sides of a whole file": (b"<<<<<<< HEAD\n(kicad_pcb)\n=======\n>>>>>>> x\n", "a merge of git", 1),
     "no version": (b"(kicad_pcb\n)", "no (version", 1),
     "a version that is none": (b"(kicad_pcb\n(version nine))", "no (version", 2),
     "no layers": (b"(kicad_pcb (version 20241229) (general (thickness 1.6)))", "no copper layer", 1),
@@ -56,6 +62,12 @@ def test_bad_files_give_one_clear_line(tmp_path: Path, case: str) -> None:
     assert (f", line {line}" in caught.value.where) if line else "line" not in caught.value.where
     assert caught.value.next_step
     assert "\n" not in str(caught.value)
+
+
+def test_a_text_that_looks_like_a_merge_is_read(tmp_path: Path) -> None:
+    """In quotes, where no line begins; only git begins a line so."""
+    text = board_text().rstrip().removesuffix(")") + '(gr_text "<<<<<<< HEAD" (at 0 0) (layer "F.SilkS"))\n)'
+    assert read_as_board(tmp_path, text.encode()).layer_count
 
 
 BAD_ITEMS = {
