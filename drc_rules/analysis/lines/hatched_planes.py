@@ -18,28 +18,45 @@ if TYPE_CHECKING:
 
 FILL_SOLID = "fill the plane solid there (zone properties, Fill type): what a mesh makes of a line is not modelled"
 
+ABOVE, BELOW = -1, 1
+"""Steps to the next layer on either side."""
+
 _Areas = dict[int, "Geometry"]
 
 
 def hatched_mm(ctx: Context) -> Mapping[tuple[int, int], float]:
     """Return layer, net -> length of tracks over or under a hatched fill, with no solid one between."""
-    board, found = ctx.board, defaultdict[tuple[int, int], float](float)
+    return _hatched_mm(ctx.board, ABOVE, BELOW)
+
+
+def hatched_above_mm(ctx: Context) -> Mapping[tuple[int, int], float]:
+    """Return the same of hatched fills above the tracks alone."""
+    return _hatched_mm(ctx.board, ABOVE)
+
+
+def hatched_below_mm(ctx: Context) -> Mapping[tuple[int, int], float]:
+    """Return the same of hatched fills below the tracks alone."""
+    return _hatched_mm(ctx.board, BELOW)
+
+
+def _hatched_mm(board: Board, *steps: int) -> Mapping[tuple[int, int], float]:
+    found = defaultdict[tuple[int, int], float](float)
     if not np.any(board.zones.is_hatched[board.zones.fill_zone]):
         return found
     meshes, solids = _areas(board)
     for layer in distinct(board.tracks.layer).tolist():
-        area = _next_to(board, layer, meshes, solids)
+        area = _next_to(board, layer, steps, (meshes, solids))
         for net, mm in lengths_within(board, layer, area) if not area.is_empty else ():
             found[layer, net] += mm
     return found
 
 
-def _next_to(board: Board, layer: int, meshes: _Areas, solids: _Areas) -> Geometry:
+def _next_to(board: Board, layer: int, steps: tuple[int, ...], fills: tuple[_Areas, _Areas]) -> Geometry:
     """Where a mesh is the nearest filled copper above or below a layer."""
     import shapely  # noqa: PLC0415 - heavy, and few boards have hatched fills
 
-    found = []
-    for way in (range(layer - 1, -1, -1), range(layer + 1, board.layer_count)):
+    found, (meshes, solids) = [], fills
+    for way in (range(layer + step, -1 if step == ABOVE else board.layer_count, step) for step in steps):
         hidden = shapely.Polygon()
         for other in way:
             if other in meshes:

@@ -8,7 +8,7 @@ wavelength at Nyquist, along the track or, for a narrow slot or merged antipads,
 crosses from one net's copper to another's; and tracks without any plane, or over a fill that floats, for as long: one
 without a net, or that no via, pad or track joins to its net, where that or another ground has vias. The antipad of one
 hole, cut-outs under pads of the net and shorter voids are ignored, and so is what of a void copper of a layer between
-covers.
+covers. Tracks next to a hatched fill for as long are not verifiable: the way of the current in a mesh is not modelled.
 
 Why it matters
 --------------
@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from drc_rules.analysis.lines.hatched_planes import FILL_SOLID, hatched_mm
 from drc_rules.analysis.return_path.return_paths import (
     PLACES_SHOWN,
     REAL_SHARE,
@@ -99,11 +100,13 @@ def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Ite
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
     ReturnPaths(ctx).need_fills(part)
     shares = ReturnPaths(ctx).shares(part)
+    unsure, undecided = [*_over_a_mesh(ctx, part)], list[Crossed]()
     if not shares:
+        if unsure:
+            raise unsure[0]
         yield from _without_plane(ctx, part)
         return
     found: dict[Crossing, list[Crossed]] = {}
-    unsure, undecided = list[MissingFact](), list[Crossed]()
     for plane in [plane for plane, share in shares.items() if share >= REAL_SHARE]:
         try:
             yield from _over_floating(ctx, part, plane)
@@ -116,6 +119,19 @@ def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Ite
         yield _draft(ctx, part, crossed_there, shares[plane])
     if unsure:
         raise unsure[0]
+
+
+def _over_a_mesh(ctx: Context, part: Referenced) -> Iterator[MissingFact]:
+    """Yield what is not known where a net has more than a harmless length next to a hatched fill."""
+    hatched = ctx.get(hatched_mm)
+    length, net = max((hatched.get((part.layer, net), 0.0), -net) for net in part.nets)
+    try:
+        if not too_long(ctx, part.group, length):
+            return
+    except MissingFact:  # the generation would not settle it
+        pass
+    where = f"{part.group.title} on {ctx.board.copper_layers[part.layer].name}, {ctx.board.nets[-net]}"
+    yield MissingFact(f"return path of {where}: the plane next to it is hatched for {length:.1f} mm", FILL_SOLID)
 
 
 def _counted(

@@ -5,7 +5,8 @@ What it checks
 For every inner layer that carries a high-speed interface: over and under the tracks, along their length, the net of the
 nearest filled copper above and below. Net names identify ground; a fill that no via, pad or track joins to its net,
 where that or another ground has vias, is none. Rings around vias and lengths that do not matter at Nyquist are ignored,
-and so is a tenth of the length routed on the layer.
+and so is a tenth of the length routed on the layer. Openings of a hatched fill are neither ground nor none: where they
+decide, a side is not verifiable.
 
 Why it matters
 --------------
@@ -32,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.analysis.lines.hatched_planes import FILL_SOLID, hatched_above_mm, hatched_below_mm
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced, ReturnPaths
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
@@ -113,9 +115,25 @@ def stripline_without_ground_plane(ctx: Context, clause: Clause, line: HighSpeed
         shortest = min(part.group.lumped_mm[0] for part in line.parts)
         _show(ctx, line, found, shortest)
         if bad > ALLOWED_SHARE * total and max(found.not_ground_mm.values()) > shortest:
+            if mesh := _over_a_mesh(ctx, line, found, shortest):
+                unsure.append(mesh)
+                continue
             yield _draft(ctx, clause, line, found)
     if unsure:
         raise unsure[0]
+
+
+def _over_a_mesh(ctx: Context, line: HighSpeedStripline, side: Side, shortest_mm: float) -> MissingFact | None:
+    """Return that a side may have ground where a hatched fill is; None where it lacks ground without these, too."""
+    if side.rails or side.floats:
+        return None
+    hatched = ctx.get(hatched_above_mm if side.word == "above" else hatched_below_mm)
+    left = {net: mm - hatched.get((line.layer, net), 0.0) for net, mm in side.not_ground_mm.items()}
+    total, bad = sum(side.net_mm.values()), sum(mm for mm in left.values() if mm > 0)
+    if bad > ALLOWED_SHARE * total and max(left.values()) > shortest_mm:
+        return None
+    name = ctx.board.copper_layers[line.layer].name
+    return MissingFact(f"ground {side.word} the tracks on {name}: the fill there is hatched", FILL_SOLID)
 
 
 def _show(ctx: Context, line: HighSpeedStripline, found: Side, shortest_mm: float) -> None:
