@@ -211,11 +211,15 @@ def test_the_board_is_held_against_the_same_requirements_as_the_answers(capsys: 
 
 
 def test_one_answer_is_not_called_the_first_of_several(capsys: pytest.CaptureFixture[str]) -> None:
-    """One answer meets the requirements; of several the best is first."""
+    """One answer meets the requirements; of several the best is first, and costs are against the cheapest."""
     assert run(["suggest", "--profile", "edge", "--layers", "4", "--limit", "1"]) == 0
-    assert "\n  1 answer; it meets the requirements on the stackup\n" in capsys.readouterr().out
+    one = capsys.readouterr().out
+    assert "\n  1 answer; it meets the requirements on the stackup\n" in one
+    assert "cost" not in one.split("\nanswers")[1].split("\nstackup 1")[0]
     assert run(["suggest", "--profile", "edge", "--layers", "4", "--limit", "2"]) == 0
-    assert "\n  2 answers, best first; all meet the requirements on the stackup\n" in capsys.readouterr().out
+    two = capsys.readouterr().out
+    assert "\n  2 answers, best first; all meet the requirements on the stackup\n" in two
+    assert "cost against the cheapest" in two.split("\nanswers")[1].split("\nstackup 1")[0]
 
 
 def test_what_is_not_verifiable_is_not_called_met(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -168,12 +168,15 @@ def _answers(page: Page, result: Suggested) -> None:
     margin_words = "" if all(margin is None for margin in margins) else "; margin at the highest loss"
     has_loss = any(one.worst_loss_db_per_inch for one in result.entries)
     loss_words = "loss at the highest Nyquist frequency, typical" if has_loss else ""
-    page.heading("answers", f"{loss_words}{margin_words}; cost against the cheapest{alike}".removeprefix("; "))
+    cost = "; cost against the cheapest" if len(result.entries) > 1 else ""
+    page.heading("answers", f"{loss_words}{margin_words}{cost}{alike}".removeprefix("; "))
     right, wraps = Column(right=True), Column(wraps=True)
     columns = {"": right, "laminates": wraps, "dB/inch": right, "margin dB": right, "cost": wraps, "mm": right}
     columns |= {"laminations": right, "aspect": right, "backdrill": Column()}
     if alike:
         del columns["laminations"]
+    if not cost:
+        del columns["cost"]
     if not has_loss:
         del columns["dB/inch"]
     if all(margin is None for margin in margins):
@@ -186,7 +189,7 @@ def _answers(page: Page, result: Suggested) -> None:
             "laminates": " + ".join(one.candidate.laminates),
             "dB/inch": f"{loss:.2f}" if loss else "-",
             "margin dB": "-" if margin is None else f"{margin:.2f}",
-            "cost": cost_words(one, result) or f"{one.cost.index:.0f}",
+            "cost": cost_words(one, result),
             "mm": f"{one.candidate.thickness_mm:.2f}",
             "laminations": f"{one.laminations}",
             "aspect": f"{one.aspect_ratio:.1f}",
