@@ -712,6 +712,26 @@ def test_a_worker_that_breaks_is_one_line(board: Played) -> None:
     assert "stopped (KeyError: 'board')" in said[0].what
 
 
+@pytest.mark.parametrize("size", [10, 200_000])  # what the pipe's buffer holds, and more
+def test_a_worker_that_ends_before_it_has_its_job_is_one_line(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """As where a module cannot be loaded: the page must not wait for ever."""
+    monkeypatch.setattr(jobs, "WORKER", "stackwright.kicad.no_such_worker")
+    said: list[StackwrightError | None] = []
+    ended = threading.Event()
+
+    def done(_result: dict[str, Any] | None, error: StackwrightError | None) -> None:
+        said.append(error)
+        ended.set()
+
+    worker = jobs.Worker()
+    worker.process.wait(60)
+    worker.start({"kind": "check", "settings": "x" * size}, b"", done)
+
+    assert ended.wait(60)
+    assert said[0] is not None
+    assert "no_such_worker" in said[0].what
+
+
 def test_a_worker_without_a_job_ends(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was started while KiCad was asked for the board, and KiCad refused."""
     started: list[jobs.Worker] = []

@@ -136,7 +136,7 @@ def modes_of_pair(via: ModelledVia, apart_mm: float) -> tuple[ModelledVia, Model
     Antipads that overlap are one opening. An oval that both share is not looked for: it makes a pair 2 to 8 % earlier.
     """
     _, place, _ = places_of(apart_mm, via.body.barrel_mm)
-    return odd_mode(via, apart_mm), mode_of_pair(via, place, EVEN)
+    return mode_of_pair(via, place, ODD), mode_of_pair(via, place, EVEN)
 
 
 def odd_mode(via: ModelledVia, apart_mm: float) -> ModelledVia:

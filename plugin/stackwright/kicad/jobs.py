@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self, cast
 
 from stackup_lib.core.errors import StackwrightError
 from stackwright.run.limits import NO_PLUGINS, SINGLE_THREAD
@@ -85,8 +85,7 @@ class Worker:
         board = Path(folder.name) / "live.kicad_pcb"
         board.write_bytes(live)
         self._has_job, job = True, Job(self.process)
-        with suppress(OSError):  # it has ended; what it said last is read below
-            print(json.dumps({**wanted, "live": str(board)}), file=self.process.stdin, flush=True)
+        _send(self.process.stdin, json.dumps({**wanted, "live": str(board)}))
 
         def follow() -> None:
             with folder, self.process:
@@ -96,6 +95,15 @@ class Worker:
 
         threading.Thread(target=follow, daemon=True).start()
         return job
+
+
+def _send(pipe: IO[str] | None, line: str) -> None:
+    """Write a line to a worker; to one that has ended the pipe is closed, and what it said last is read as usual."""
+    try:
+        print(line, file=pipe, flush=True)
+    except OSError:
+        with suppress(OSError):  # closing writes what is left, which fails once more
+            cast("IO[str]", pipe).close()
 
 
 def _coupled(job: Job) -> tuple[dict[str, Any] | None, StackwrightError | None]:
