@@ -8,22 +8,22 @@ begin alike. Nets that join several memories are compared from the controller to
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import combinations, product
 
 import numpy as np
 
+from drc_rules.analysis.delay.group_ends import ends_of, leads_on, link_of
 from drc_rules.analysis.delay.group_limits import GroupLimit, byte_limit, pair_limit
 from drc_rules.analysis.delay.pair_skew import PairSkew, skew_between, worst_skew
 from drc_rules.analysis.delay.trace_delay import prepare_traces
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
-from drc_rules.analysis.nets.board_links import board_links, title_of
+from drc_rules.analysis.nets.board_links import title_of
 from drc_rules.analysis.nets.byte_lanes import ByteLane, byte_lanes
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family
 from drc_rules.requirements.interfaces.names import normalise
 from stackup_lib.board.board import Floats
-from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
@@ -34,15 +34,6 @@ _CONTROL = re.compile(r"(?P<head>.*?)(?<![A-Z])(?P<way>[TR])X?_?(?:CTL|CTRL|EN|D
 
 _MEMORIES = ("ddr", "gddr")
 _PARALLEL = "rgmii"
-_PASSIVE = (
-    ReferenceKind.RESISTOR,
-    ReferenceKind.RESISTOR_ARRAY,
-    ReferenceKind.INDUCTOR,
-    ReferenceKind.FERRITE,
-    ReferenceKind.CAPACITOR,
-    ReferenceKind.CAPACITOR_ARRAY,
-)
-"""Parts that neither send nor receive: a link ends on them where we cannot follow it."""
 
 READ_AS = "DDR: DQ0 to DQ7 with DQS0_P and DQS0_N; RGMII: TXD0 to TXD3, RXD0 to RXD3"
 
@@ -124,12 +115,12 @@ def _groups(ctx: Context, of: str, lane: ByteLane, *, is_pair: bool = False) -> 
     if role is None:
         return
     limit = pair_limit(role) if is_pair else byte_limit(declarations_by_net(ctx).get(first), role)
-    bits = [net for net in lane.bits if _leads_on(ctx, net)]
-    others = [net for net in lane.masks if _leads_on(ctx, net)]
+    bits = [net for net in lane.bits if leads_on(ctx, net)]
+    others = [net for net in lane.masks if leads_on(ctx, net)]
     nets = (*bits, *others, *lane.strobe)
 
     def group(name: str, *, between: tuple[int, ...] = (), open_for: MissingFact | None = None) -> SkewGroup:
-        links = {net: link for net in nets if (link := _link_of(ctx, net)) is not None}
+        links = {net: link for net in nets if (link := link_of(ctx, net)) is not None}
         strobe, members = (tuple(links[net] for net in some if net in links) for some in (lane.strobe, bits + others))
         return SkewGroup(name, title_of(role), limit, declared, nets, strobe, members, between, open_for)
 
@@ -143,7 +134,7 @@ def _groups(ctx: Context, of: str, lane: ByteLane, *, is_pair: bool = False) -> 
         yield group(lane.name, open_for=limit.open_for)
         return
     try:
-        ends = _ends(ctx, of, lane.name, nets)
+        ends = ends_of(ctx, of, lane.name, nets)
     except MissingFact as fact:
         yield group(lane.name, open_for=fact)
         return
@@ -158,70 +149,6 @@ def _no_strobe(lane: ByteLane) -> MissingFact:
     return MissingFact(
         f"the strobe of {lane.name} ({why})", f"name the nets as the memory's data sheet does ({READ_AS})"
     )
-
-
-def _link_of(ctx: Context, net: int) -> Link | None:
-    """Return the link of a net: where it is on several, the one of the net alone, which joins two parts."""
-    found = ctx.get(board_links).of(net)
-    return next((one for one in found if len(one.nets) == 1), found[0] if found else None)
-
-
-def _leads_on(ctx: Context, net: int) -> bool:
-    """Tell whether a net is routed, or should be: one that only one part has is left open by design."""
-    link = _link_of(ctx, net)
-    if link is None:
-        return len({*ctx.board.pads.footprint[ctx.board.pads.net == net].tolist()}) > 1
-    return bool(link.length_mm) or len({ctx.board.pads.footprint[pad.row] for pad in link.ends}) > 1
-
-
-def _ends(ctx: Context, of: str, name: str, nets: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the pairs of parts between which a group is compared; an empty one where each net has just two.
-
-    Raises:
-        MissingFact: a net cannot be followed to its end, or which part is the controller is not known.
-    """
-    links, parts_of = [], ctx.board.pads.footprint
-    for net in nets:
-        if (link := _link_of(ctx, net)) is None:
-            raise MissingFact(f"the route of {ctx.board.nets[net]}", "it counts as a supply rail: rename the net")
-        links.append(link)
-        chips = {pad.reference for pad in link.ends if reference_kind(pad.reference) not in _PASSIVE}
-        passive = next((pad.reference for pad in link.ends if reference_kind(pad.reference) in _PASSIVE), "")
-        if len(chips) < 2 and passive:
-            raise MissingFact(
-                f"the whole route of {ctx.board.nets[net]}, which continues behind {passive}",
-                f"give {passive} a value in ohm, or compare {name} behind it by hand",
-            )
-    ends = [[pad for pad in link.ends if reference_kind(pad.reference) not in _PASSIVE] for link in links]
-    if all(len({pad.reference for pad in link.ends}) <= 2 for link in links):
-        return [()]
-    shared = sorted(set[int].intersection(*({int(parts_of[pad.row]) for pad in pads} for pads in ends)))
-    if len(shared) < 2:
-        raise MissingFact(f"which parts {name} runs between: its nets end on different ones", "compare it by hand")
-    if len(shared) == 2:
-        return [tuple(shared)]
-    controller = _controller(ctx, of, name, shared)
-    return [(controller, other) for other in shared if other != controller]
-
-
-def _controller(ctx: Context, of: str, name: str, parts: Collection[int]) -> int:
-    """Return the part that has the most nets of the interface, of equals the one with the most pads.
-
-    Raises:
-        MissingFact: several have as many.
-    """
-    pads = ctx.board.pads
-    mine = np.isin(pads.net, [net for net, role in enumerate(ctx.assignment.roles) if role and role.family == of])
-    count = {
-        part: (len({*pads.net[mine & (pads.footprint == part)].tolist()}), int((pads.footprint == part).sum()))
-        for part in parts
-    }
-    best = [part for part in parts if count[part] == max(count.values())]
-    if len(best) == 1:
-        return best[0]
-    names = ", ".join(sorted(str(ctx.board.footprints.reference[part]) for part in parts))
-    how = "none has more nets of the bus, or more pads, than the others: compare the ways from the controller by hand"
-    raise MissingFact(f"which of {names} is the controller of {name}", how)
 
 
 def _limits_without_group(ctx: Context, grouped: Collection[int]) -> Iterator[SkewGroup]:
