@@ -148,6 +148,7 @@ class InterfaceDeclaration(NetChoice):
         board_loss_db: the share itself at the Nyquist frequency, in place of a published one.
         package_loss_db, connector_loss_db: what of the share belongs to the package and the connector.
         group_skew_ps: allowed difference between the data of a byte and its strobe, or within a parallel link.
+        address_skew_ps: allowed difference between address or command of a memory and its clock.
     """
 
     is_: str = Field(alias="is")
@@ -156,6 +157,7 @@ class InterfaceDeclaration(NetChoice):
     package_loss_db: float | None = Field(default=None, ge=0, le=30)
     connector_loss_db: float | None = Field(default=None, ge=0, le=30)
     group_skew_ps: float | None = Field(default=None, gt=0, le=10_000)
+    address_skew_ps: float | None = Field(default=None, gt=0, le=10_000)
 
 
 class ImpedanceDeclaration(NetChoice):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.settings.config import InterfaceDeclaration
@@ -47,6 +49,20 @@ def byte_limit(row: InterfaceDeclaration | None, role: NetRole) -> GroupLimit:
 def pair_limit(role: NetRole) -> GroupLimit:
     """Return the limit between both traces of a strobe or clock: the widest of its generation, else of its family."""
     return _widest(role, "skew_ps")
+
+
+def address_limit(ctx: Context, row: InterfaceDeclaration | None, role: NetRole) -> GroupLimit:
+    """Return the limit of address and command to their clock: as declared, else the widest that a guide allows.
+
+    Of an unknown generation that is the widest of the family, which proves nothing of a bus within it.
+    """
+    if row is not None and row.address_skew_ps:
+        return GroupLimit(row.address_skew_ps)
+    found = _widest(role, "address_skew_ps")
+    if role.interface:
+        return found
+    of = max(family(role.family).interfaces, key=lambda one: one.address_skew_ps or 0.0).title
+    return GroupLimit(found.ps, found.document, of, generation_of(ctx, role.family))
 
 
 def _widest(role: NetRole, field: str) -> GroupLimit:

@@ -78,7 +78,8 @@ def net_groups(ctx: Context) -> tuple[SkewGroup, ...]:
         found += [group for unit in units for group in _groups(ctx, of, unit)]
         if of in _MEMORIES and not family(of).fast:  # pairs of a fast family are judged with all other pairs
             pairs += [group for pair in _pairs(ctx, of, nets) for group in _groups(ctx, of, pair, is_pair=True)]
-    found += _limits_without_group(ctx, {net for group in found for net in group.nets})
+    grouped = {net for group in found for net in group.nets}
+    found += limits_without_group(ctx, grouped, "group_skew_ps", "data", READ_AS)
     found += pairs
     return tuple(sorted(found, key=lambda one: (one.name, one.title)))
 
@@ -151,23 +152,33 @@ def _no_strobe(lane: ByteLane) -> MissingFact:
     )
 
 
-def _limits_without_group(ctx: Context, grouped: Collection[int]) -> Iterator[SkewGroup]:
-    """Yield what is left open of each declared limit among whose nets no group was found."""
+def limits_without_group(
+    ctx: Context, grouped: Collection[int], field: str, what: str, read_as: str
+) -> Iterator[SkewGroup]:
+    """Yield what is left open of each declared limit among whose nets no group was found.
+
+    Args:
+        ctx: the board.
+        grouped: nets of the groups that were found.
+        field: of `[[interface]]`, that states the limit.
+        what: it is for, `data` or `address`.
+        read_as: names that would be read so.
+    """
     nets_of: dict[int, list[int]] = {}
     rows = ctx.declarations.config.interface
-    if not any(row.group_skew_ps for row in rows):
+    if not any(getattr(row, field) for row in rows):
         return
     numbers = {id(row): number for number, row in enumerate(rows, start=1)}
     for net, row in declarations_by_net(ctx).items():
-        if row.group_skew_ps and ctx.assignment.role_of(net) is not None:
+        if getattr(row, field) and ctx.assignment.role_of(net) is not None:
             nets_of.setdefault(numbers[id(row)], []).append(net)
     for number, nets in nets_of.items():
         if {*nets}.isdisjoint(grouped) and (role := ctx.assignment.role_of(nets[0])) is not None:
             fact = MissingFact(
-                f"what group_skew_ps of [[interface]] {number} is for: none of its nets reads as data",
-                f"choose data and strobes ({READ_AS}); address, command and clock nets are not compared",
+                f"what {field} of [[interface]] {number} is for: none of its nets reads as {what}",
+                f"choose nets that read so ({read_as})",
             )
-            limit = GroupLimit(rows[number - 1].group_skew_ps or 0.0)
+            limit = GroupLimit(getattr(rows[number - 1], field) or 0.0)
             name = f"[[interface]] {number}"
             declared = ctx.assignment.is_declared(nets[0])
             yield SkewGroup(name, title_of(role), limit, declared, tuple(nets), (), (), (), fact)

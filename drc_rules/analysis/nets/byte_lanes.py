@@ -21,7 +21,10 @@ STROBES = ("DQS", "RDQS", "WCK")
 """Strobes, and the clock that samples data where there is none: the first kind that a bus has counts."""
 
 _KINDS = {"DQ": DATA, "DATA": DATA, "D": DATA, "CB": CHECK} | {one: one for one in STROBES}
-_BRACKETS = re.compile(r"[\[\]<>]")
+BRACKETS = re.compile(r"[\[\]<>]")
+"""Around the index of a bus."""
+
+"""Of the index of a bus."""
 _PART = re.compile(r"\d+|[A-Z]|[+#-]")
 
 BusKey = tuple[str, str]
@@ -77,12 +80,12 @@ def _spelling() -> re.Pattern[str]:
 
 def read_lane_net(net: str) -> LaneNet | None:
     """Return what a net's name says of its place in a memory bus; None for address, command, clock and other nets."""
-    name = _BRACKETS.sub("", normalise(net))
+    name = BRACKETS.sub("", normalise(net))
     found = _spelling().fullmatch(name) if len(name) <= LONGEST else None
     if found is None:
         return None
     kind = _KINDS.get(found["kind"], MASK)
-    numbers, sides, channels, signs = _parts(found["rest"], is_bit=kind in (DATA, CHECK))
+    numbers, sides, channels, signs = name_parts(found["rest"], is_bit=kind in (DATA, CHECK))
     if found["side"]:
         sides.append(found["side"])
     if found["before"] in ("A", "B", "C", "D"):
@@ -98,7 +101,7 @@ def read_lane_net(net: str) -> LaneNet | None:
     return LaneNet(kind, bus, f"{path}/{found['head']}", "".join(sides), number)
 
 
-def _parts(rest: str, *, is_bit: bool) -> tuple[list[int], list[str], list[str], list[str]]:
+def name_parts(rest: str, *, is_bit: bool) -> tuple[list[int], list[str], list[str], list[str]]:
     """Return the numbers, sides, channels and signs behind the kind; C is a channel's where there is a sign too."""
     parts = _PART.findall(rest)
     letters = [part for part in parts if not part.isdigit()]

@@ -173,6 +173,7 @@ class Interface(Frozen):
         clock_skew_ps: allowed difference between a pair and the clock of its port.
         return_paths: of a family that is not fast, the return paths of its data lines count as those of one that is.
         group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
+        address_skew_ps: allowed difference between a memory's address or command and its clock.
         coupling_nf: least and largest coupling capacitor, at the transmitter where they differ.
         coupling_receiver_nf: of one that is fitted at the receiver as well.
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
@@ -216,6 +217,7 @@ class Interface(Frozen):
     clock_skew_ps: float | None = None
     return_paths: bool = False
     group_skew_ps: float | None = None
+    address_skew_ps: float | None = None
     coupling_nf: tuple[float, float] | None = None
     coupling_receiver_nf: tuple[float, float] | None = None
     pair_spacing_heights: float | None = None
