@@ -83,20 +83,43 @@ def _at_memory(
     clocks: Mapping[BusKey, Sequence[int]],
     address: Mapping[BusKey, Sequence[int]],
 ) -> Iterator[SkewGroup]:
-    """Yield the groups between two parts: of several clocks each has the nets whose names begin as its own."""
+    """Yield the groups between two parts.
+
+    Of several clocks each has the nets whose names begin as its own; what begins as none, such as the address of a
+    module with a clock for each rank, is compared with all of them.
+    """
     one, other = (str(ctx.board.footprints.reference[part]) for part in between)
-    for bus, legs in clocks.items():
-        name = f"address from {one} to {other}" + (f", {ctx.board.nets[legs[0]]}" if len(clocks) > 1 else "")
-        nets: list[int] = []
-        try:
-            for of, candidates in address.items():
-                if of == bus or len(clocks) == 1:
-                    nets += [net for net in candidates if {*between} <= chips_on(ctx, net, name)]
-        except MissingFact as fact:
-            yield _group(ctx, name, address.get(bus, ()), legs, open_for=fact)
-            continue
-        if nets:
-            yield _group(ctx, name, nets, legs, between=between)
+    name = f"address from {one} to {other}"
+    every = tuple(leg for legs in clocks.values() for leg in legs)
+    nets: dict[BusKey | None, list[int]] = {}
+    open_for: dict[BusKey | None, MissingFact] = {}
+    for of, candidates in address.items():
+        bus = of if of in clocks else next(iter(clocks)) if len(clocks) == 1 else None
+        for net in candidates:
+            try:
+                chips = chips_on(ctx, net, name)
+                if len(chips) < 2:
+                    raise _ends_at_part(ctx, net, name)
+                if {*between} <= chips:
+                    nets.setdefault(bus, []).append(net)
+            except MissingFact as fact:
+                if of in clocks:
+                    nets.setdefault(of, []).append(net)
+                    open_for.setdefault(of, fact)
+    for bus, of_bus in nets.items():
+        legs = every if bus is None else clocks[bus]
+        of_clock = f", {ctx.board.nets[legs[0]]}" if bus is not None and len(clocks) > 1 else ""
+        yield _group(ctx, name + of_clock, of_bus, legs, between=between, open_for=open_for.get(bus))
+
+
+def _ends_at_part(ctx: Context, net: int, name: str) -> MissingFact:
+    """Return what is not known of a net that goes from one chip to a part behind which it cannot be followed."""
+    pads, names = ctx.board.pads, ctx.board.footprints.reference
+    parts = sorted({str(names[part]) for part in pads.footprint[pads.net == net].tolist()})
+    return MissingFact(
+        f"the other end of {ctx.board.nets[net]}: only {', '.join(parts)} are on it",
+        f"give a part in series a value in ohm, or compare {name} by hand",
+    )
 
 
 def _group(

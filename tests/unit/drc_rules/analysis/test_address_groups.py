@@ -18,7 +18,8 @@ CLOCK = ("DDR4_CK_P", "DDR4_CK_N")
 
 def groups(folder: Path, *ends: tuple[str, tuple[str, ...]], config: str = "") -> dict[str, tuple[set[str], set[str]]]:
     """Name of each group, with its clock and its members; why it is open in place of both, where it is."""
-    text, begun = "", {}
+    text = ""
+    begun: dict[str, tuple[float, float]] = {}
     for k, (reference, nets) in enumerate(ends):
         text += part(reference, "Part", *((str(i), "", net) for i, net in enumerate(nets, start=1)), y_mm=10.0 + 30 * k)
         for i, net in enumerate(nets):
@@ -92,6 +93,37 @@ def test_two_channels_of_a_memory_have_their_own_clocks(tmp_path: Path) -> None:
     found = groups(tmp_path, ("U1", (*nets, "LPDDR4_DQ0_A")), ("U2", nets))
 
     assert sorted(members.pop() for _, members in found.values()) == ["LPDDR4_CA0_A", "LPDDR4_CA0_B"]
+
+
+def test_address_of_a_module_with_a_clock_for_each_rank_is_compared_with_both(tmp_path: Path) -> None:
+    clocks = ("DDR4_CK_P_A", "DDR4_CK_N_A", "DDR4_CK_P_B", "DDR4_CK_N_B")
+    nets = ("DDR4_A0", *clocks)
+
+    found = groups(tmp_path, ("U1", (*nets, "DDR4_DQ0")), ("J1", nets))
+
+    assert found == {"address from U1 to J1": ({*clocks}, {"DDR4_A0"})}
+
+
+def test_a_net_that_cannot_be_followed_leaves_its_own_bus_open_alone(tmp_path: Path) -> None:
+    """Behind R1, of unknown value, the address of the second memory goes on."""
+    first = ("DDR4_C0_A0", "DDR4_C0_CK_P", "DDR4_C0_CK_N")
+    second = ("DDR4_C1_A0", "DDR4_C1_CK_P", "DDR4_C1_CK_N")
+
+    found = groups(
+        tmp_path,
+        ("U1", (*first, *second)),
+        ("U2", first),
+        ("U3", ("OTHER", *second[1:])),
+        ("R1", ("DDR4_C1_A0", "OTHER")),
+    )
+
+    assert found == {
+        "address from U1 to U2": ({*first[1:]}, {"DDR4_C0_A0"}),
+        "address from U1 to U3": (
+            {"the other end of DDR4_C1_A0: only R1, U1 are on it"},
+            set(),
+        ),
+    }
 
 
 def test_address_without_a_clock_is_no_group_unless_a_limit_is_declared(tmp_path: Path) -> None:
