@@ -155,29 +155,24 @@ class Targets:
         return replace(fitting, required=of_interface if of_interface.document not in ("", ENGINEERING) else None)
 
     def of_any_generation(self, net: int) -> ImpedanceTarget | None:
-        """Return what any generation of a pair's family accepts, where `of` has no target since they differ.
-
-        Not of memory: each controller has its own, and nets of DDR2 and mobile DDR have the same names.
-        """
+        """Return what any generation of a pair's family accepts, where `of` has no target since they differ."""
         role = self.assignment.role_of(net)
         if role is None or role.interface or self.pairs.complement_of(net) is None or self.of(net) is not None:
             return None
         of = family(role.family)
-        stated = [one for one in of.interfaces if one.impedance_diff_ohm]
-        if of.single_ended or len({one.impedance_diff_ohm for one in stated}) < 2:
+        any_one = any_generation(of)
+        if any_one is None:
             return None
-        accepted, allowed = zip(*map(_accepted, stated), strict=True)
-        range_ohm, limit_ohm = _hull(accepted), _hull(allowed)
-        document, _ = _document(of, None, is_pair=True)
+        (least, most), (low, high) = any_one
         return ImpedanceTarget(
-            ohm=range_ohm[0],
+            ohm=least,
             kind="differential",
             origin=role.origin,
-            source=f"{of.title}, any generation",
-            document=document,
+            source=f"all generations of {of.title}: {least:g} to {most:g} ohm, with tolerances {low:g} to {high:g} ohm",
+            document=_document(of, None, is_pair=True)[0],
             confidence=role.confidence,
-            range_ohm=range_ohm,
-            limit_ohm=limit_ohm,
+            range_ohm=(least, most),
+            limit_ohm=(low, high),
             any_of=of.id,
         )
 
@@ -413,6 +408,18 @@ def _range(of: Family, one: Interface | None, *, is_pair: bool) -> _Range:
             title = "" if one else each.title
             found.append((widest[1] - widest[0], {"range_ohm": accepted, "limit_ohm": limit, "range_of": title}))
     return max(found, key=lambda of_one: of_one[0])[1] if found else {}
+
+
+def any_generation(of: Family) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Return the nominal impedances of pairs over all generations, and all that these allow; None where they agree.
+
+    None for memory: each controller has its own, and nets of DDR2 and mobile DDR have the same names.
+    """
+    stated = [one for one in of.interfaces if one.impedance_diff_ohm]
+    if of.single_ended or len({one.impedance_diff_ohm for one in stated}) < 2:
+        return None
+    accepted, allowed = zip(*map(_accepted, stated), strict=True)
+    return _hull(accepted), _hull(allowed)
 
 
 def _accepted(one: Interface) -> tuple[tuple[float, float], tuple[float, float]]:

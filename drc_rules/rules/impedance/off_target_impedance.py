@@ -223,7 +223,7 @@ def _draft(ctx: Context, found: ControlledLine, held: Judged, required: NetTarge
         source="; ".join(source_of(one) for one in (required, target) if one is not None),
         ids=(*target_ids(target), names[line.layer], *size, *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
-        limit_value=near.ohm,
+        limit_value=_bound(held) if target.any_of else near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred and required is None,
         severity=Severity.WARNING
@@ -237,9 +237,12 @@ def _against(held: Judged) -> str:
     target, ohm = held.target, held.ohm.nominal
     if not target.any_of:
         return f"{held.off_pct:+.0f} % from {target.ohm:g} ohm, {target.allowed_words}"
-    low, high = target.allowed_ohm
-    limit = f"more than {high:g}" if ohm > high else f"less than {low:g}"
-    return f"no generation accepts {limit} ohm"
+    return f"no generation accepts {'more' if ohm > target.ohm else 'less'} than {_bound(held):g} ohm"
+
+
+def _bound(held: Judged) -> float:
+    low, high = held.target.allowed_ohm
+    return high if held.ohm.nominal > held.target.ohm else low
 
 
 def _missed_too(
