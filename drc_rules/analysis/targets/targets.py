@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, TypedDict
 
 from drc_rules.analysis.targets.clock_links import CLOCK, ClockLinks, family_named
-from drc_rules.facts.net_interfaces import Assignment
+from drc_rules.facts.net_interfaces import Assignment, NetRole
 from drc_rules.requirements.interfaces import Family, Interface, families, family, interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
 from drc_rules.requirements.interfaces.names import ASIDE, is_sideband, normalise
@@ -161,7 +161,7 @@ class Targets:
             return None
         of = family(role.family)
         any_one = any_generation(of)
-        if any_one is None:
+        if any_one is None or not self._is_surely(net, role):
             return None
         (least, most), (low, high) = any_one
         return ImpedanceTarget(
@@ -175,6 +175,13 @@ class Targets:
             limit_ohm=(low, high),
             any_of=of.id,
         )
+
+    def _is_surely(self, net: int, role: NetRole) -> bool:
+        """Tell whether a net can be of no other family: transceivers of programmable logic carry any protocol."""
+        of, name = family(role.family), normalise(self.board.nets[net])
+        if self.assignment.is_declared(net) or role.by_pins or not any(pattern.generic for pattern in of.pattern):
+            return True
+        return of.claims(name) and not of.claims_loosely(name)
 
     def without_complement(self, net: int) -> ImpedanceTarget | None:
         """Return what is declared for a net as one of a pair, though its name makes no pair; None for others.

@@ -15,18 +15,19 @@ of `[process]` and `[declared]` that settle it. Declared values add no uncertain
 the nearest value counts; where it states a least and a most impedance, as for PCIe Gen1 and Gen2, these decide in place
 of a tolerance; where not every generation has either and the generation is not known, it is not verifiable. Pairs of
 unknown generation of a family whose generations differ (USB 3, DisplayPort, Ethernet SerDes, NVLink, UALink) fail where
-no generation accepts their impedance, and are not verifiable otherwise; of memory each controller has its own. A miss
-is a warning where no document states the interface's impedance, or within the 10 % that fabs hold as a rule where the
-interface allows less. A target that the name of a net class or design rule states is a warning, too, unless the line
-also misses what the document of the declared interface requires. Runs of one width, gap and pair of planes shorter than
-a tenth of a wavelength at Nyquist (at least 1 mm) are ignored: neck-downs, breakouts, and the bumps that even out a
-pair. They do not add up, unless they are most of a net's routing on a layer and longer than two of them; a net of more
-than four such lengths, of which none counts, is not verifiable. Nets with a target that join pads without a track, nets
-declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
-are not verifiable. Nor are broadside pairs, on two layers without a plane between, nor outer lines over which the
-layout opens the solder mask that the stackup has, by graphics, zones or tracks without mask, nor lines next to a
-hatched fill. Of DDR5, LPDDR3 and LPDDR5 only AMD's guides are known: next to controllers of others a miss is a warning;
-the value of their own guide is stated in `[[impedance]]`. `stackwright impedance` prints the production spread.
+no generation accepts their impedance, and are not verifiable otherwise; of memory each controller has its own, and
+transceivers of programmable logic carry any protocol. A miss is a warning where no document states the interface's
+impedance, or within the 10 % that fabs hold as a rule where the interface allows less. A target that the name of a net
+class or design rule states is a warning, too, unless the line also misses what the document of the declared interface
+requires. Runs of one width, gap and pair of planes shorter than a tenth of a wavelength at Nyquist (at least 1 mm) are
+ignored: neck-downs, breakouts, and the bumps that even out a pair. They do not add up, unless they are most of a net's
+routing on a layer and longer than two of them; a net of more than four such lengths, of which none counts, is not
+verifiable. Nets with a target that join pads without a track, nets declared as pairs whose names make none, and nets
+declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable. Nor are broadside pairs, on
+two layers without a plane between, nor outer lines over which the layout opens the solder mask that the stackup has, by
+graphics, zones or tracks without mask, nor lines next to a hatched fill. Of DDR5, LPDDR3 and LPDDR5 only AMD's guides
+are known: next to controllers of others a miss is a warning; the value of their own guide is stated in `[[impedance]]`.
+`stackwright impedance` prints the production spread.
 
 Why it matters
 --------------
