@@ -61,6 +61,6 @@ def width_command(
 
 def source_of(target: NetTarget) -> str:
     """Return where a target stands: the document of its own interface, else the class, rule or setting that asks."""
-    if not target.document:
+    if not target.document or target.any_of:
         return target.source
     return f"{target.source.partition(', ')[0]}: {cite(Source(document=target.document))}"

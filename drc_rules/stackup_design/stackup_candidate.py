@@ -107,8 +107,9 @@ def _copper(ctx: Context, name: str, use: Use) -> CandidateRow:
 
 def _dielectric(plies: list[DielectricPly]) -> CandidateRow:
     first = plies[0]
-    if len({ply.stated for ply in plies}) > 1:
-        raise MissingFact(f"one material of {first.row}", f"its sheets state {', '.join(p.stated for p in plies)}")
+    stated = dict.fromkeys(ply.stated or "none" for ply in plies)
+    if len(stated) > 1:
+        raise MissingFact(f"one material of {first.row}", f"its sheets state {' and '.join(stated)}")
     laminate = first.laminate.need()
     return CandidateRow(
         kind=first.kind,

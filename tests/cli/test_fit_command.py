@@ -389,6 +389,19 @@ def test_the_printed_commands_follow_what_was_judged() -> None:
     assert own.form_origin is FormOrigin.PROFILE and "--form" not in commands(own)
 
 
+def test_a_finding_that_fails_the_limits_of_two_tiers_is_told_once() -> None:
+    """Copper outside of the outline fails for best and for advanced fabs with the same words; other words stay."""
+    report = fitness(LOW_TG)
+    row = row_of(report, "inference-pcie")
+    first = row.short[0]
+    twice = (first, first.model_copy(update={"clause": "other"}), first.model_copy(update={"title": "other words"}))
+
+    page = page_of(report, [row.model_copy(update={"short": twice})], {}, board=Path("a.kicad_pcb"), asked=True)
+
+    text = page.text(plain_console(200)).partition("inference-pcie  ")[2]
+    assert text.count(f"  {first.title}") == 1 and text.count("  other words") == 1
+
+
 def meant(report: FitnessReport) -> list[str]:
     """The commands at the end of a page that no workload was asked of."""
     page = page_of(report, (), {}, board=Path("a.kicad_pcb"), asked=False)

@@ -17,6 +17,7 @@ from drc_rules.analysis.lines.routed import NearFill, References, RoutedLine
 from drc_rules.analysis.lines.routed_impedance import is_solved, routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
+from drc_rules.analysis.targets.targets import any_generation
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.link_rows import PairOnLayer, PairRow
@@ -195,10 +196,13 @@ def _without_target(role: NetRole) -> str:
     """Say why an interface has no target: its generations differ, with what they ask of a pair, or none is stated."""
     if role.interface:
         return f"no impedance is stated for {interface(role.interface).title}"
-    asked = sorted({one.impedance_diff_ohm for one in family(role.family).interfaces if one.impedance_diff_ohm})
+    of = family(role.family)
+    asked = sorted({one.impedance_diff_ohm for one in of.interfaces if one.impedance_diff_ohm})
     between = " or " if len(asked) == 2 else " to "
     ohms = f", {asked[0]:g}{between}{asked[-1]:g} ohm" if len(asked) > 1 else ""
-    return f"{family(role.family).title} of unknown generation{ohms}"
+    any_one = any_generation(of)
+    none = f"; none accepts less than {any_one[1][0]:g} or more than {any_one[1][1]:g} ohm" if any_one else ""
+    return f"{of.title} of unknown generation{ohms}{none}"
 
 
 def _total(sections: Iterable[_Section]) -> float:

@@ -79,9 +79,9 @@ def _stackup(ctx: Context) -> str:
     if ctx.is_default_stackup:
         return "KiCad's untouched default: it declares nothing"
     named = Counter(ply.match.laminate.family for ply in ctx.plies if ply.match and ply.match.laminate)
-    nameless = dict.fromkeys(ply.stated or "no material" for ply in ctx.plies if not (ply.match and ply.match.laminate))
+    nameless = dict.fromkeys(ply.stated for ply in ctx.plies if not (ply.match and ply.match.laminate))
     parts = [f"{family} ({count} {'dielectric' if count == 1 else 'dielectrics'})" for family, count in named.items()]
-    return ", ".join([*parts, *(f'"{text}"' for text in nameless)]) or "no dielectrics"
+    return ", ".join([*parts, *(f'"{text}"' if text else "no material" for text in nameless)]) or "no dielectrics"
 
 
 def _copper(ctx: Context) -> str:

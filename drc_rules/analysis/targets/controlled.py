@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
@@ -49,6 +49,8 @@ class NetTarget:
         range_ohm: what a document accepts in place of `ohm`, least and most.
         limit_ohm: least and most that a document allows, in place of a tolerance.
         range_of: where the generation is not known, and not all accept these, one that does.
+        any_of: where the generation is not known, and each has its own impedance, the family; `limit_ohm` is what any
+            of its generations accepts. Nothing passes by it.
         rules: where design rules ask, the one that does on each copper layer, "" where none does; else empty. They
             divide no nets that have one target.
         required: what the document of the declared interface requires, where KiCad's names say the target.
@@ -68,6 +70,7 @@ class NetTarget:
     range_ohm: tuple[float, float] | None = None
     limit_ohm: tuple[float, float] | None = None
     range_of: str = ""
+    any_of: str = ""
     rules: tuple[str, ...] = field(default=(), compare=False)
     required: NetTarget | None = None
 
@@ -278,11 +281,15 @@ def _some(ctx: Context, nets: list[int]) -> str:
 
 def nets_by_target(ctx: Context) -> dict[NetTarget, list[int]]:
     """Return the nets with a target impedance, routed or not."""
+    return _by_target(ctx, Targets.of)
+
+
+def _by_target(ctx: Context, of: Callable[[Targets, int], ImpedanceTarget | None]) -> dict[NetTarget, list[int]]:
     groups: dict[NetTarget, list[int]] = {}
     declared = ctx.declarations
     targets = Targets(ctx.board, declared.config, ctx.assignment, ctx.pairs, declared.impedance)
     for net, name in enumerate(ctx.board.nets):
-        asked = targets.of(net) if name else None
+        asked = of(targets, net) if name else None
         if asked is not None:
             groups.setdefault(_target(ctx, net, asked), []).append(net)
     return groups
@@ -290,10 +297,17 @@ def nets_by_target(ctx: Context) -> dict[NetTarget, list[int]]:
 
 def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
     """Return every routed geometry of every net with a target, the longest of each target first."""
+    return _lines_of(ctx, ctx.get(nets_by_target))
+
+
+def lines_of_any_generation(ctx: Context) -> tuple[ControlledLine, ...]:
+    """Return every routed geometry of pairs that have no target, since the generations of their family differ."""
+    return _lines_of(ctx, _by_target(ctx, Targets.of_any_generation))
+
+
+def _lines_of(ctx: Context, groups: Mapping[NetTarget, list[int]]) -> tuple[ControlledLine, ...]:
     return tuple(
-        ControlledLine(target, line)
-        for target, nets in ctx.get(nets_by_target).items()
-        for line in lines_with_fills(ctx, nets)
+        ControlledLine(target, line) for target, nets in groups.items() for line in lines_with_fills(ctx, nets)
     )
 
 
@@ -308,7 +322,7 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
     tolerance = asked.tolerance_pct or (one.impedance_tolerance_pct if one else None) or USUAL_TOLERANCE_PCT
     is_own = asked.tolerance_pct is not None and not asked.document
     error_pct = math.inf if asked.document == ENGINEERING else max(tolerance, 0 if is_own else USUAL_TOLERANCE_PCT)
-    if asked.limit_ohm and not asked.range_of:
+    if asked.limit_ohm and not asked.range_of and asked.document != ENGINEERING:
         error_pct = 0.0
     return NetTarget(
         title=f"{title} of {asked.serves}" if asked.serves else title,
@@ -325,6 +339,7 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
         range_ohm=asked.range_ohm,
         limit_ohm=asked.limit_ohm,
         range_of=asked.range_of,
+        any_of=asked.any_of,
         rules=() if asked.serves else asked.rules,
         required=_target(ctx, net, asked.required) if asked.required else None,
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, TypedDict
 
 from drc_rules.analysis.targets.clock_links import CLOCK, ClockLinks, family_named
-from drc_rules.facts.net_interfaces import Assignment
+from drc_rules.facts.net_interfaces import Assignment, NetRole
 from drc_rules.requirements.interfaces import Family, Interface, families, family, interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
 from drc_rules.requirements.interfaces.names import ASIDE, is_sideband, normalise
@@ -70,6 +70,8 @@ class ImpedanceTarget:
         range_ohm: what a document accepts in place of `ohm`, least and most.
         limit_ohm: least and most that a document allows, in place of a tolerance.
         range_of: where not all generations accept these, and the generation is not known: the title of one that does.
+        any_of: where the generation is not known, and each has an impedance of its own: the family, and `limit_ohm` is
+            what any of its generations accepts.
         rules: of what a design rule requires, the rule that says so on each copper layer, "" where none does.
         required: of a target by KiCad's names, what the document of the nets' declared interface requires.
     """
@@ -85,6 +87,7 @@ class ImpedanceTarget:
     range_ohm: tuple[float, float] | None = None
     limit_ohm: tuple[float, float] | None = None
     range_of: str = ""
+    any_of: str = ""
     rules: tuple[str, ...] = ()
     required: ImpedanceTarget | None = None
 
@@ -150,6 +153,35 @@ class Targets:
         if fitting is None or of_interface is None or of_interface.origin is not Origin.DECLARED:
             return fitting or of_interface
         return replace(fitting, required=of_interface if of_interface.document not in ("", ENGINEERING) else None)
+
+    def of_any_generation(self, net: int) -> ImpedanceTarget | None:
+        """Return what any generation of a pair's family accepts, where `of` has no target since they differ."""
+        role = self.assignment.role_of(net)
+        if role is None or role.interface or self.pairs.complement_of(net) is None or self.of(net) is not None:
+            return None
+        of = family(role.family)
+        any_one = any_generation(of)
+        if any_one is None or not self._is_surely(net, role):
+            return None
+        (least, most), (low, high) = any_one
+        return ImpedanceTarget(
+            ohm=least,
+            kind="differential",
+            origin=role.origin,
+            source=f"all generations of {of.title}: {least:g} to {most:g} ohm, with tolerances {low:g} to {high:g} ohm",
+            document=_document(of, None, is_pair=True)[0],
+            confidence=role.confidence,
+            range_ohm=(least, most),
+            limit_ohm=(low, high),
+            any_of=of.id,
+        )
+
+    def _is_surely(self, net: int, role: NetRole) -> bool:
+        """Tell whether a net can be of no other family: transceivers of programmable logic carry any protocol."""
+        of, name = family(role.family), normalise(self.board.nets[net])
+        if self.assignment.is_declared(net) or role.by_pins or not any(pattern.generic for pattern in of.pattern):
+            return True
+        return of.claims(name) and not of.claims_loosely(name)
 
     def without_complement(self, net: int) -> ImpedanceTarget | None:
         """Return what is declared for a net as one of a pair, though its name makes no pair; None for others.
@@ -383,6 +415,32 @@ def _range(of: Family, one: Interface | None, *, is_pair: bool) -> _Range:
             title = "" if one else each.title
             found.append((widest[1] - widest[0], {"range_ohm": accepted, "limit_ohm": limit, "range_of": title}))
     return max(found, key=lambda of_one: of_one[0])[1] if found else {}
+
+
+def any_generation(of: Family) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Return the nominal impedances of pairs over all generations, and all that these allow; None where they agree.
+
+    None for memory: each controller has its own, and nets of DDR2 and mobile DDR have the same names.
+    """
+    stated = [one for one in of.interfaces if one.impedance_diff_ohm]
+    if of.single_ended or len({one.impedance_diff_ohm for one in stated}) < 2:
+        return None
+    accepted, allowed = zip(*map(_accepted, stated), strict=True)
+    return _hull(accepted), _hull(allowed)
+
+
+def _accepted(one: Interface) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the nominal impedances of pairs that makers use for a generation, and all that these allow."""
+    ohm = one.impedance_diff_ohm or 0.0
+    least, most = one.impedance_diff_range_ohm or (ohm, ohm)
+    share = (one.impedance_tolerance_pct or USUAL_TOLERANCE_PCT) / 100
+    ends = (least * (1 - share), most * (1 + share), *(one.impedance_diff_limit_ohm or ()))
+    return (min(least, ohm), max(most, ohm)), (min(ends), max(ends))
+
+
+def _hull(ranges: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    lows, highs = zip(*ranges, strict=True)
+    return min(lows), max(highs)
 
 
 def _inferred(named: NamedImpedance, source: str) -> ImpedanceTarget:

@@ -60,8 +60,8 @@ class PlyDk:
     def catalogue_at(self, frequency_ghz: float) -> Fact[float]:
         """Dk of the catalogue at a frequency, for the construction that the text names."""
         name = f"Dk of {self.ply.label} at {frequency_ghz:g} GHz"
-        how = f"enter Epsilon R of {self.ply.row} in KiCad's Physical Stackup, or:\n"
-        how += f'[declared.dielectric."{self.ply.row}"]\ndk = "?"'
+        row = self.ply.row
+        how = f'[declared.dielectric."{row}"]\ndk = "?"  # or enter Epsilon R of {row} in KiCad\'s Physical Stackup'
         laminate = self.ply.laminate
         if self.ply.match is None or not laminate.known:
             return unknown(name, how)

@@ -40,6 +40,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from drc_rules.analysis.fabrication.clearance_places import pad_name
 from drc_rules.analysis.fabrication.cuts import (
     PLACES_SHOWN,
     at_holes,
@@ -159,7 +160,7 @@ def _draft(ctx: Context, near: CutGaps, into: CutGaps, of: tuple[int, Bar], *, i
     how = "drilled into copper" if gap <= 0 else f"to copper {distance_text(gap)}"
     if least.tier is Tier.BEST:
         limit = ""
-        why = "The drill cuts the track, and the rest of the copper is exposed in the wall"
+        why = f"The drill cuts {_what(ctx.board, near)}, and the rest of the copper is exposed in the wall"
         fix = "Move the hole or the copper, and set a copper to hole clearance in Board Setup"
     else:
         limit = f", minimum {least.value:g} mm ({least.who})"
@@ -181,3 +182,14 @@ def _draft(ctx: Context, near: CutGaps, into: CutGaps, of: tuple[int, Bar], *, i
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
         is_covered=is_covered,
     )
+
+
+WORDS: dict[int, str] = {CopperShape.TRACK: "the track", CopperShape.VIA: "the via"}
+
+
+def _what(board: Board, near: CutGaps) -> str:
+    """Return what the first hole is drilled into, in words."""
+    kind = int(near.kind[0])
+    if kind == CopperShape.PAD:
+        return pad_name(board, int(near.row[0])) or "a pad"
+    return WORDS.get(kind, "the copper")

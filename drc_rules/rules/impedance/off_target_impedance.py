@@ -13,18 +13,21 @@ its frequency, the etch taper, the finished copper of outer layers, thickness an
 for that line. Between the two it is not verifiable, and the report names the causes, the largest first, with the lines
 of `[process]` and `[declared]` that settle it. Declared values add no uncertainty. Where a document accepts a range,
 the nearest value counts; where it states a least and a most impedance, as for PCIe Gen1 and Gen2, these decide in place
-of a tolerance; where not every generation has either and the generation is not known, it is not verifiable. A miss is a
-warning where no document states the interface's impedance, or within the 10 % that fabs hold as a rule where the
-interface allows less. A target that the name of a net class or design rule states is a warning, too, unless the line
-also misses what the document of the declared interface requires. Runs of one width, gap and pair of planes shorter than
-a tenth of a wavelength at Nyquist (at least 1 mm) are ignored: neck-downs, breakouts, and the bumps that even out a
-pair. They do not add up, unless they are most of a net's routing on a layer and longer than two of them; a net of more
-than four such lengths, of which none counts, is not verifiable. Nets with a target that join pads without a track, nets
-declared as pairs whose names make none, and nets declared as GDDR6 or GDDR7, of which no document states an impedance,
-are not verifiable. Nor are broadside pairs, on two layers without a plane between, nor outer lines over which the
-layout opens the solder mask that the stackup has, by graphics, zones or tracks without mask, nor lines next to a
-hatched fill. Of DDR5, LPDDR3 and LPDDR5 only AMD's guides are known: next to controllers of others a miss is a warning;
-the value of their own guide is stated in `[[impedance]]`. `stackwright impedance` prints the production spread.
+of a tolerance; where not every generation has either and the generation is not known, it is not verifiable. Pairs of
+unknown generation of a family whose generations differ (USB 3, DisplayPort, Ethernet SerDes, NVLink, UALink) fail where
+no generation accepts their impedance, and are not verifiable otherwise; of memory each controller has its own, and
+transceivers of programmable logic carry any protocol. A miss is a warning where no document states the interface's
+impedance, or within the 10 % that fabs hold as a rule where the interface allows less. A target that the name of a net
+class or design rule states is a warning, too, unless the line also misses what the document of the declared interface
+requires. Runs of one width, gap and pair of planes shorter than a tenth of a wavelength at Nyquist (at least 1 mm) are
+ignored: neck-downs, breakouts, and the bumps that even out a pair. They do not add up, unless they are most of a net's
+routing on a layer and longer than two of them; a net of more than four such lengths, of which none counts, is not
+verifiable. Nets with a target that join pads without a track, nets declared as pairs whose names make none, and nets
+declared as GDDR6 or GDDR7, of which no document states an impedance, are not verifiable. Nor are broadside pairs, on
+two layers without a plane between, nor outer lines over which the layout opens the solder mask that the stackup has, by
+graphics, zones or tracks without mask, nor lines next to a hatched fill. Of DDR5, LPDDR3 and LPDDR5 only AMD's guides
+are known: next to controllers of others a miss is a warning; the value of their own guide is stated in `[[impedance]]`.
+`stackwright impedance` prints the production spread.
 
 Why it matters
 --------------
@@ -71,9 +74,11 @@ from drc_rules.analysis.targets.controlled import (
     Unjudged,
     controlled_lines,
     counted,
+    lines_of_any_generation,
     unjudged,
 )
 from drc_rules.facts.context import NO_PLANE, Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
@@ -110,7 +115,7 @@ def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine | Unjudged]
 
 def _next_to_each_other(ctx: Context, hidden: dict[str, list[int]]) -> Iterator[ControlledLine]:
     """Yield the lines that count without pairs that run broadside; these are put aside, by their target."""
-    for one in counted(ctx.get(controlled_lines)):
+    for one in counted((*ctx.get(controlled_lines), *ctx.get(lines_of_any_generation))):
         apart = [net for net in one.line.nets if is_broadside(ctx, one.line, net)]
         lengths = {n: mm for n, mm in zip(one.line.nets, one.line.net_lengths_mm, strict=True) if n not in apart}
         if not apart:
@@ -167,6 +172,8 @@ def off_target_impedance(ctx: Context, _clause: Clause, found: ControlledLine | 
     held = judged(ctx, target, solved, unknown)
     if held.lacks is not None:
         raise held.lacks
+    if target.any_of and held.standing is not Standing.BEYOND:
+        raise generation_of(ctx, target.any_of)
     near = held.target
     ctx.shows(
         f"{where}, {shown} for {line.length_mm:.0f} mm",
@@ -190,7 +197,7 @@ def off_target_impedance(ctx: Context, _clause: Clause, found: ControlledLine | 
     if required is not None:
         ctx.rests_on(required.confidence)
     elif target.inferred:
-        ctx.doubt(declared_target(ctx, target))
+        ctx.doubt(generation_of(ctx, target.any_of) if target.any_of else declared_target(ctx, target))
     yield _draft(ctx, found, held, required)
 
 
@@ -205,7 +212,7 @@ def _draft(ctx: Context, found: ControlledLine, held: Judged, required: NetTarge
     command = width_command(ctx, near, line.layer, line.references, gap_mm=line.gap_mm, near_fill=line.near_fill)
     return DraftFinding(
         title=(
-            f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {near.ohm:g} ohm, {near.allowed_words}: "
+            f"impedance {ohm:.0f} ohm {kind}, {_against(held)}: "
             f"{target.title_on(line.layer)} on {names[line.layer]}, {shown}{apart}"
         ),
         why=(
@@ -217,13 +224,26 @@ def _draft(ctx: Context, found: ControlledLine, held: Judged, required: NetTarge
         source="; ".join(source_of(one) for one in (required, target) if one is not None),
         ids=(*target_ids(target), names[line.layer], *size, *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
-        limit_value=near.ohm,
+        limit_value=_bound(held) if target.any_of else near.ohm,
         places=tuple(Location(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred and required is None,
         severity=Severity.WARNING
         if required is None and (is_others or abs(held.off_pct) <= target.error_pct)
         else None,
     )
+
+
+def _against(held: Judged) -> str:
+    """Return by how much a line misses its target, or what no generation of its family accepts."""
+    target, ohm = held.target, held.ohm.nominal
+    if not target.any_of:
+        return f"{held.off_pct:+.0f} % from {target.ohm:g} ohm, {target.allowed_words}"
+    return f"no generation accepts {'more' if ohm > target.ohm else 'less'} than {_bound(held):g} ohm"
+
+
+def _bound(held: Judged) -> float:
+    low, high = held.target.allowed_ohm
+    return high if held.ohm.nominal > held.target.ohm else low
 
 
 def _missed_too(

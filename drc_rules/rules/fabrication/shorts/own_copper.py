@@ -68,10 +68,11 @@ def is_zero_ohm(board: Board, footprint: int) -> bool:
 def is_jumper(board: Board, footprint: int) -> bool:
     """Tell whether a part is a solder jumper by its reference, the name of its footprint, or its value.
 
-    Rectifier bridges and bridges to a bus are none.
+    Rectifier bridges and bridges to a bus are none; a diode's place that its footprint closes, such as
+    `D_SMA_Jumper_NC`, is one.
     """
     kind = _kind(board, footprint)
-    if kind in NO_JUMPERS - DRAWN_PARTS.keys():
+    if kind in (ReferenceKind.CHIP, ReferenceKind.TRANSISTOR):
         return False
     named = f"{board.footprints.library_id[footprint]} {board.footprints.value[footprint]}"
     return kind is ReferenceKind.JUMPER or bool(JUMPER_NAME.search(named))

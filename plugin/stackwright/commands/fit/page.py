@@ -129,7 +129,8 @@ def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, board
     page.heading(row.profile, f"{row.title}, {form_words(row)}")
     page.line(styled(WORD[row.headline], HEADLINE_STYLE[row.headline]), f"  {row.why}", indent=2)
     least = Severity.INFO if asked else Severity.WARNING
-    every = [one for one in row.short if one.severity.rank >= least.rank]
+    short = (one for one in row.short if one.severity.rank >= least.rank)
+    every = list({(one.severity, step(one), one.title): one for one in short}.values())
     shown = every if asked else every[:SHORT_SHOWN]
     page.rows(
         [Column(min_width=7), Column(max_width=38), Column(wraps=True)], [line for one in shown for line in _line(one)]

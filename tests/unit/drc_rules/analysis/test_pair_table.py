@@ -128,7 +128,12 @@ def test_a_pair_of_low_speed_nets_has_no_generation_to_miss(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("nets", "config", "why_not"),
     [
-        (("/USB3_TX_P", "/USB3_TX_N"), "", "no target known: USB 3 / USB4 of unknown generation, 85 or 90 ohm"),
+        (
+            ("/USB3_TX_P", "/USB3_TX_N"),
+            "",
+            "no target known: USB 3 / USB4 of unknown generation, 85 or 90 ohm; "
+            "none accepts less than 72.25 or more than 103.5 ohm",
+        ),
         (("/DDR_CK_P", "/DDR_CK_N"), "", "no target known: DDR/LPDDR of unknown generation, 75 to 100 ohm"),
         (("/C2C_P", "/C2C_N"), "nvlink-c2c", "no target known: no impedance is stated for NVLink-C2C"),
     ],

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from drc_rules.analysis.stackup.facts_of_board import board_facts
 from drc_rules.engine.check import check_board, prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.facts.dielectric.ply import DielectricPly
 from drc_rules.settings.config import parse_config
+from drc_rules.stackup_design.stackup_candidate import candidate_of
 from fixtures.miniboard import MiniBoard, write
-from stackup_lib.core.facts import Confidence, Origin
+from stackup_lib.core.facts import Confidence, MissingFact, Origin
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import LossClass, catalogue
 from tests.support.mini import mini_board, mini_context, mini_file
@@ -246,3 +248,22 @@ def test_a_lone_ply_has_no_number(tmp_path: Path) -> None:
     board = mini_file(tmp_path, tomllib.loads(UNLIKE_PLIES))
     lone = parse_config('[declared.dielectric."dielectric 3, ply 1"]\ntg_c = 180\n')
     assert any("the stackup has no such row" in note for note in check_board(board, config=lone).notes)
+
+
+PLANES = 'planes = { "In1.Cu" = "GND", "In2.Cu" = "GND" }\n'
+
+
+def test_a_sheet_without_material_and_dk_asks_for_them_in_lines_that_can_be_pasted(tmp_path: Path) -> None:
+    """The words "or:" stood above tables that were sorted away from it; and the sheets were said to "state FR4,"."""
+    named = UNLIKE_PLIES.replace('0.08 "370HR 1080 RC65%"', '0.08 "FR4"')
+    text = named.replace(' "370HR 2116 RC54%" dk=4.1 df=0.021', "", 1)
+    ctx = mini_context(tmp_path, tomllib.loads(text + PLANES))
+
+    asked = ctx.plies[1].dk.at(1.0)
+    with pytest.raises(MissingFact) as missing:
+        candidate_of(ctx)
+
+    assert asked.value is None and list(tomllib.loads(asked.how_to_give)) == ["declared"]
+    assert "Epsilon R of dielectric 1" in asked.how_to_give
+    assert missing.value.how_to_give == "its sheets state FR4 and none"
+    assert board_facts(ctx, "").stackup.endswith(" (2 dielectrics), no material")
