@@ -14,7 +14,7 @@ each pair of nets and lists every place.
 The hole of a via or plated pad counts on every layer that it goes through without a pad: its wall is copper.
 
 Tracks, vias and pads without a net count where they join two nets, alone or together with others that they touch: what
-touches one net alone joins nothing. A pad without a net that lies on a pad of another part is a warning, where its own
+touches one net alone joins nothing. A pad without a net that is on a pad of another part is a warning, where its own
 part has nets.
 
 Graphics on copper and the shapes of custom, slanted and chamfered pads are checked, too: those that overlap tracks,

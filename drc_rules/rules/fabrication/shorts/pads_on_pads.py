@@ -1,4 +1,4 @@
-"""Pads without a net that lie on a pad of another part."""
+"""Pads without a net that are on a pad of another part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Severity
-from drc_rules.rules.fabrication.shorts.joined import PLACES_SHOWN
+from drc_rules.rules.fabrication.shorts.joined import PLACES_SHOWN, shows_overlap
 from drc_rules.rules.fabrication.shorts.own_copper import pad_words
 from drc_rules.rules.rule import DraftFinding
 from stackup_lib.board.board import Board
@@ -22,7 +22,7 @@ from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.core.record import record
 
 WHY = "The finished board joins the pin to the net, or the two parts stand in each other's place; no netlist says so"
-FIX = "Move one of the two parts, or give the pad the net that it lies on"
+FIX = "Move one of the two parts, or give the pad the net that it is on"
 
 
 @record
@@ -36,7 +36,7 @@ class PadOnPad:
 
 
 def of_pads_on_pads(ctx: Context, layers: Sequence[int]) -> Iterator[DraftFinding]:
-    """Yield one finding for all pads without a net that lie on a pad of another part."""
+    """Yield one finding for all pads without a net that are on a pad of another part."""
     board, finder = ctx.board, ctx.get(space_finder)
     found: dict[tuple[int, int], PadOnPad] = {}
     for layer in layers:
@@ -47,6 +47,7 @@ def of_pads_on_pads(ctx: Context, layers: Sequence[int]) -> Iterator[DraftFindin
     worst, *others = sorted(found.values(), key=lambda one: (-round(one.overlap_mm, 5), one.loose, one.named))
     net, more = board.nets[int(board.pads.net[worst.named])], f" (and {len(others)} more)" if others else ""
     what = f"{pad_words(board, worst.loose)}, which has no net, overlaps {pad_words(board, worst.named)} ({net})"
+    shows_overlap(ctx, (pad_words(board, worst.loose), net), worst.overlap_mm)
     yield DraftFinding(
         title=f"{what} by {worst.overlap_mm:.3f} mm on {board.copper_layers[worst.layer].name}{more}",
         why=WHY,
