@@ -42,9 +42,10 @@ class LayerChange:
         entry_nets, exit_nets: nets of those planes' copper around the via, ascending.
         shared_net: net that both planes have there, None where there is none: then only capacitors join them.
         distance_mm: between the centres of via and hole; 0 where the plane is the same, None where none joins them.
-        other_planes: where none does, two other reference planes of the layers that a hole joins; only the share of the
-            current that flows in them goes that way. None where there are none.
-        other_distance_mm: how far that hole is.
+        other_planes: where none does, two other reference planes of the layers that a hole joins, or of one net where
+            the first two are of different ones; only the share of the current that flows in them goes that way. None
+            where there are none.
+        other_distance_mm: how far that hole is; None where none joins them.
     """
 
     net: int
@@ -120,14 +121,16 @@ def _change(
     vias, via, planes = holes.copper.board.vias, crossing.via, pairs[0]
     x, y = float(vias.x_mm[via]), float(vias.y_mm[via])
 
+    def shared_by(pair: tuple[int, int]) -> list[int]:
+        return sorted(set(nets[pair[0]]) & set(nets[pair[1]]))
+
     def nearest(pair: tuple[int, int]) -> _Hit | None:
-        shared = sorted(set(nets[pair[0]]) & set(nets[pair[1]]))
-        return min((hit for hit in (holes.nearest(net, pair, x, y) for net in shared) if hit), default=None)
+        return min((hit for hit in (holes.nearest(net, pair, x, y) for net in shared_by(pair)) if hit), default=None)
 
     keeps = planes[0] == planes[1]
-    near = None if keeps else nearest(planes)
-    other = next(((pair, hit) for pair in pairs[1:] if near is None and (hit := nearest(pair))), None)
-    shared = sorted(set(nets[planes[0]]) & set(nets[planes[1]]))
+    near, shared = None if keeps else nearest(planes), shared_by(planes)
+    rest = [] if near else [(pair, nearest(pair)) for pair in pairs[1:] if shared_by(pair)]
+    other = next((one for one in rest if one[1]), None if shared else next(iter(rest), None))
     return LayerChange(
         net=int(vias.net[via]),
         via=via,
@@ -142,7 +145,7 @@ def _change(
         shared_net=near[1] if near else shared[0] if shared else None,
         distance_mm=0.0 if keeps else near[0] if near else None,
         other_planes=other[0] if other else None,
-        other_distance_mm=other[1][0] if other else None,
+        other_distance_mm=other[1][0] if other and other[1] else None,
     )
 
 

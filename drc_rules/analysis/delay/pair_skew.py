@@ -20,6 +20,7 @@ from drc_rules.analysis.delay.trace_delay import (
     prepare_traces,
     usual_ps_per_mm,
 )
+from drc_rules.analysis.delay.two_ways import which_way
 from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import LineKey
 from drc_rules.analysis.nets.board_links import board_links, chokes_on, is_declared_as
@@ -226,7 +227,11 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
         by_layer[key.layer] = by_layer.get(key.layer, 0.0) + length_mm
     nominal, spread, unsure = _lines_ps(ctx, apart_mm, untrue)
     over = 0.0 if untrue else broadside_ps(ctx, positive.nets, negative.nets, apart_mm)
-    unsure = unsure or (not_modelled(pair_name(ctx, positive)) if over else None)
+    unsure = (
+        which_way(ctx, first.loops, second.loops)
+        or unsure
+        or (not_modelled(pair_name(ctx, positive)) if over else None)
+    )
     vias = climb_ps(ctx, first.climbs, second.climbs)
     die_mm = first.die_mm - second.die_mm
     ps_per_mm = any_delay().nominal if untrue else usual_ps_per_mm(ctx, first)
@@ -240,9 +245,9 @@ def skew_between(ctx: Context, positive: Link, negative: Link, between: Sequence
         name=pair_name(ctx, positive),
         length_mm=(first.length_mm, second.length_mm),
         skew_ps=Interval(
-            low=total - spread - bare[0] - max(over, 0.0) - (vias.nominal - vias.low),
+            low=total - spread - bare[0] - max(over, 0.0) - (vias.nominal - vias.low) - second.doubt_mm * ps_per_mm,
             nominal=total,
-            high=total + spread + bare[1] - min(over, 0.0) + (vias.high - vias.nominal),
+            high=total + spread + bare[1] - min(over, 0.0) + (vias.high - vias.nominal) + first.doubt_mm * ps_per_mm,
         ),
         layer=layer if is_apart else None,
         layer_mm=by_layer[layer] if is_apart and layer is not None else 0.0,

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from drc_rules.analysis.delay.bare_lines import BareKey, bare_mm, bare_ps_per_mm, without_plane
+from drc_rules.analysis.delay.two_ways import TwoWays, two_ways, which_way
 from drc_rules.analysis.delay.via_delay import Climb, climb_at_pin, climb_of, via_delay_ps
 from drc_rules.analysis.lines.board_lines import lines_of
 from drc_rules.analysis.lines.link_geometry import LinkGeometry
@@ -39,7 +40,7 @@ ANY_DK = (2.0, 4.7)
 class TraceRoute:
     """One trace: its line lengths by cross section, how many vias it has, those that change layers, and its package.
 
-    `bare_mm` is what of the lines has no plane, by geometry.
+    `bare_mm` is what of the lines has no plane, by geometry; `loops` what second ways of its tracks leave open.
     """
 
     length_mm: float
@@ -49,6 +50,12 @@ class TraceRoute:
     die_mm: float
     die_ps: float
     bare_mm: Mapping[BareKey, float]
+    loops: TwoWays | None
+
+    @property
+    def doubt_mm(self) -> float:
+        """By how much longer than its shortest way it may be, for loops."""
+        return self.loops.doubt_mm if self.loops else 0.0
 
 
 @record
@@ -117,6 +124,7 @@ def trace_of(ctx: Context, link: Link, geometry: LinkGeometry, between: Sequence
         die_mm=float(sum(ctx.board.pads.die_length_mm[row] for row in ends)),
         die_ps=float(sum(ctx.board.pads.die_delay_ps[row] for row in ends)),
         bare_mm=bare_mm(ctx, link, length_mm),
+        loops=two_ways(routes),
     )
 
 
@@ -146,12 +154,12 @@ def delay_of(ctx: Context, trace: TraceRoute) -> TraceDelay:
         total_ps=Interval(
             low=total - less - (vias.nominal - vias.low),
             nominal=total,
-            high=total + more + (vias.high - vias.nominal),
+            high=total + more + (vias.high - vias.nominal) + trace.doubt_mm * usual_ps_per_mm(ctx, trace),
         ),
         lines_ps=nominal,
         vias_ps=vias.nominal,
         package_ps=package,
-        unsure=unsure or without_plane(trace.bare_mm, trace.length_mm),
+        unsure=which_way(ctx, trace.loops) or unsure or without_plane(trace.bare_mm, trace.length_mm),
     )
 
 

@@ -89,14 +89,14 @@ def below(board: Board, minimum: Minimum, spared: frozenset[int]) -> Below:
         rows = np.flatnonzero(judged & (value < minimum.value_mm - PRECISION_MM))
         found = [(float(value[row]), (_track(board, row),)) for row in rows.tolist()]
     elif minimum.key == HOLE_TO_HOLE.key:
-        holes = _holes(board)
+        holes = board_holes(board)
         judged = holes.is_round & _unspared(holes.net, spared)
         found = [
             (gap, tuple(sorted((holes.item(board, one), holes.item(board, other)), key=_place)))
             for gap, one, other in _close_holes(holes, judged, minimum.value_mm - HOLE_EPSILON_MM)
         ]
     else:
-        holes = _holes(board)
+        holes = board_holes(board)
         value = _values(board, holes, minimum)
         judged = ~np.isnan(value) & _unspared(holes.net, spared)
         rows = np.flatnonzero(judged & (value < minimum.value_mm - PRECISION_MM))
@@ -139,7 +139,7 @@ def _track(board: Board, row: int) -> MinimumItem:
 
 
 @entity
-class _Holes:
+class BoardHoles:
     """Every drilled hole: the vias, then the pads with a hole, plated or not.
 
     Attributes:
@@ -171,7 +171,8 @@ class _Holes:
         )
 
 
-def _holes(board: Board) -> _Holes:
+def board_holes(board: Board) -> BoardHoles:
+    """Return every drilled hole of a board."""
     vias, pads = board.vias, board.pads
     narrow = np.fmin(pads.drill_x_mm, pads.drill_y_mm)
     own = np.flatnonzero((narrow > 0) & np.isin(pads.kind, (PadKind.THROUGH, PadKind.NON_PLATED)))
@@ -179,7 +180,7 @@ def _holes(board: Board) -> _Holes:
     is_via = np.arange(len(drilled) + len(own)) < len(drilled)
     no, yes = np.zeros(len(own), dtype=np.bool_), np.ones(len(drilled), dtype=np.bool_)
     bottom = np.full(len(own), board.layer_count - 1)
-    return _Holes(
+    return BoardHoles(
         row=np.concatenate([drilled, own]),
         is_via=is_via,
         is_micro=np.concatenate([vias.kind[drilled] == ViaKind.MICRO, no]),
@@ -194,7 +195,7 @@ def _holes(board: Board) -> _Holes:
     )
 
 
-def _values(board: Board, holes: _Holes, minimum: Minimum) -> Floats:
+def _values(board: Board, holes: BoardHoles, minimum: Minimum) -> Floats:
     """The value of each hole that a minimum limits; NaN where it has none of that, or it is not known."""
     is_micro = holes.is_via & holes.is_micro
     if minimum.key in (HOLE.key, MICROVIA_HOLE.key):
@@ -242,7 +243,7 @@ def _has_twin(pads: Pads, rows: Ints) -> Mask:
     return np.asarray(found[rows])
 
 
-def _close_holes(holes: _Holes, judged: Mask, least_mm: float) -> list[tuple[float, int, int]]:
+def _close_holes(holes: BoardHoles, judged: Mask, least_mm: float) -> list[tuple[float, int, int]]:
     """Pairs of round holes on common layers, from edge to edge nearer than `least_mm`; two microvias are no pair."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with holes needs it
 

@@ -52,7 +52,7 @@ def doubt(meets: str, one: PairSkew, limit_ps: float, fix: str, *, digits: str =
     size = one.size_ps
     what = f"whether {meets}: {size.low:.1f} to {size.high:.1f} ps, maximum {limit_ps:{digits}} ps"
     if one.unsure:
-        return MissingFact(what, one.unsure.how_to_give)
+        return MissingFact(f"{what}; not known is {one.unsure.name}", one.unsure.how_to_give)
     if size.nominal <= limit_ps:
         open_ps = one.reach_ps - size.nominal
         return MissingFact(f"{what}; sections without a reference plane leave {open_ps:.1f} ps open", FILL_ONE)

@@ -10,8 +10,8 @@ their cross section, vias by their field solution, packages by the pad-to-die le
 several memories, the way from the controller to each is compared. `group_skew_ps` in `[[interface]]` is your
 controller's limit for data. Without it the widest of the guides below holds, and what exceeds it is information. None
 limits data of DDR3 or GDDR: what exceeds the widest of its family is information, the rest not verifiable.
-Where neither side has a plane, the delay is anything from that in air to that in the highest Dk. A group that only this
-may take beyond the limit is not verifiable.
+Where neither side has a plane, the delay is anything from that in air to that in the highest Dk. A group that only
+this, or the longer way where tracks form a loop, may take beyond the limit is not verifiable.
 
 Why it matters
 --------------

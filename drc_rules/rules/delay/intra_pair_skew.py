@@ -15,7 +15,7 @@ document states for the interface, between device and edge of a PCIe card with t
 compares strobes and clocks of DDR. Where neither side has a plane, the delay is anything from that in air to that in
 the highest Dk; both traces of a pair next to each other have the same. A pair that only this may take beyond the limit
 is not verifiable. Traces that run broadside are computed alone, each on its layer; where that decides, the pair is not
-verifiable.
+verifiable. Nor is it where the tracks of a net form a loop, and the longer of its two ways may take it beyond.
 
 Why it matters
 --------------

@@ -10,7 +10,7 @@ makes it the limit of a system board, the edge of an add-in card that of a card;
 whole path. Where the generation is not known, the widest limit of the family holds. The D-PHY limit is that of
 2.5 Gb/s, and no document states one for PCIe Gen6, or from Gen4 between two chips: where the interface is not declared,
 a lane beyond it is information. Where neither side has a plane, the delay is anything from that in air to that in the
-highest Dk. A port that only this may take beyond the limit is not verifiable.
+highest Dk. A port that only this, or the longer way where tracks form a loop, may take beyond is not verifiable.
 
 Why it matters
 --------------

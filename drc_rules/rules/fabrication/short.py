@@ -14,7 +14,8 @@ each pair of nets and lists every place.
 The hole of a via or plated pad counts on every layer that it goes through without a pad: its wall is copper.
 
 Tracks, vias and pads without a net count where they join two nets, alone or together with others that they touch: what
-touches one net alone joins nothing.
+touches one net alone joins nothing. A pad without a net that is on a pad of another part is a warning, where its own
+part has nets.
 
 Graphics on copper and the shapes of custom, slanted and chamfered pads are checked, too: those that overlap tracks,
 vias or pads of another net, and those without a net that join two. What a part with up to three pads draws between its
@@ -51,6 +52,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.fabrication.shorts.drawings import drawn_by_nets, of_drawings
 from drc_rules.rules.fabrication.shorts.joined import and_more
 from drc_rules.rules.fabrication.shorts.netless import of_netless
+from drc_rules.rules.fabrication.shorts.pads_on_pads import of_pads_on_pads
 from drc_rules.rules.fabrication.shorts.pieces import of_pieces, overlaps_by_nets
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
@@ -80,6 +82,7 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
     drawn = drawn_by_nets(ctx, pieces.keys())
     yield from of_drawings(ctx, drawn)
     yield from of_netless(ctx, layers, {*pieces, *drawn})
+    yield from of_pads_on_pads(ctx, layers)
     texts = tuple(texts_over_nets(ctx.get(space_finder), layers))
     if texts:
         raise MissingFact(and_more(f"the outlines of {texts[0]}", len(texts)), TEXT_AWAY)

@@ -1,4 +1,4 @@
-"""A coupling capacitor of a pair is outside the range that its interface allows.
+"""A coupling capacitor of a pair is outside the range that its interface allows, or missing in one trace or lane.
 
 What it checks
 --------------
@@ -7,11 +7,15 @@ the sum of those side by side, against the range of the interface. Where the gen
 of the family holds. A value that states no capacitance is not verifiable. Pairs without a capacitor on this board are
 not judged: it may be on the other one.
 
+Of every high-speed interface, a pair that has a capacitor in one trace and none in the other: a resistor in its place,
+or next to it, one that is not fitted, or plain copper. And whole pairs without one, where others between the same parts
+whose names differ by numbers alone have one.
+
 Why it matters
 --------------
 PCI Express and USB 3 find their receiver by the time that the capacitor takes to charge: too small a one looks like an
 open line, and long runs of equal bits droop. Too large a one settles too slowly, as after the bursts that begin a SATA
-link.
+link. Without one, direct current flows between the common modes of both ends; in one trace alone it shifts the pair.
 
 How to fix
 ----------
@@ -38,6 +42,7 @@ from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import Interface
+from drc_rules.rules.intent._missing_capacitors import WithoutCapacitor, missing_capacitors
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
@@ -69,7 +74,10 @@ class Coupling:
 
 
 def _groups(ctx: Context, _clause: Clause) -> Iterator[HighSpeedGroup]:
-    return (group for group in ctx.get(interface_groups) if _widest(group) and ctx.get(_couplings, group.id))
+    for group in ctx.get(interface_groups):
+        missing = missing_capacitors(ctx, group)
+        if missing.traces or missing.lanes or (_widest(group) and ctx.get(_couplings, group.id)):
+            yield group
 
 
 def _couplings(ctx: Context, group_id: str) -> tuple[Coupling, ...]:
@@ -107,13 +115,15 @@ C_max: largest that it allows [nF]
 def coupling_capacitor_out_of_range(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the capacitors of an interface that are outside its range."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
+    lacks = list(_of_missing(ctx, group))
+    yield from lacks
     by = _widest(group)
     if by is None:
         return
     all_of = ctx.get(_couplings, group.id)
     known = sorted((one for one in all_of if one.nf is not None), key=lambda one: (-_off(by, one.nf or 0.0), one.name))
     wrong = [one for one in known if not _is_allowed(by, one.nf or 0.0)]
-    shown = next(iter(wrong or known[::-1]), None)
+    shown = next(iter(wrong or ([] if lacks else known[::-1])), None)
     if shown is not None and shown.nf is not None:
         low, high = _range(by, shown.nf)
         ctx.shows(f"{shown.name} of {shown.pair}", C=shown.nf, C_min=low, C_max=high)
@@ -126,6 +136,35 @@ def coupling_capacitor_out_of_range(ctx: Context, _clause: Clause, group: HighSp
         value = " + ".join(part.value for part in first.parts)
         how = f"in KiCad, write it into the value of {first.name}{others}, as in 220n"
         raise MissingFact(f'the capacitance of {first.name}{others}: its value is "{value}"', how)
+
+
+def _of_missing(ctx: Context, group: HighSpeedGroup) -> Iterator[DraftFinding]:
+    """Yield one finding for traces without a capacitor, and one for lanes."""
+    found = missing_capacitors(ctx, group)
+    lanes = f"coupling capacitors in {found.coupled} of {found.coupled + len(found.lanes)} lanes"
+    for which, title, missing in (
+        ("one trace", "coupling capacitor in one trace of a pair only", found.traces),
+        ("lanes", lanes, found.lanes),
+    ):
+        if missing:
+            yield _draft_of_missing(ctx, group, (which, title), missing)
+
+
+def _draft_of_missing(
+    ctx: Context, group: HighSpeedGroup, what: tuple[str, str], missing: tuple[WithoutCapacitor, ...]
+) -> DraftFinding:
+    (which, title), first = what, missing[0]
+    more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+    net = ctx.board.nets[first.net]
+    has = f": {first.instead}" if first.instead else ""
+    return DraftFinding(
+        title=f"{title}: {group.title}, {first.name}{more}; none in {net}{has}",
+        why="Direct current flows between the common modes of both ends: the receiver's inputs are off their middle",
+        fix="Fit the same capacitor in both traces of every pair, and in every lane, or in none",
+        ids=(group.id, which),
+        places=tuple(Location(net=ctx.board.nets[one.net]) for one in missing[:PLACES_SHOWN]),
+        inferred=not group.declared,
+    )
 
 
 def _is_allowed(by: Interface, nf: float) -> bool:

@@ -8,7 +8,7 @@ is on it. The height of a via counts nothing. KiCad's own length of a net is in 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from itertools import pairwise
 
@@ -20,6 +20,10 @@ from stackup_lib.nets.two_pin_parts import reference_key
 
 SHORTEST_BRANCH_MM = 0.01
 """What sticks out less than this is an end that overshoots, not a branch."""
+
+
+DELAY_OF_TWO = 0.25
+"""Delay that a short line of half its neighbours' impedance adds, of its own: (Z0/Z + Z/Z0) / 2 - 1 with Z = Z0 / 2."""
 
 
 class BranchKind(StrEnum):
@@ -77,6 +81,33 @@ class Branch:
 
 
 @record
+class Loop:
+    """A second way between two places of the path: tracks, or vias and tracks, that leave it and come back to it.
+
+    Attributes:
+        at_mm: length of the path from its start to where the second way leaves it.
+        path_mm: length of the path between the two places, the farthest apart that the second way joins.
+        other_mm: length of the second way between them.
+        x_mm, y_mm: place where it leaves the path.
+    """
+
+    at_mm: float
+    path_mm: float
+    other_mm: float
+    x_mm: float
+    y_mm: float
+
+    @property
+    def doubt_mm(self) -> float:
+        """By how much longer than the path the way of a signal may be.
+
+        A fast edge has less than half of its height behind the loop (2/3 squared) until the longer way brings the rest.
+        To a slow one two equal ways are a short line of half the impedance.
+        """
+        return max(self.other_mm - self.path_mm, DELAY_OF_TWO * self.path_mm)
+
+
+@record
 class Route:
     """The path between the two pads of a net that are farthest apart along the copper, and what branches off it.
 
@@ -88,6 +119,7 @@ class Route:
         pieces: the path in order, layer by layer and width by width.
         crossings: vias on the path, in order.
         branches: what hangs on the path, in order.
+        loops: second ways between places of the path, in order; what they run over is among the branches, too.
         passed_pads: pads, indices into `Board.pads`, that the path runs over or next to without a branch.
         apart_mm: tracks that nothing but a fill, if anything, joins to the path.
         unreached_pads: pads to which no tracks lead from the path: a fill may, or nothing does.
@@ -101,6 +133,7 @@ class Route:
     pieces: tuple[RouteSegment, ...]
     crossings: tuple[Crossing, ...]
     branches: tuple[Branch, ...]
+    loops: tuple[Loop, ...]
     passed_pads: tuple[int, ...]
     apart_mm: float
     unreached_pads: tuple[int, ...]
@@ -155,7 +188,7 @@ def route_of(
         return _without_path(net, graph)
     start, steps = path
     at, reached = _distances_along(start, steps), graph.distances(start)
-    hanging = _branches(graph, steps, at, taps)
+    hanging, loops = _branches(graph, steps, at, taps)
     passed = {row for branch in hanging if branch.length_mm < SHORTEST_BRANCH_MM for row in branch.pads}
     passed |= {graph.nodes[node].row for node in [*at][1:-1] if graph.nodes[node].kind is NodeKind.PAD}
     return Route(
@@ -167,6 +200,7 @@ def route_of(
         pieces=_pieces(steps),
         crossings=_crossings(graph, start, steps, at),
         branches=tuple(branch for branch in hanging if branch.length_mm >= SHORTEST_BRANCH_MM),
+        loops=loops,
         passed_pads=tuple(sorted(passed)),
         apart_mm=sum(e.length_mm for e in graph.edges if e.first not in reached),
         unreached_pads=tuple(graph.nodes[node].row for node in graph.pads if node not in reached),
@@ -184,6 +218,7 @@ def _without_path(net: int, graph: Graph) -> Route:
         pieces=(),
         crossings=(),
         branches=(),
+        loops=(),
         passed_pads=(),
         apart_mm=graph.length_mm,
         unreached_pads=tuple(graph.nodes[node].row for node in graph.pads),
@@ -280,16 +315,20 @@ def _crossings(graph: Graph, start: int, steps: list[_Step], at: dict[int, float
     return tuple(sorted(found, key=lambda crossing: crossing.at_mm))
 
 
-def _branches(graph: Graph, steps: list[_Step], at: dict[int, float], taps: Collection[int]) -> tuple[Branch, ...]:
-    """Follow everything off the path from each of its nodes."""
+def _branches(
+    graph: Graph, steps: list[_Step], at: dict[int, float], taps: Collection[int]
+) -> tuple[tuple[Branch, ...], tuple[Loop, ...]]:
+    """Follow everything off the path from each of its nodes; what comes back to the path is a loop, too."""
     on_path, used = set(at), {id(step.edge) for step in steps}
-    found = []
+    found, loops = list[Branch](), list[Loop]()
     for junction, along in at.items():
         for edge in graph.edges_at(junction):
             if id(edge) in used or _lies_on_path(graph, edge, steps, at):
                 continue
-            found.append(_branch(graph, _behind(graph, junction, edge, on_path, used), (junction, along), taps))
-    return tuple(sorted(found, key=lambda branch: branch.at_mm))
+            behind = _behind(graph, junction, edge, on_path, used)
+            found.append(_branch(graph, behind, (junction, along), taps))
+            loops += _loops(graph, behind, junction, at)
+    return tuple(sorted(found, key=lambda branch: branch.at_mm)), tuple(sorted(loops, key=lambda loop: loop.at_mm))
 
 
 def _lies_on_path(graph: Graph, edge: Edge, steps: list[_Step], at: dict[int, float]) -> bool:
@@ -304,6 +343,21 @@ def _lies_on_path(graph: Graph, edge: Edge, steps: list[_Step], at: dict[int, fl
     return all(
         step.edge.layer == edge.layer for step in steps if begin < at[step.to] <= end and step.edge.length_mm > 0
     )
+
+
+def _loops(graph: Graph, behind: _Behind, junction: int, at: dict[int, float]) -> Iterator[Loop]:
+    """Yield the loop that what hangs on a junction makes, where it comes back to the path elsewhere."""
+    edges, reach = behind
+    ways = dict[int, float]()
+    for edge in edges:
+        for node, before in ((edge.first, edge.second), (edge.second, edge.first)):
+            if node in at and node != junction and (before == junction or before in reach):
+                ways[node] = min(ways.get(node, math.inf), reach.get(before, 0.0) + edge.length_mm)
+    back = max(ways, key=lambda node: abs(at[node] - at[junction]), default=junction)
+    apart_mm = abs(at[back] - at[junction])
+    if apart_mm >= SHORTEST_BRANCH_MM and any(edge.track is not None and not edge.inside for edge in edges):
+        place = graph.nodes[junction]
+        yield Loop(min(at[junction], at[back]), apart_mm, ways[back], place.x_mm, place.y_mm)
 
 
 _Behind = tuple[list[Edge], dict[int, float]]

@@ -102,5 +102,6 @@ def _kind(board: Board, footprint: int) -> ReferenceKind | None:
 
 
 def _has_few_pads(board: Board, footprint: int) -> bool:
-    """Tell whether a part has no more pads, by number, than a jumper."""
-    return len(distinct(board.pads.number[board.pads.footprint == footprint])) <= JUMPER_PADS
+    """Tell whether a part has no more pads, by number, than a jumper; one with tie groups says what it joins."""
+    own = board.pads.footprint == footprint
+    return len(distinct(board.pads.number[own])) <= JUMPER_PADS and not np.any(board.pads.tie[own] >= 0)

@@ -208,3 +208,31 @@ def test_the_ring_around_a_hole_is_no_missing_plane(tmp_path: Path) -> None:
     (group,) = table(tmp_path, nets, config, planes={}, zones=gap)
     assert group.links[0].no_plane_mm == pytest.approx(3.0, abs=1.0)
     assert not group.links[0].unsure
+
+
+def test_two_ways_leave_a_delay_open_up_to_the_longer_one(tmp_path: Path) -> None:
+    """A loop of 4 and 8 mm: the link is computed by the shorter way, and may be 4 mm longer; the other net is sure."""
+    data = {
+        "size_mm": (80, 40),
+        "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+        "stackup": OPENEMS,
+        "parts": [
+            {"reference": ref, "at_mm": (x, 5), "pads": [{"number": "1", "net": "/DDR4_DQ0", "size_mm": (0.2, 0.2)},
+             {"number": "2", "net": "/DDR4_DQ1", "size_mm": (0.2, 0.2), "at_mm": (0, 10)},
+             {"number": "3", "net": "GND", "size_mm": (0.2, 0.2), "at_mm": (0, 20)}]}
+            for ref, x in (("U1", 5), ("U2", 45))
+        ],
+        "tracks": [
+            {"net": "/DDR4_DQ0", "layer": "F.Cu", "width_mm": 0.185, "path_mm": [(5, 5), (45, 5)]},
+            {"net": "/DDR4_DQ0", "layer": "F.Cu", "width_mm": 0.185, "path_mm": [(20, 5), (20, 7), (24, 7), (24, 5)]},
+            {"net": "/DDR4_DQ1", "layer": "F.Cu", "width_mm": 0.185, "path_mm": [(5, 15), (45, 15)]},
+        ],
+    }  # fmt: skip
+    (group,) = delay_table(mini_context(tmp_path, data, '[[interface]]\nis = "ddr4"\nnets = ["/DDR4_*"]\n'))
+    looped, plain = sorted(group.links, key=lambda one: one.name)
+
+    assert looped.tracks_mm == pytest.approx(40, abs=0.01)
+    assert "which way a signal on /DDR4_DQ0 takes: its tracks form a loop of 4.00 and 8.00 mm" in looped.unsure
+    more_ps = looped.delay_ps.high - plain.delay_ps.high
+    assert more_ps == pytest.approx(4 * looped.lines_ps / 40, rel=0.02)
+    assert plain.unsure == ""

@@ -615,6 +615,15 @@ def test_where_the_main_planes_are_not_joined_another_pair_may_be(tmp_path: Path
     assert change.other_distance_mm == pytest.approx(1.0)
 
 
+def test_where_nothing_joins_any_planes_those_of_one_net_are_named(tmp_path: Path) -> None:
+    """The same stripline without a ground via: the share in the ground plane has none, and is told from a rail's."""
+    planes = '"In1.Cu" = "GND", "In3.Cu" = "GND", "In4.Cu" = "+3V3"'
+    (change,) = changes_of(six_layers(tmp_path, planes), {0: {1: 1.0}, 5: {4: 0.6, 3: 0.4}})
+
+    assert change.other_planes == (1, 3)
+    assert change.other_distance_mm is None
+
+
 def test_layers_on_both_sides_of_one_plane_need_no_return_via(tmp_path: Path) -> None:
     """The current goes on along the same plane; that of both layers, where either has it but in part."""
     board = six_layers(tmp_path, GROUNDS)
