@@ -261,3 +261,35 @@ def test_an_empty_name_is_not_the_current_folder(capsys: pytest.CaptureFixture[s
     """`stackwright check "$BOARD"`, where the variable has no value."""
     assert run(["check", ""]) == 2
     assert "Invalid value for 'BOARD...': the name is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "x", "--jobs", "two"], "'--jobs': 'two' is no whole number; write it in digits"),
+        (["check", "x", "--jobs", "1.5"], "'--jobs': '1.5' is no whole number"),
+        (["check", "x", "--jobs", "0"], "'--jobs': 0 is not in the range x>=1"),
+        (
+            ["check", "x", "--format"],
+            "error: stackwright check: Option '--format' requires an argument; see stackwright",
+        ),
+        (["--no-cache", "check", "-o"], "requires an argument; see stackwright check --help"),
+        (["chek", "x", "--format"], "see stackwright --help"),
+    ],
+    ids=lambda value: " ".join(value)[:30],
+)
+def test_a_wrong_option_is_told_with_its_command(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of an option without its value, the help to see was that of the whole program."""
+    assert run(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_without_rights_is_told_as_other_files_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever reads it says so; it was a wrong value of an option, and the help was the next step."""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert run(["check", str(BOARD), "-q"]) in (0, 1)
+    assert "not readable" not in capsys.readouterr().err
