@@ -934,10 +934,10 @@ def blocks(kind: str) -> list[str]:
 
 
 def test_the_readme_installs_checks_and_tests_in_two_commands() -> None:
-    """CI runs these two blocks as they stand."""
+    """CI runs these two blocks as they stand; the commands that the first one prints run in the same shell."""
     install, test = blocks("sh")
 
-    assert install.startswith("python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/stackwright check ")
+    assert install.startswith("python3 -m venv .venv && . .venv/bin/activate && pip install -q . && stackwright check ")
     assert (ROOT / install.split()[-1]).is_file()
     assert test == ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/pytest -q -n auto --dist loadfile\n"
 
