@@ -59,6 +59,11 @@ class BoardSide:
     lines: tuple[OrderedLine, ...]
 
     @property
+    def can_be_written(self) -> bool:
+        """Whether `release --fix` can write a file of the board: its rows are those of the board's own stackup."""
+        return self.stackup is not None
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Copper layers from the top."""
         return tuple(layer.name for layer in self.board.copper_layers)

@@ -77,16 +77,16 @@ def _impedances(side: BoardSide, file: SentFile) -> Iterator[ReleaseFinding]:
     for sent in file.impedances if side.target_ohms else ():
         if not any(same_number(ohm, sent.ohm) for ohm in side.target_ohms):
             stated = ", ".join(side.targets)
-            yield _of_line("controlled impedance", sent, stated, f"{sent.ohm.value:g} ohm")
+            yield _of_line(side, "controlled impedance", sent, stated, f"{sent.ohm.value:g} ohm")
             continue
         lines = [line for line in side.lines if same_number(line.ohm, sent.ohm)]
         lines = [line for line in lines if line.layer in sent.layers] or lines
         differing = [tuple(_differing(side, line, sent)) for line in lines]
         for what, board, other in min(differing, key=len, default=()):
-            yield _of_line(f"{what} of {sent.ohm.value:g} ohm", sent, board, other)
+            yield _of_line(side, f"{what} of {sent.ohm.value:g} ohm", sent, board, other)
 
 
-def _of_line(what: str, sent: SentImpedance, board: str, other: str) -> ReleaseFinding:
+def _of_line(side: BoardSide, what: str, sent: SentImpedance, board: str, other: str) -> ReleaseFinding:
     return ReleaseFinding(
         outcome=ReleaseOutcome.DIFFERS,
         topic="impedance",
@@ -95,7 +95,9 @@ def _of_line(what: str, sent: SentImpedance, board: str, other: str) -> ReleaseF
         board=board,
         sent=other,
         consequence="the fab adjusts and tests the lines for another impedance",
-        fix="stackwright release --fix writes the board's targets",
+        fix="stackwright release --fix writes the board's targets"
+        if side.can_be_written
+        else "send the tables of `stackwright fab-pack` in its place",
     )
 
 
@@ -147,7 +149,9 @@ def _unmatched(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFi
             "impedance",
             ", ".join(side.targets),
             "the fab does not adjust line widths and tests no coupon",
-            "KiCad exports none: use `stackwright release --fix`, or send the tables of `stackwright fab-pack`",
+            "KiCad exports none: use `stackwright release --fix`, or send the tables of `stackwright fab-pack`"
+            if side.can_be_written
+            else "KiCad exports none: send the tables of `stackwright fab-pack`",
         )
     if (side.filled or side.capped) and not whole and not any(file.protections for file in files):
         yield _missing(
@@ -162,7 +166,9 @@ def _unmatched(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFi
             "backdrill size",
             f"{sum(sizes.total() for sizes in side.backdrills.values())} backdrills",
             "the fab chooses the diameter",
-            "send KiCad's backdrill files (Excellon) or ODB++, or use `stackwright release --fix`",
+            "send KiCad's backdrill files (Excellon) or ODB++, or use `stackwright release --fix`"
+            if side.can_be_written
+            else "send KiCad's backdrill files (Excellon) or ODB++",
         )
     is_told = any(f.size_mm or f.unread or f.format is FabFormat.GERBER for f in files)
     if side.board.outline.size_mm and not is_told:

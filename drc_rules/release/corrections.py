@@ -24,7 +24,7 @@ def corrected_file(ctx: Context, content: bytes, place: str) -> bytes:
         StackwrightError: the board states no stackup of its own, or the file is not of this board.
     """
     side = board_side(ctx)
-    if side.stackup is None:
+    if not side.can_be_written:
         step = "in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup"
         raise StackwrightError(str(ctx.board.path), "states no stackup of its own, so there is none to write", step)
     sheets = [(sheet.kind, sheet.ply) for sheet in side.sheets]

@@ -209,7 +209,7 @@ def _backdrill(
             consequence=stub,
             fix=f"export all backdrill files again: {_EXPORT}"
             if file_format is FabFormat.EXCELLON
-            else "export it again with KiCad 10, or `release --fix`",
+            else f"export it again with KiCad 10{', or `release --fix`' if side.can_be_written else ''}",
         )
     for one in sent if wanted else []:
         size = one.diameter_mm

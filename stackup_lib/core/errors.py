@@ -82,9 +82,11 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
-    """Return `did you mean "x"?` for the nearest known word, else the known words where they are few."""
+    """Return `did you mean "x"?` for the nearest known word, else the known words where they are few, and some."""
     words = sorted(known)
     near = nearest(word, words, cutoff=cutoff)
     if near:
         return f'did you mean "{near}"?'
+    if not words:
+        return "there is none at all"
     return "known: " + ", ".join(words) if len(words) <= MOST_SHOWN else "no known name is like it"

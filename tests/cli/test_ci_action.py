@@ -358,6 +358,33 @@ def test_the_base_is_found_where_each_host_tells_it(tmp_path: Path) -> None:
     assert base_of({"GITHUB_EVENT_PATH": str(event)}) is None
 
 
+@pytest.mark.parametrize("stated", ["main", "abc1234", "A" * 40])
+def test_a_base_that_is_no_full_id_is_refused(stated: str) -> None:
+    """It was passed over: every board was checked, and the log said that there was no base."""
+    with pytest.raises(StackwrightError, match="is no full id of a commit; give all 40 digits"):
+        base_of({"STACKWRIGHT_BASE": stated})
+    assert base_of({"STACKWRIGHT_BASE": " "}) is None
+    assert base_of({"STACKWRIGHT_BASE": "0" * 40}) is None
+
+
+@needs_git
+def test_a_job_that_leaves_all_boards_out_is_told_so(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Git knows boards: the job's own pattern is wrong."""
+    assert job.run_job(repository.settings(STACKWRIGHT_CHANGED_ONLY="false", STACKWRIGHT_BOARDS=":!hw")) == 2
+    assert "file that git knows but those that the boards of the job leave out" in repository.summary()
+    git(repository.folder, "rm", "-rq", "hw")
+    assert job.run_job(repository.settings(STACKWRIGHT_CHANGED_ONLY="false")) == 2
+    assert "leave out" not in capsys.readouterr().out.splitlines()[-1]
+
+
+@needs_git
+def test_a_path_outside_of_the_repository_is_no_missing_checkout(repository: Repository) -> None:
+    with pytest.raises(StackwrightError, match=r"outside repository.*; correct what git says, or"):
+        chosen(repository.settings(STACKWRIGHT_BOARDS="../elsewhere"))
+
+
 @pytest.mark.slow
 @needs_git
 def test_the_job_leaves_sarif_a_summary_and_the_exit_code(repository: Repository) -> None:

@@ -249,6 +249,20 @@ def test_folders_of_what_is_written_are_made(board: Callable[..., Path], words: 
     assert target.is_file()
 
 
+def test_a_bare_board_of_kicad_4_is_described_in_whole_words(tmp_path: Path) -> None:
+    """It read "thickness not stated thick", and "known:" with nothing behind it."""
+    path = tmp_path / "old.kicad_pcb"
+    layers = "(layers (0 F.Cu signal) (31 B.Cu signal))"
+    path.write_text(f"(kicad_pcb (version 4) (host pcbnew 4.0.7) {layers})", encoding="utf-8")
+    rail = '[[rail]]\nnet = "+5V"\nvoltage_v = 5\ncurrent_a = 1\n'
+    path.with_name("stackwright.toml").write_text(rail, encoding="utf-8")
+
+    said = run("check", path).out
+
+    assert "2 copper layers, thickness not stated, no outline" in said
+    assert "[[rail]] 1 (+5V): the board has no such net; there is none at all" in said
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe" * 100, b"(" * 100_000, b"(kicad_sch (version 20250114))"])
 def test_what_is_no_board_is_one_line(tmp_path: Path, content: bytes) -> None:
@@ -920,10 +934,10 @@ def blocks(kind: str) -> list[str]:
 
 
 def test_the_readme_installs_checks_and_tests_in_two_commands() -> None:
-    """CI runs these two blocks as they stand."""
+    """CI runs these two blocks as they stand; the commands that the first one prints run in the same shell."""
     install, test = blocks("sh")
 
-    assert install.startswith("python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/stackwright check ")
+    assert install.startswith("python3 -m venv .venv && . .venv/bin/activate && pip install -q . && stackwright check ")
     assert (ROOT / install.split()[-1]).is_file()
     assert test == ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/pytest -q -n auto --dist loadfile\n"
 

@@ -13,6 +13,7 @@ from typing import Any
 import click
 import pytest
 
+from stackwright.__main__ import guarded
 from stackwright.cli.app import run
 from tests.support.boards import board_file, copied
 from tests.support.cli.commands import commands
@@ -261,3 +262,75 @@ def test_an_empty_name_is_not_the_current_folder(capsys: pytest.CaptureFixture[s
     """`stackwright check "$BOARD"`, where the variable has no value."""
     assert run(["check", ""]) == 2
     assert "Invalid value for 'BOARD...': the name is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "x", "--jobs", "two"], "'--jobs': 'two' is no whole number; write it in digits"),
+        (["check", "x", "--jobs", "1.5"], "'--jobs': '1.5' is no whole number"),
+        (["check", "x", "--jobs", "0"], "'--jobs': 0 is not in the range x>=1"),
+        (
+            ["check", "x", "--format"],
+            "error: stackwright check: Option '--format' requires an argument; see stackwright",
+        ),
+        (["--no-cache", "check", "-o"], "requires an argument; see stackwright check --help"),
+        (["chek", "x", "--format"], "see stackwright --help"),
+    ],
+    ids=lambda value: " ".join(value)[:30],
+)
+def test_a_wrong_option_is_told_with_its_command(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of an option without its value, the help to see was that of the whole program."""
+    assert run(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_without_rights_is_told_as_other_files_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever reads it says so; it was a wrong value of an option, and the help was the next step."""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert run(["check", str(BOARD), "-q"]) in (0, 1)
+    assert "not readable" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "-o", "r.html"], "r.html: is no name for the format text; give --format html for it"),
+        (["check", "--format", "html", "-o", "r.json"], "r.json: is no name for the format html; give --format json"),
+        (["check", "--format", "json", "-o", "a.json", "--format", "html", "-o", "B.SARIF"], "B.SARIF: is no name for"),
+        (["fit", "--format", "json", "-o", "r.html"], "r.html: is no name for the format json"),
+        (["stackup", "-o", "r.json"], "r.json: is no name for the format text; give --format json for it"),
+    ],
+    ids=lambda value: " ".join(value)[:40],
+)
+def test_a_file_is_not_named_for_another_format(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-o report.html` alone wrote text, which no browser shows as a report."""
+    monkeypatch.chdir(tmp_path)
+    assert guarded(lambda: run([words[0], str(BOARD), *words[1:]])) == 2
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "-q", "-o", "r.txt"],
+        ["check", "-q", "-o", "report"],
+        ["check", "--format", "sarif", "-o", "s.json", "--format", "gitlab", "-o", "q.json"],
+        ["check", "--format", "junit", "-o", "j.xml"],
+        ["stackup", "--format", "json", "-o", "s.JSON"],
+    ],
+    ids=lambda value: " ".join(value)[:40],
+)
+def test_a_name_that_fits_or_says_nothing_is_taken(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert guarded(lambda: run([words[0], str(BOARD), *words[1:]])) in (0, 1)
+    assert len(list(tmp_path.iterdir())) == words.count("-o")

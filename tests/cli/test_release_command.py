@@ -198,6 +198,17 @@ def test_a_board_without_a_stackup_is_not_said_to_agree(
     assert "Not compared" in capsys.readouterr().out
 
 
+def test_without_a_stackup_no_command_is_printed_that_needs_one(
+    fab: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`release --fix` was printed, and refused when it was run: it writes the rows of the board's own stackup."""
+    bare = build(SHORT_USB | {"stackup": None, "copper_layers": 4, "pairs": USB_PAIR}, tmp_path, "bare")
+    assert run(["release", str(bare), str(fab / "card.drl")]) == 1
+    said = capsys.readouterr().out
+    assert "KiCad exports none: send the tables of `stackwright fab-pack`" in said
+    assert "--fix" not in said
+
+
 def test_without_gerbonara_one_line_says_what_to_install(
     board: Path, fab: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

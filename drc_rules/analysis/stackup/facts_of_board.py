@@ -41,7 +41,7 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
     size = board.outline.size_mm
     built = build_up(board)
     lines = (
-        f"{count(board.layer_count, 'copper layer')}, {_mm(thickness)} thick, {_size(size)}",
+        f"{count(board.layer_count, 'copper layer')}, {_thickness(thickness)}, {_size(size)}",
         f"stackup: {_stackup(ctx)}",
         f"layers:  {order}  (S signal, G ground, P power, X both{empty}; from filled copper and tracks)",
         f"copper:  {copper}",
@@ -134,8 +134,8 @@ def _drill(diameter_mm: float) -> str:
     return f"{diameter_mm:g}" if diameter_mm >= NO_DIAMETER_MM else f"{diameter_mm:.6f}".rstrip("0").rstrip(".")
 
 
-def _mm(value: float | None) -> str:
-    return "thickness not stated" if value is None else f"{value:.3f} mm"
+def _thickness(value: float | None) -> str:
+    return "thickness not stated" if value is None else f"{value:.3f} mm thick"
 
 
 def _size(size: tuple[float, float] | None) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.files.plain_file import read_plain_text
 from stackwright.run.git import GitError, fetch_commit, git, git_does, names
 from stackwright.run.read_files import boards_reading, file_key, reached_through
@@ -85,8 +87,15 @@ def base_of(environment: Mapping[str, str], *, of_push: bool = True) -> str | No
     """Return the commit that a GitHub or GitLab job compares with; None where the event has none.
 
     `of_push`: of a push the commit before it, as well as the base of a pull or merge request.
+
+    Raises:
+        ConfigError: the commit that the job states is a name, or a part of an id, which a shallow clone cannot look up.
     """
-    candidates: list[object] = [environment.get("STACKWRIGHT_BASE", "")]
+    stated = environment.get("STACKWRIGHT_BASE", "").strip()
+    if stated and not COMMIT.fullmatch(stated):
+        step = f"give all 40 digits, as `git rev-parse {shlex.quote(stated)}` prints them"
+        raise ConfigError("base", f'"{stated}" is no full id of a commit', step)
+    candidates: list[object] = [stated]
     if environment.get("GITHUB_EVENT_PATH"):
         event = _event(Path(environment["GITHUB_EVENT_PATH"]))
         request = event.get("pull_request")

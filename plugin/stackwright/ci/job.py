@@ -105,7 +105,8 @@ def _touched(environment: Mapping[str, str], request: CheckRequest) -> JobChoice
     changed_only = _flag(environment, "CHANGED_ONLY", default=False)  # mistakes in the settings come before git's
     boards = tracked_boards(_patterns(environment))
     if not boards:
-        return JobChoice((), "There is no .kicad_pcb file that git knows.", complete=True)
+        but = " but those that the boards of the job leave out" if _patterns(environment) else ""
+        return JobChoice((), f"There is no .kicad_pcb file that git knows{but}.", complete=True)
     everything = f"{count(len(boards), 'board')} to check"
     if not changed_only:
         return JobChoice(boards, f"{everything}.", complete=True)

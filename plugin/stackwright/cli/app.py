@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 import click
@@ -96,11 +96,16 @@ def run(arguments: list[str]) -> int:
         return 2
     except click.ClickException as error:
         message = " ".join(error.format_message().split()).rstrip(".")
-        click.echo(f"error: {_context(error)}: {message}; see {_context(error)} --help", err=True)
+        where = _command(error, arguments)
+        click.echo(f"error: {where}: {message}; see {where} --help", err=True)
         return 2
     return code if isinstance(code, int) else 0
 
 
-def _context(error: click.ClickException) -> str:
+def _command(error: click.ClickException, arguments: Sequence[str]) -> str:
+    """Return the command that is wrong; of an option without its value click does not say which it is."""
     context = getattr(error, "ctx", None)
-    return context.command_path if context is not None else "stackwright"
+    if context is not None:
+        return str(context.command_path)
+    word = next((word for word in arguments if not word.startswith("-")), "")
+    return f"{NAME} {word}" if app.get_command(click.Context(app), word) else NAME

@@ -11,6 +11,7 @@ from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
     AnswerOptions,
+    WholeRange,
     answers_in,
     board_argument,
     config_option,
@@ -123,7 +124,7 @@ def apply(
 @lengths_option
 @click.option(
     "--pick",
-    type=click.IntRange(min=1),
+    type=WholeRange(min=1),
     default=1,
     show_default=True,
     metavar="N",

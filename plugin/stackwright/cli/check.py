@@ -11,6 +11,7 @@ from stackwright.cli.epilog import Command
 from stackwright.cli.options import (
     FILE,
     FiniteRange,
+    WholeRange,
     all_flag,
     boards_argument,
     config_option,
@@ -95,9 +96,7 @@ Defaults come from [check] in stackwright.toml.
 )
 @click.option("--baseline", type=FILE, metavar="FILE", help="Report only findings that are not in this baseline.")
 @click.option("--against", metavar="COMMIT", help="Report only findings that are new since this commit.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Boards checked in parallel (default: one per core)."
-)
+@click.option("--jobs", type=WholeRange(min=1), metavar="N", help="Boards checked in parallel (default: one per core).")
 @click.option(
     "--touched",
     is_flag=True,

@@ -12,6 +12,7 @@ from stackwright.cli.options import (
     BOARD,
     FILE,
     FiniteNumber,
+    WholeRange,
     board_argument,
     config_option,
     form_option,
@@ -135,7 +136,7 @@ def fit(
 @laminates_option
 @click.option("--drill-mm", type=FiniteNumber(), metavar="MM", help="Drill diameter of the smallest through via.")
 @click.option("--power-oz", type=FiniteNumber(), metavar="OZ", help="Copper weight of the power planes.")
-@click.option("--build-ups", type=click.IntRange(min=0, max=10), metavar="N", help="HDI build-up layers on each side.")
+@click.option("--build-ups", type=WholeRange(min=0, max=10), metavar="N", help="HDI build-up layers on each side.")
 @click.option(
     "fast_outside",
     "--outer-links/--no-outer-links",
@@ -144,7 +145,7 @@ def fit(
 )
 @click.option(
     "--limit",
-    type=click.IntRange(min=1, max=20),
+    type=WholeRange(min=1, max=20),
     default=5,
     show_default=True,
     metavar="N",
@@ -152,7 +153,7 @@ def fit(
 )
 @click.option(
     "--pick",
-    type=click.IntRange(min=0, max=20),
+    type=WholeRange(min=0, max=20),
     default=1,
     show_default=True,
     metavar="N",

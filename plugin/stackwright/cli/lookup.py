@@ -6,7 +6,7 @@ import click
 
 from stackwright.cli import names
 from stackwright.cli.epilog import Command
-from stackwright.cli.options import verbose_option
+from stackwright.cli.options import WholeRange, verbose_option
 
 EPILOG = """
 \b
@@ -56,14 +56,14 @@ def materials(*, query: tuple[str, ...]) -> int:
     metavar="FORMAT",
     help="Weight format: bf16, fp8, int8 ...",
 )
-@click.option("--layers", type=click.IntRange(min=1), metavar="N", help="Number of model layers.")
-@click.option("--kv-heads", type=click.IntRange(min=1), metavar="N", help="Number of key/value heads.")
-@click.option("--head-dim", type=click.IntRange(min=1), metavar="N", help="Dimension of each head.")
+@click.option("--layers", type=WholeRange(min=1), metavar="N", help="Number of model layers.")
+@click.option("--kv-heads", type=WholeRange(min=1), metavar="N", help="Number of key/value heads.")
+@click.option("--head-dim", type=WholeRange(min=1), metavar="N", help="Dimension of each head.")
 @click.option(
-    "--tokens", type=click.IntRange(min=1), metavar="N", default=4096, show_default=True, help="Tokens per sequence."
+    "--tokens", type=WholeRange(min=1), metavar="N", default=4096, show_default=True, help="Tokens per sequence."
 )
 @click.option(
-    "--batch", type=click.IntRange(min=1), metavar="N", default=1, show_default=True, help="Sequences in a batch."
+    "--batch", type=WholeRange(min=1), metavar="N", default=1, show_default=True, help="Sequences in a batch."
 )
 @verbose_option
 def profiles(

@@ -36,7 +36,8 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
-FILE = FileName(path_type=Path)
+FILE = FileName(path_type=Path, readable=False)
+"""Whether it can be read is told where it is read, in the words for every file."""
 
 
 class FiniteNumber(FloatParamType):
@@ -59,6 +60,18 @@ class FiniteRange(click.FloatRange):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number."""
         return float(super().convert(FiniteNumber().convert(value, param, ctx), param, ctx))
+
+
+class WholeRange(click.IntRange):
+    """A whole number in a range."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; refuses texts and fractions by name."""
+        try:
+            whole = int(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no whole number; write it in digits, without a unit", param, ctx)
+        return int(super().convert(whole, param, ctx))
 
 
 class OneOf(click.Choice[str]):
@@ -114,7 +127,7 @@ lengths_option = click.option(
     help="Maximum routed length of an interface, e.g. pcie5=150. Repeatable.",
 )
 laminates_option = click.option("--laminate", multiple=True, metavar="NAME", help="Use only this laminate. Repeatable.")
-layers_option = click.option("--layers", type=click.IntRange(min=1), metavar="N", help="Number of copper layers.")
+layers_option = click.option("--layers", type=WholeRange(min=1), metavar="N", help="Number of copper layers.")
 thickness_option = click.option("--thickness-mm", type=FiniteNumber(), metavar="MM", help="Finished board thickness.")
 fail_on_option = click.option(
     "--fail-on",

@@ -15,7 +15,7 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config
 from stackup_lib.kicad import read_board
 from stackwright.run.browser import open_in_browser
-from stackwright.text.output import STDOUT, check_target, show, write_file
+from stackwright.text.output import STDOUT, check_ending, check_target, show, write_file
 from stackwright.text.page import Page, terminal_console
 
 TEXT, JSON, HTML, MARKDOWN = "text", "json", "html", "markdown"
@@ -42,9 +42,10 @@ class OutputRequest:
         return None if self.output == STDOUT else self.output
 
     def check_file(self, *inputs: Path | None, board: Path | None = None) -> None:
-        """Refuse a file that cannot be written, or that is an input; see `check_target`."""
+        """Refuse a file that cannot be written, is an input, or is named for another format; see `check_target`."""
         if file := self.file(board):
             check_target(file, [path for path in inputs if path is not None])
+            check_ending(file, self.format)
 
     def laid_out(self, page: Page) -> str:
         """Return a page as text, as wide and coloured as the terminal where it goes there."""

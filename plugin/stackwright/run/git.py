@@ -19,6 +19,9 @@ class GitError(StackwrightError):
     """Git does not answer, or not what was hoped for."""
 
 
+STEP = "correct what git says, or check the repository out before this step"
+"""Git refuses a repository of another user, a path outside of it, and where there is none."""
+
 NO_PROGRAMS = (
     "--no-pager",
     "-c",
@@ -99,7 +102,7 @@ def _asked(
         raise GitError("git", f"cannot be run ({error.strerror})", "install git") from error
     except subprocess.CalledProcessError as error:
         said = " ".join(error.stderr.decode("utf-8", "replace").split())
-        raise GitError(f"git {arguments[0]}", said or "failed", "check the repository out before this step") from error
+        raise GitError(f"git {arguments[0]}", said or "failed", STEP) from error
 
 
 def git_does(*arguments: str, folder: Path | None = None) -> bool:

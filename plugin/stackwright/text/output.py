@@ -66,6 +66,27 @@ def check_target(target: Path, inputs: Iterable[Path]) -> None:
         raise OutputError(str(target), "is a name for a design file, not for a report", "give --output another name")
 
 
+ENDINGS = {
+    ".html": ("html",),
+    ".json": ("json", "sarif", "gitlab", "kicad"),
+    ".sarif": ("sarif",),
+    ".xml": ("junit",),
+}
+"""Formats by the ending that other programs know them by; other endings hold any."""
+
+
+def check_ending(target: Path, format_: str) -> None:
+    """Refuse a name whose ending promises another format, as `report.html` does for text.
+
+    Raises:
+        OutputError: see above.
+    """
+    formats = ENDINGS.get(target.suffix.lower(), (format_,))
+    if format_ not in formats:
+        step = f"give --format {formats[0]} for it, or another name"
+        raise OutputError(str(target), f"is no name for the format {format_}", step)
+
+
 def _is_same(real: Path, given: Path) -> bool:
     """Tell whether two paths lead to one file, under whatever spelling the file system lets pass."""
     with contextlib.suppress(OSError):

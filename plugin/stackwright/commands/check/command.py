@@ -37,7 +37,7 @@ from stackwright.run.data_digest import data_digest
 from stackwright.run.paths import boards_of, boards_touched, find_board
 from stackwright.run.processes import is_one_of_several, shared_out, worker_count
 from stackwright.run.watched import counted, shares_of, timing_lines, watched
-from stackwright.text.output import check_target, complain, show, write_file
+from stackwright.text.output import check_ending, check_target, complain, show, write_file
 from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
             raise StackwrightError(f"--format {report.format}", f"holds one board, not {len(boards)}", step)
         if report.file:
             check_target(report.file, inputs)
+            check_ending(report.file, report.format)
     if request.kicad_drc:
         from stackwright.run.kicad_drc import require_kicad_cli
 
