@@ -145,7 +145,7 @@ def test_routed_pairs_that_no_dielectric_holds_are_refused_without_a_search(
 ) -> None:
     """A gap of 0.25 widths has its peak of impedance near the target: 84 widths were sought."""
     sought: list[object] = []
-    solve_pair = evaluate.solve_pair
+    solve_pair = inverse.solve_pair
 
     def counted(*given: object, **how: object) -> object:
         sought.append(given)
