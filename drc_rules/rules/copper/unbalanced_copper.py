@@ -18,7 +18,7 @@ Mirror planes against planes and signal layers against signal layers, or fill th
 What it cannot see
 ------------------
 One share per layer hides local differences: layers full on opposite halves pass and bow. A board with an open outline
-is its bounding box. Custom pads count by their anchor, text on copper not at all. Copper thieving is unknown.
+is its bounding box. Custom pads count by their anchor, text not at all. Copper thieving is unknown.
 
 Sources
 -------

@@ -19,9 +19,8 @@ by sheet (Add Dielectric Layer).
 
 What it cannot see
 ------------------
-Rows without a glass style, or with a rare one. Cores have any number of sheets, so none is too thick. A wrong
-thickness that two or three sheets could have passes. Without a resin content hardly any thickness is too much. Whether
-the maker sells the combination is not checked.
+Rows without a glass style, or with a rare one; cores too thick. A wrong thickness that two or three sheets could have
+passes. Without a resin content hardly any thickness is too much. Whether it is sold is not checked.
 
 Sources
 -------
