@@ -19,7 +19,7 @@ by sheet (Add Dielectric Layer).
 
 What it cannot see
 ------------------
-Rows without a glass style, or with a rare one; cores too thick. A wrong thickness that two or three sheets could have
+Rows without a glass style, or with a rare one; thick cores. A wrong thickness that two or three sheets could have
 passes. Without a resin content hardly any thickness is too much. Whether it is sold is not checked.
 
 Sources
