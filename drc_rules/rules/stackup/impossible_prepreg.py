@@ -82,6 +82,8 @@ def _woven(ctx: Context, _clause: Clause) -> Iterator[WovenPrepreg]:
         style = ply.match.style if ply.match else None
         if ply.kind not in (LayerKind.PREPREG, LayerKind.CORE) or ply.is_lone or not ply.trusted or not style:
             continue
+        if ply.kind is LayerKind.CORE and ply.fault:  # perhaps it is none: unstackable-rows reports it
+            continue
         from stackup_lib.materials.pressing import (  # noqa: PLC0415 - only boards that name a glass style need it
             cloth_thickness_mm,
             solid_glass_mm,
