@@ -7,7 +7,6 @@ not.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -39,10 +38,8 @@ OF_YOUR_FAB = frozenset({"dielectric_thickness", "average_dielectric", "fab_thic
 SIZE_MM = (120.0, 60.0)
 _NAME = Path("suggestion.kicad_pcb")
 NOT_VERIFIABLE = "not verifiable"
-_SUPPLY = "+VCORE_"
-"""Supplies of the trial board begin so, one for each plane; they are no board's own, so no words name them."""
-
-_UNNAMED = re.compile(rf" \({re.escape(_SUPPLY)}[^)]*\)")
+_SUPPLY = "+VCORE"
+"""The supply of the trial board; no board's own, so no words name it."""
 
 
 @record
@@ -75,7 +72,7 @@ class CandidateJudge:
             if clause.kind == "power_copper_oz" and not (has_power or self.counts(clause)):
                 continue  # no plane to weigh: supplies share the grounds
             met = verdict.verdict is Verdict.PASSED
-            words = clause.title if met else _UNNAMED.sub("", "; ".join(why_not(verdict, outcome)))
+            words = clause.title if met else "; ".join(why_not(verdict, outcome)).replace(f" ({_SUPPLY})", "")
             if verdict.verdict is Verdict.FAILED and (chosen := self.waived.get(clause.kind)):
                 words = f"{words}; by your {chosen}"
             found.append((clause.id, met, words))
@@ -158,7 +155,7 @@ def _copper(candidate: CandidateStackup, interfaces: tuple[str, ...], *, fast_ou
     has_fast = any(row.use == "fast" for row in candidate.copper)
     for row in candidate.copper:
         if row.use in ("ground", "power"):
-            yield _plane(row.name, "GND" if row.use == "ground" else f"{_SUPPLY}{row.name}")
+            yield _plane(row.name, "GND" if row.use == "ground" else _SUPPLY)
         elif row.use == "fast" or ((fast_outside or not has_fast) and row.use == "outer"):
             for k, one in enumerate(interfaces):
                 yield _track(row.name, f"/{one}_P", 5.0 + 2 * k)

@@ -5,9 +5,8 @@ What it checks
 Where `[[rail]]` declares a core rail: the copper weight of its planes together where half of the smaller one lies over
 the other, since planes in parallel share the current and planes in series do not, and the heaviest of them against the
 maximum. With `core_on_module` the same for every declared rail that has planes on a power layer; planes of other nets
-must be heavy enough too, or be declared. Otherwise the weight of each power plane, with planes of the same net over it:
-it passes where all of them are heavy enough, fails where none is, and is not verifiable where some are, until
-`[[rail]]` says which net is the core's.
+must be heavy enough too, or be declared. Otherwise the weight of each power plane: it passes where all of them are
+heavy enough, fails where none is, and is not verifiable where some are, until `[[rail]]` says which net is the core's.
 In ounce classes: finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz, 117-150 um
 4 oz, and above that whole ounces of 34.3 um. Planes are found by filled copper and net: a layer is a power plane where
 nets that are not ground by name fill 15 % of the board. A declared `copper_oz` decides where given; the weight of an
@@ -60,8 +59,6 @@ RAIL_SHARE = 0.3
 NETS_NAMED = 2
 NAMED_SHARE = 0.1
 """Nets of a plane that are named, those with most copper, and least copper of one as a share of the largest's."""
-
-PARALLEL = "power planes, those of one net over one another together"
 
 
 @record
@@ -194,54 +191,18 @@ def _planes_of(ctx: Context, net: int, among: Collection[str] | None = None) -> 
 
 
 def _deciding(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, LayerUse]]) -> PowerPlane:
-    """The lightest plane where all are heavy enough, the heaviest where none is; else the core's has to be known.
-
-    Planes of one net that lie over one another share its current, and count together.
-    """
+    """The lightest plane where all are heavy enough, the heaviest where none is; else the core's has to be known."""
     least = clause.limit.min or 0.0
     light, heavy = min(weighed, key=lambda plane: plane[0]), max(weighed, key=lambda plane: plane[0])
-    if light[0] < least:
-        together = _with_parallel(ctx, weighed)
-        sure, most = min(sure for sure, _ in together), max(most for _, most in together)
-        if sure >= least:
-            return PowerPlane(PARALLEL, (light[1].name,), sure)
-        if most >= least:
-            raise _undecided(ctx, clause, weighed)
-        if most > heavy[0]:
-            return PowerPlane(PARALLEL, (heavy[1].name,), most)
-    if light[0] >= least and light[0] != heavy[0]:
+    if light[0] < least <= heavy[0]:
+        ranked = sorted(weighed, key=lambda plane: -plane[0])
+        told = ", ".join(f"{_named(ctx.board, use)} {weight:g} oz" for weight, use in ranked)
+        which = "rails that the planes carry" if ctx.declarations.config.core_on_module else "plane of the core rail"
+        raise MissingFact(f"the {which}: {told}; {clause.title}", _rail_lines(ctx))
+    all_alike = light[0] == heavy[0]
+    if light[0] >= least and not all_alike:
         return _plane(ctx, "lightest", *light)
     return _plane(ctx, "heaviest", *heavy)
-
-
-def _undecided(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, LayerUse]]) -> MissingFact:
-    ranked = sorted(weighed, key=lambda plane: -plane[0])
-    told = ", ".join(f"{_named(ctx.board, use)} {weight:g} oz" for weight, use in ranked)
-    which = "rails that the planes carry" if ctx.declarations.config.core_on_module else "plane of the core rail"
-    return MissingFact(f"the {which}: {told}; {clause.title}", _rail_lines(ctx))
-
-
-def _with_parallel(ctx: Context, weighed: Sequence[tuple[float, LayerUse]]) -> list[tuple[float, float]]:
-    """The least and most that each power plane weighs with those of its net over it.
-
-    A layer that several nets share counts for each of them.
-    """
-    planes: dict[int, list[tuple[float, LayerUse]]] = {}
-    found = []
-    for weight, use in weighed:
-        own = [net for net in _main_nets(ctx.board, use) if _is_plane_of(net, use, weighed)]
-        for net in own:
-            planes.setdefault(net, []).append((weight, use))
-        found += [] if own else [(weight, weight)]
-    for net, rows in planes.items():
-        layers = [(ctx.board.layer_index[use.name], weight) for weight, use in rows]
-        found += together_oz(ctx, net, layers) if len(rows) > 1 else [(weight, weight) for _, weight in layers]
-    return found
-
-
-def _is_plane_of(net: int, use: LayerUse, weighed: Sequence[tuple[float, LayerUse]]) -> bool:
-    """Tell whether a layer is a plane of a net, and no small part of one on another layer."""
-    return use.fill_mm2[net] >= RAIL_SHARE * max(one.fill_mm2.get(net, 0.0) for _, one in weighed)
 
 
 def _plane(ctx: Context, rank: str, weight_oz: float, use: LayerUse) -> PowerPlane:
@@ -250,15 +211,10 @@ def _plane(ctx: Context, rank: str, weight_oz: float, use: LayerUse) -> PowerPla
 
 def _named(board: Board, use: LayerUse) -> str:
     """A layer with the nets that share it, the largest first, ground and slivers left out."""
-    nets = [board.nets[net] for net in _main_nets(board, use)]
-    return f"{use.name} ({some(nets, NETS_NAMED)})" if nets else use.name
-
-
-def _main_nets(board: Board, use: LayerUse) -> list[int]:
-    """The nets that share a layer, the largest first, ground and slivers left out."""
-    areas = {net: mm2 for net, mm2 in use.fill_mm2.items() if board.nets[net] and not is_ground(board.nets[net])}
+    areas = {name: mm2 for net, mm2 in use.fill_mm2.items() if (name := board.nets[net]) and not is_ground(name)}
     most = max(areas.values(), default=0.0)
-    return sorted((net for net in areas if areas[net] >= NAMED_SHARE * most > 0), key=lambda net: -areas[net])
+    nets = sorted((net for net in areas if areas[net] >= NAMED_SHARE * most > 0), key=lambda net: -areas[net])
+    return f"{use.name} ({some(nets, NETS_NAMED)})" if nets else use.name
 
 
 def _rail_share(board: Board, net: int, layer: int) -> float:
@@ -297,8 +253,8 @@ def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterat
         why="Voltage drop and heat rise with the resistance of the plane"
         if too_thin
         else "Heavy copper etches coarser and needs more resin to fill",
-        fix="Give the power planes the heavier foil, mirrored about the middle. Parallel planes of one net count "
-        "together where they lie over one another"
+        fix="Give the power planes the heavier foil, mirrored about the middle. Parallel planes of one rail count "
+        "together where [[rail]] declares it with core = true and they lie over one another"
         if too_thin
         else "Split the plane over two layers, or have the fab confirm resin fill and etching",
         ids=plane.layers,
