@@ -52,6 +52,7 @@ class BuildRules(Frozen):
         heavy_oz: from this weight, one ply of a style in `not_single` does not fill the copper.
         heavy_resin_pct: least resin content of prepreg next to copper of `heavy_oz` and more.
         usual_core_mm, usual_pressed_mm: thinner cores and prepregs a fab builds, but asks about.
+        usual_plies: more in one dielectric a fab presses, but asks about; 0 where it never asks.
         source: where the values are.
     """
 
@@ -64,6 +65,7 @@ class BuildRules(Frozen):
     not_single: tuple[str, ...] = ()
     usual_core_mm: float = 0.0
     usual_pressed_mm: float = 0.0
+    usual_plies: int = 0
     source: str = ""
 
     def needs(self, upper_oz: float, lower_oz: float, *, outer: bool) -> GapNeeds:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from stackup_lib.core.errors import StackwrightError, answer_once
 from stackup_lib.core.frozen import Frozen
@@ -12,7 +13,7 @@ from stackup_lib.field_solver.sections import Section
 from stackup_lib.field_solver.solver import LADDER, impedance_once, solve
 from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
-from stackup_lib.synthesis.goals import Goals, LineGoal, RoutedSize
+from stackup_lib.synthesis.goals import USUAL_GAP_PER_WIDTH, Goals, LineGoal, RoutedSize
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
 from stackup_lib.synthesis.routed_lines import leaves, most_ohm, rerouted
 from stackup_lib.transmission_lines.inverse import Solved, solve_pair, solve_width
@@ -37,7 +38,12 @@ LOSES = "loses up to"
 """How a fault of loss says what a layer loses at most."""
 
 FAR_BELOW = 0.985
+"""Of a target: 25 times the error of the coarsest mesh below it."""
+
 GAP_BEYOND_PEAK = 3.0
+
+PIECES = 6
+"""Of the widths of a pair, to bound its impedance in each."""
 
 MAY_BE_TOO_WIDE = 1.5
 """Pairs whose flat faces alone allow more than this times their target are left for the search of their width."""
@@ -148,9 +154,21 @@ class Evaluator:
         return found.model_copy(update={"clauses": clauses, "faults": found.faults + unmet, "missed_wishes": missed})
 
     def evaluate_inner(self, candidate: CandidateStackup) -> Evaluated:
-        """Solve the striplines, and pairs that no width saves: loss, cost and faults are no worse than of the whole."""
-        goals = (g for g in self.goals.lines if g.where == "stripline" or self._is_surely_too_wide(candidate, g))
-        return self._with_lines(candidate, tuple(goals))
+        """Solve the striplines, and pairs that may have no width: loss, cost and faults are no worse than of the whole.
+
+        Those are pairs of a routed gap over width, which few dielectrics hold, and others that no width saves.
+        """
+        is_routed_gap = self.goals.gap_per_width != USUAL_GAP_PER_WIDTH
+        return self._with_lines(
+            candidate,
+            tuple(
+                goal
+                for goal in self.goals.lines
+                if goal.where == "stripline"
+                or (is_routed_gap and goal.target.kind == "differential")
+                or self._is_surely_too_wide(candidate, goal)
+            ),
+        )
 
     def bound(self, candidate: CandidateStackup) -> tuple[Evaluated, float]:
         """Return what is known without solving a line, and a loss in dB/inch that the worst line cannot undercut."""
@@ -321,10 +339,11 @@ class Evaluator:
         for index in _layers_of(goal, candidate):
             if limits.min_gap_mm / ratio > limits.max_width_mm and (goal.name, index) not in self.routed:
                 return True
-            narrowest = _narrowest(candidate.site(index), limits, ratio)
-            if narrowest is None or most_ohm(narrowest) > MAY_BE_TOO_WIDE * goal.target.ohm:
+            site = candidate.site(index)
+            sizes = _most_impedance_at(site, limits, ratio)
+            if not sizes or most_ohm(site.section(*sizes[0])) > MAY_BE_TOO_WIDE * goal.target.ohm:
                 continue
-            if impedance_once(narrowest, LADDER[0]) < goal.target.ohm * FAR_BELOW * (1 - ROUGH_ERROR):
+            if _stays_far_below(site, sizes, goal.target.ohm):
                 return True
         return False
 
@@ -394,26 +413,36 @@ def _of_size(site: TraceEnvironment, goal: LineGoal, size: tuple[float, float | 
 
 
 def _refuse_too_wide(site: TraceEnvironment, target: Target, limits: WidthLimits, how: GapPerWidth) -> None:
-    """Refuse, before a search, a pair whose narrowest trace is far below its target; else do nothing."""
-    narrowest = _narrowest(site, limits, how.ratio)
-    if narrowest is None:
+    """Refuse, before a search, a pair whose impedance is far below its target at every width; else do nothing."""
+    sizes = _most_impedance_at(site, limits, how.ratio)
+    if not sizes or not _stays_far_below(site, sizes, target.ohm):
         return
-    ohm = solve(narrowest, COARSE).z_diff_ohm
-    if ohm < target.ohm * FAR_BELOW:
-        width_mm = narrowest.strips[0].base_width_mm
-        what = f"{target} needs a trace narrower than {width_mm:.4g} mm; there it is {ohm:.4g} ohm"
-        raise TooWideError(site.layer, what, "allow narrower lines or thicker dielectrics")
+    width_mm = sizes[0][0]
+    ohm = impedance_once(site.section(width_mm, how.ratio * width_mm), LADDER[0])
+    what = f"{target} needs a trace narrower than {width_mm:.4g} mm; there it is about {ohm:.2g} ohm"
+    raise TooWideError(site.layer, what, "allow narrower lines or thicker dielectrics")
 
 
-def _narrowest(site: TraceEnvironment, limits: WidthLimits, ratio: float) -> Section | None:
-    """Return the narrowest pair of a ratio of gap to width; None where a wider one may have more impedance.
+def _most_impedance_at(site: TraceEnvironment, limits: WidthLimits, ratio: float) -> list[tuple[float, float]]:
+    """Return widths and gaps whose impedances bound those of all pairs of a ratio of gap to width; [] without any.
 
-    Narrow pairs with a gap of a few copper thicknesses lie beyond the peak of their impedance: wider is lower still.
+    Pairs with a gap of a few copper thicknesses lie beyond the peak of their impedance: wider is lower still. Else the
+    widths are cut in pieces: in each the narrowest trace with the widest gap has most impedance, for wider copper and a
+    nearer neighbour only add capacitance.
     """
-    width = max(limits.min_width_mm, limits.min_gap_mm / ratio, 1.5 * site.taper_mm)
-    if width > limits.max_width_mm or ratio * width < GAP_BEYOND_PEAK * site.copper_mm:
-        return None
-    return site.section(width, ratio * width)
+    low = max(limits.min_width_mm, limits.min_gap_mm / ratio, 1.5 * site.taper_mm)
+    high = min(limits.max_width_mm, limits.max_gap_mm / ratio)
+    if low > high:
+        return []
+    if ratio * low >= GAP_BEYOND_PEAK * site.copper_mm:
+        return [(low, ratio * low)]
+    widths = [low * (high / low) ** (k / PIECES) for k in range(PIECES + 1)]
+    return [(narrow, ratio * wide) for narrow, wide in pairwise(widths)]
+
+
+def _stays_far_below(site: TraceEnvironment, sizes: list[tuple[float, float]], ohm: float) -> bool:
+    """Tell whether pairs of some sizes all have far less impedance than a target; the coarsest solution tells."""
+    return all(impedance_once(site.section(*size), LADDER[0]) < ohm * FAR_BELOW for size in sizes)
 
 
 def _exceeds(section: Section, differential_ohm: float) -> bool:

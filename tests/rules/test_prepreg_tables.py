@@ -68,3 +68,16 @@ def test_resin_content_is_read_as_written() -> None:
     assert written_resin_content_pct("2116, resin content: 55") == 55
     assert written_resin_content_pct("370HR 1080 65%") is None
     assert written_resin_content_pct("RC-filter") is None
+
+
+def test_every_core_of_the_tables_has_room_for_its_glass() -> None:
+    cores = [
+        (laminate.family, row, glass)
+        for laminate in catalogue().laminates
+        for row in laminate.constructions
+        if row.kind is ConstructionKind.CORE and row.style and (glass := solid_glass_mm(row.style))
+    ]
+    wrong = [
+        f"{family} {row}" for family, row, glass in cores if row.thickness_mm < (row.plies or 1) * glass / MOST_GLASS
+    ]
+    assert cores and not wrong, "\n".join(wrong)

@@ -20,5 +20,6 @@ def build_rules() -> BuildRules:
     usual = {
         "usual_core_mm": limit_of("dielectric_mm", Tier.STANDARD),
         "usual_pressed_mm": cam_limits().pressed_mm.usual,
+        "usual_plies": int(cam_limits().prepreg_sheets.usual),
     }
     return read_model(FILE, BuildRules).model_copy(update=usual)

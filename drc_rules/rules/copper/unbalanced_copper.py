@@ -2,9 +2,9 @@
 
 What it checks
 --------------
-Filled copper and tracks of each layer, as a share of the board area, against those of its mirror; on the outer layers
-pads and via lands too, outside fills of their own net. Where a zone of the two layers is not filled, or no outline is
-drawn, it is not verifiable.
+Filled copper, tracks and graphics of each layer, as a share of the board area, against those of its mirror; on the
+outer layers pads and via lands too. Graphics, pads and lands count outside fills of their own net. Where a zone of the
+two layers is not filled, or no outline is drawn, it is not verifiable.
 
 Why it matters
 --------------
@@ -18,7 +18,7 @@ Mirror planes against planes and signal layers against signal layers, or fill th
 What it cannot see
 ------------------
 One share per layer hides local differences: layers full on opposite halves pass and bow. A board with an open outline
-is its bounding box. Custom pads count by their anchor, copper graphics not at all. Copper thieving is unknown.
+is its bounding box. Custom pads count by their anchor, text not at all. Copper thieving is unknown.
 
 Sources
 -------
@@ -37,7 +37,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import LayerUse
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.cuts.board_area import board_area_mm2
-from stackup_lib.copper.pad_copper import pads_outside_fills_mm2
+from stackup_lib.copper.pad_copper import graphics_outside_fills_mm2, pads_outside_fills_mm2
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.record import record
 
@@ -100,6 +100,9 @@ def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Ite
 def _share(ctx: Context, use: LayerUse, layer: int) -> float:
     """Copper of a layer as a share of the board's area."""
     area = board_area_mm2(ctx.board)
-    if layer not in (0, ctx.board.layer_count - 1) or not area:
+    if not area:
         return use.copper_share
-    return min(use.copper_share + pads_outside_fills_mm2(ctx.copper, layer) / area, 1.0)
+    more = graphics_outside_fills_mm2(ctx.copper, layer)
+    if layer in (0, ctx.board.layer_count - 1):
+        more += pads_outside_fills_mm2(ctx.copper, layer)
+    return min(use.copper_share + more / area, 1.0)

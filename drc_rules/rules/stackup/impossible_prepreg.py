@@ -1,11 +1,12 @@
-"""A prepreg's thickness or resin content is impossible for its glass style.
+"""A prepreg's thickness or resin content, or a core's thickness, is impossible for its glass style.
 
 What it checks
 --------------
 Prepregs whose material names one glass style ("370HR 1080 RC 65 %"). Resin has to fill the cloth, with an allowance
 of 20 %. Glass fills at most 60 % of the pressed row: 7628 of 0.0994 mm would be 80 % glass. Glass and resin together
 give the maximum, 20 % allowed. A row may be one to three sheets, unless it states their number ("2x 1080") or its
-sheets have lines of their own.
+sheets have lines of their own. Of a core that names its glass only that glass fills at most 60 % of it: a core of 7628
+cannot have 0.05 mm.
 
 Why it matters
 --------------
@@ -18,8 +19,8 @@ by sheet (Add Dielectric Layer).
 
 What it cannot see
 ------------------
-Prepregs without a glass style, or with a rare one. A wrong thickness that two or three sheets could have passes.
-Without a resin content hardly any thickness is too much. Whether the maker sells the combination is not checked.
+Rows without a glass style, or with a rare one; thick cores. A wrong thickness that two or three sheets could have
+passes. Without a resin content hardly any thickness is too much. Whether it is sold is not checked.
 
 Sources
 -------
@@ -30,6 +31,7 @@ glass fills at most 43 % of these, and 49 % of one, 106 next to 2 oz.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
@@ -54,7 +56,7 @@ RICHEST_PCT = 80.0
 
 @record
 class WovenPrepreg:
-    """A prepreg of a known glass style.
+    """A prepreg or core of a known glass style.
 
     Attributes:
         resin_pct: as written, None where none is.
@@ -78,7 +80,9 @@ def _woven(ctx: Context, _clause: Clause) -> Iterator[WovenPrepreg]:
     rows = [ply.row for ply in ctx.plies]
     for ply in ctx.plies:
         style = ply.match.style if ply.match else None
-        if ply.kind is not LayerKind.PREPREG or ply.is_lone or not ply.trusted or not style:
+        if ply.kind not in (LayerKind.PREPREG, LayerKind.CORE) or ply.is_lone or not ply.trusted or not style:
+            continue
+        if ply.kind is LayerKind.CORE and ply.fault:  # perhaps it is none: unstackable-rows reports it
             continue
         from stackup_lib.materials.pressing import (  # noqa: PLC0415 - only boards that name a glass style need it
             cloth_thickness_mm,
@@ -115,7 +119,7 @@ g: share of the row that glass fills at most
 
 @rule("STK018", kinds=("prepreg_construction",), over=_woven, since="0.1", formula=FORMULA, by_stackup="stated")
 def impossible_prepreg(ctx: Context, clause: Clause, found: WovenPrepreg) -> Iterator[DraftFinding]:
-    """Yield one finding per prepreg whose resin does not fill its glass, or whose thickness its plies cannot have."""
+    """Yield one finding per row whose resin does not fill its glass, or whose thickness its plies cannot have."""
     ply, cloth = found.ply, found.cloth_mm
     if ply.thickness_fault is not None:  # thick-prepreg or unstackable-rows reports it
         raise ply.thickness_fault
@@ -124,8 +128,10 @@ def impossible_prepreg(ctx: Context, clause: Clause, found: WovenPrepreg) -> Ite
     sheet = {"h_cloth": cloth, "h_glass": found.glass_mm, "h_ply": found.ply_mm}
     ctx.shows(ply.label, h=thickness, n_min=fewest, n_max=most, a=ALLOWANCE, g=MOST_GLASS, **sheet)
     low, high = fewest * found.glass_mm / MOST_GLASS, (1 + ALLOWANCE) * most * found.ply_mm
-    named = f"{ply.label} ({ply.stated})"
-    if found.ply_mm < (1 - ALLOWANCE) * cloth:
+    is_core, named = ply.kind is LayerKind.CORE, f"{ply.label} ({ply.stated})"
+    if is_core:
+        high = math.inf
+    if not is_core and found.ply_mm < (1 - ALLOWANCE) * cloth:
         yield _finding(
             ply,
             title=f"{named}: a resin content of {found.resin_pct:g} % does not fill {found.style} glass",
@@ -144,7 +150,7 @@ def impossible_prepreg(ctx: Context, clause: Clause, found: WovenPrepreg) -> Ite
             ply,
             title=f"{named}: {thickness:g} mm, {limit}",
             measured=Measured(value=thickness, unit="mm"),
-            limit=f"{low:.3f}-{high:.3f}",
+            limit=f"{low:.3f} or more" if is_core else f"{low:.3f}-{high:.3f}",
             field="the thickness or the material",
         )
 
@@ -153,7 +159,7 @@ def _finding(ply: DielectricPly, title: str, measured: Measured, field: str, lim
     return DraftFinding(
         title=title,
         why="The fab cannot build this row as stated; with another thickness the impedance changes",
-        fix=f"{correct(ply.row, field)}, from the fab's list of prepregs",
+        fix=f"{correct(ply.row, field)}, from the fab's list of {ply.kind.value}s",
         ids=(ply.label,),
         measured=measured,
         limit_value=limit,

@@ -80,7 +80,7 @@ class LineWords:
     Attributes:
         size: width, and gap of a pair, in mm.
         ohm, loss: with the range of each; `loss` in dB/inch, empty where no frequency is given.
-        legal: how long it may be, how long it is wanted, and what becomes of it as routed.
+        legal: how long it may be and is wanted, or what its length loses; and what becomes of it as routed.
     """
 
     goal: str

@@ -44,7 +44,7 @@ def closest_builds(
         return ()
     if span[1] < least_mm(goals):
         return ()
-    lists = lists_to_try(choices, widest=widest)
+    lists = lists_to_try(choices, goals, widest=widest)
     made = fits(lists, order, goals)
     keys = [made.number, np.round(made.error, 9), np.round(made.penalty, 9)]
     if widest:

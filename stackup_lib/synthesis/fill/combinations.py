@@ -23,6 +23,9 @@ ETCHED_MM = 0.1
 ASKS = 0.1
 """What a dielectric that a fab asks about adds to how uneasy a build is: as much as 2.5 % of thickness."""
 
+NEARLY = 0.05
+"""Prepregs that differ by less in thickness stand for one another: the one of fewer sheets is taken."""
+
 MOST_CHOICES = {1: 60, 2: 60, 3: 40, 4: 16, 5: 10, 6: 7}
 """Of a place, by the number of places: a spread of them, to keep the number of combinations small."""
 
@@ -55,10 +58,30 @@ class Fits(NamedTuple):
     error: Reals
 
 
-def lists_to_try(choices: Mapping[str, Sequence[FillChoice]], *, widest: bool) -> dict[str, list[FillChoice]]:
+def lists_to_try(
+    choices: Mapping[str, Sequence[FillChoice]], goals: Goals, *, widest: bool
+) -> dict[str, list[FillChoice]]:
     """Return the choices of each place that are combined: a spread of them, with `widest` the thinnest."""
-    thinned = _thin_ones if widest else _spread
-    return {place: thinned(found, _most(place, len(choices), widest=widest)) for place, found in choices.items()}
+    thinned, most = _thin_ones if widest else _spread, {p: _most(p, len(choices), widest=widest) for p in choices}
+    return {place: thinned(_of_few_sheets(found, goals), most[place]) for place, found in choices.items()}
+
+
+def _of_few_sheets(found: Sequence[FillChoice], goals: Goals) -> list[FillChoice]:
+    """Leave out more sheets than usual but at the ends, and what another choice of fewer sheets does as well.
+
+    Where lines are routed nothing does as well: every hundredth of a millimetre may keep their impedance.
+    """
+    rules, is_routed = goals.build_rules, goals.laid_out is not None and bool(goals.laid_out.routed)
+    usual = [choice.mean_mm for choice in found if choice.sold.plies <= rules.usual_plies]
+    if is_routed or not usual:
+        return list(found)
+    kept = [c for c in found if c.sold.plies <= rules.usual_plies or not min(usual) < c.mean_mm < max(usual)]
+    return [choice for choice in kept if not any(_stands_for(other, choice, rules) for other in kept)]
+
+
+def _stands_for(other: FillChoice, choice: FillChoice, rules: BuildRules) -> bool:
+    is_near = abs(other.mean_mm / choice.mean_mm - 1) <= NEARLY
+    return is_near and other.sold.plies < choice.sold.plies and _is_asked(other, rules) <= _is_asked(choice, rules)
 
 
 def fits(lists: Mapping[str, list[FillChoice]], order: Order, goals: Goals) -> Fits:
@@ -126,7 +149,7 @@ def _parts(
         totals[fast] = totals[fast] + along(place, [c.sum_mm for c in found])
         uneasy[fast] = uneasy[fast] + along(place, [0.04 * (c.sold.plies - 1) for c in found])
         if place != "fast outer":  # thicker, pairs of a fixed pitch have gaps that a fab asks about as well
-            uneasy[fast] = uneasy[fast] + along(place, [ASKS * _is_thin(c, goals.build_rules) for c in found])
+            uneasy[fast] = uneasy[fast] + along(place, [ASKS * _is_asked(c, goals.build_rules) for c in found])
         if place.endswith("outer"):
             on_surface = _misfit(found, goals)
             uneasy[fast] = uneasy[fast] + (np.abs(mean - 0.08) * 2 if on_surface is None else along(place, on_surface))
@@ -158,8 +181,10 @@ def _misfit(found: Sequence[FillChoice], goals: Goals) -> list[float] | None:
     return [float(value) for value in outer_misfit(sizes, means, dks, goals.finish)]
 
 
-def _is_thin(choice: FillChoice, rules: BuildRules) -> bool:
-    """Tell whether a fab asks about a product, because it is thinner than what it builds as usual."""
+def _is_asked(choice: FillChoice, rules: BuildRules) -> bool:
+    """Tell whether a fab asks about a product: it is thinner, or of more sheets, than what it builds as usual."""
+    if choice.sold.plies > rules.usual_plies > 0:
+        return True
     usual = rules.usual_core_mm - CORE_SLACK_MM if choice.sold.kind == "core" else rules.usual_pressed_mm
     return round(min(choice.at_mm.values()), 3) < usual
 

@@ -19,7 +19,7 @@ from drc_rules.stackup_design.goals import (
 )
 from drc_rules.stackup_design.goals_judge import CandidateJudge
 from stackup_lib.kicad import read_board
-from stackup_lib.synthesis import Answers, CandidateStackup
+from stackup_lib.synthesis import Answers, CandidateStackup, evaluate
 from stackup_lib.transmission_lines import inverse
 from tests.support.mini import mini_file
 
@@ -138,6 +138,26 @@ def test_a_search_seeks_no_remedy_for_lines_that_it_leaves_out(tmp_path: Path, m
     answers, _ = _answers_with_pair(tmp_path, "F.Cu", (0.3, 0.075))
 
     assert "needs a trace narrower than 0.3 mm" in answers.why_usual_gap
+
+
+def test_routed_pairs_that_no_dielectric_holds_are_refused_without_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gap of 0.25 widths has its peak of impedance near the target: 84 widths were sought."""
+    sought: list[object] = []
+    solve_pair = inverse.solve_pair
+
+    def counted(*given: object, **how: object) -> object:
+        sought.append(given)
+        return solve_pair(*given, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(evaluate, "solve_pair", counted)
+
+    answers, _ = _answers_with_pair(tmp_path, "F.Cu", (0.3, 0.075))
+
+    line = answers.ranked[0].lines[0]
+    assert [line.width_mm, line.gap_mm] == pytest.approx([0.185, 0.277], abs=1e-3)
+    assert len(sought) <= 35
 
 
 @pytest.mark.parametrize(("size_mm", "is_kept"), [(KEPT, True), (WIDE, False)])

@@ -61,3 +61,24 @@ def test_a_rule_cites_the_document_of_its_own_impedance_alone(ohm: float, source
     for rule in plan.rule:
         assert rule.requirement.startswith(f"{ohm:g} ohm differential for PCIe Gen4 (")
         assert ("own target" in rule.requirement) is (source == "this board's own target")
+
+
+@pytest.mark.parametrize(
+    ("length_mm", "ends"),
+    [
+        (100, "dB over 100 mm"),
+        (600, "dB over 600 mm: at worst more than the 30 dB of the whole channel"),
+        (2000, "dB over 2000 mm: surely more than the 30 dB of the whole channel"),
+    ],
+)
+def test_a_length_without_a_share_says_what_it_loses_of_the_whole_channel(length_mm: float, ends: str) -> None:
+    """No document states a board's share of 112G Ethernet: 2000 mm of it passed without a word."""
+    chosen = GoalChoices(interfaces=("eth112g",), longest_mm={"eth112g": length_mm})
+    met = goals_for(selection_for("training", None, chosen), None, chosen)
+    answers, _ = answers_for(met, 1)
+
+    (inner, outer) = line_words(answers.ranked[0], met)
+
+    assert inner.legal.endswith(ends) and outer.legal == ""
+    nominal = float(inner.loss.split(" ")[0])
+    assert float(inner.legal.split(" ")[0]) == pytest.approx(nominal * length_mm / 25.4, rel=0.01)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from drc_rules.requirements.fabs.builds import build_rules
+from drc_rules.stackup_design.goals import GoalChoices, goals_for, selection_for
 from stackup_lib.materials import catalogue
 from stackup_lib.materials.pressing import FacingCopper, pressed_prepreg
-from stackup_lib.synthesis import Goals
+from stackup_lib.synthesis import Goals, LaidOut, RoutedSize, suggest
 from stackup_lib.synthesis.arrange import orders
 from stackup_lib.synthesis.build_rules import BuildRules, GapNeeds, WeightRule
 from stackup_lib.synthesis.constructions import (
@@ -18,8 +20,9 @@ from stackup_lib.synthesis.constructions import (
     why_nothing,
 )
 from stackup_lib.synthesis.cost import cost_of
-from stackup_lib.synthesis.fill.choices import LaminatePair
+from stackup_lib.synthesis.fill.choices import FillChoice, LaminatePair
 from stackup_lib.synthesis.fill.closest import closest
+from stackup_lib.synthesis.fill.combinations import lists_to_try
 from stackup_lib.synthesis.laminate_pairs import LIKE_TG_C, plainer_than, tg_apart_c
 
 RULES = BuildRules(
@@ -137,3 +140,42 @@ def test_the_index_is_layers_times_laminate_times_what_is_added() -> None:
     dear = sum(row.laminate == "Tachyon 100G" for row in hybrid.dielectrics)
     mean = (5.0 * dear + (7 - dear)) / 7
     assert cost_of(hybrid, 8.0, ()).index == pytest.approx(8 * mean * 1.05, abs=0.005)
+
+
+def _choice(mm: float, plies: int) -> FillChoice:
+    sold = prepregs_of("370HR")[0].model_copy(update={"plies": plies})
+    return FillChoice(sold, {1: mm, 3: mm}, 2 * mm)
+
+
+@pytest.mark.parametrize(
+    ("offered", "kept"),
+    [
+        (((0.100, 3), (0.103, 1)), [1]),  # the same in one sheet
+        (((0.100, 3), (0.110, 1)), [3, 1]),  # a tenth thicker is another answer
+        (((0.068, 1), (0.070, 2)), [1, 2]),  # one sheet of 0.068 mm a fab asks about, two of 0.07 mm not
+        (((0.100, 4), (0.120, 3)), [4, 3]),  # thinner than three sheets come
+        (((0.090, 3), (0.105, 4), (0.120, 3)), [3, 3]),  # four sheets between what three and fewer make
+        (((0.100, 4), (0.103, 4)), [4, 4]),  # nothing of fewer sheets
+    ],
+)
+def test_fewer_sheets_stand_for_more(offered: tuple[tuple[float, int], ...], kept: list[int]) -> None:
+    lists = lists_to_try({"outer": [_choice(*one) for one in offered]}, Goals(build_rules=build_rules()), widest=False)
+    assert [choice.sold.plies for choice in lists["outer"]] == kept
+
+
+def test_where_lines_are_routed_every_thickness_is_tried() -> None:
+    """A twentieth of the thickness may be what keeps their impedance."""
+    size = RoutedSize(layer=0, width_mm=0.1, gap_mm=None, low_ohm=45, high_ohm=55)
+    routed = LaidOut(layers="OGGO", copper_oz=(1, 1, 1, 1), routed=(size,))
+    goals = Goals(build_rules=build_rules(), laid_out=routed)
+    offered = {"outer": [_choice(0.1, 3), _choice(0.103, 1)]}
+    assert len(lists_to_try(offered, goals, widest=False)["outer"]) == 2
+
+
+@pytest.mark.parametrize("profile", ["training", "training-h100", "inference-sxm-oam"])
+def test_no_suggestion_has_four_sheets_where_three_do(profile: str) -> None:
+    """Four of 1027 between 2 oz planes were offered as a question to the fab."""
+    chosen = GoalChoices(interfaces=("eth112g",))
+    goals = goals_for(selection_for(profile, None, chosen), None, chosen).goals
+    found = suggest(goals, limit=3).ranked
+    assert found and max(row.plies for one in found for row in one.candidate.dielectrics) <= 3

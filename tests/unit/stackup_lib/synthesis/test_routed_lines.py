@@ -12,9 +12,11 @@ from stackup_lib.field_solver.sections import Section
 from stackup_lib.field_solver.solver import LADDER, impedance_once
 from stackup_lib.synthesis import CandidateStackup, Goals, LaidOut, RoutedSize, routed_lines, suggest
 from stackup_lib.synthesis.arrange import orders
+from stackup_lib.synthesis.evaluate import _most_impedance_at
 from stackup_lib.synthesis.fill.closest import closest
 from stackup_lib.synthesis.routed_lines import leaves, most_ohm, outer_misfit, rerouted
 from stackup_lib.transmission_lines.finish import LineFinish
+from stackup_lib.transmission_lines.width_request import WidthLimits
 
 BARE = LineFinish(mask=None, outer_taper_mm=0.0)
 COPPER_MM = 0.035
@@ -84,6 +86,28 @@ def test_no_line_has_more_impedance_than_its_faces_as_parallel_plates(
     solved = impedance_once(section, LADDER[1])
     assert solved <= most_ohm(section)
     assert width_mm < 5 or solved >= 0.8 * most_ohm(section)
+
+
+@pytest.mark.parametrize("layer", [0, 2])
+@pytest.mark.parametrize("ratio", [0.2, 0.25, 0.5, 1.0, 1.5])
+def test_no_pair_of_a_ratio_of_gap_to_width_has_more_impedance_than_the_bound_of_its_widths(
+    layer: int, ratio: float
+) -> None:
+    goals = keeping(layers="OGSGGSGO")
+    site = closest(orders(goals)[0], "370HR", goals)[0].site(layer)
+    limits = WidthLimits(min_width_mm=0.075, max_width_mm=0.4, min_gap_mm=0.075)
+
+    bounds = [impedance_once(site.section(*size), LADDER[2]) for size in _most_impedance_at(site, limits, ratio)]
+
+    least = max(0.075, 0.075 / ratio)
+    for width in np.geomspace(least, 0.4, 9):
+        assert impedance_once(site.section(width, ratio * width), LADDER[2]) <= 1.0005 * max(bounds)
+
+
+def test_a_ratio_of_gap_to_width_that_leaves_no_width_has_no_bound() -> None:
+    goals = keeping(layers="OGSGGSGO")
+    limits = WidthLimits(min_width_mm=0.075, max_width_mm=0.4, min_gap_mm=0.075)
+    assert _most_impedance_at(closest(orders(goals)[0], "370HR", goals)[0].site(0), limits, 0.1) == []
 
 
 def test_a_size_that_is_far_too_wide_is_not_solved(monkeypatch: pytest.MonkeyPatch) -> None:
