@@ -99,8 +99,8 @@ def test_the_heading_of_the_clauses_counts_as_the_text_report_does(lossy: Report
     """One remark, two remarks; `met` and `failed` have no plural."""
     one = next(verdict for verdict in lossy.verdicts if verdict.words == "remark")
     two = lossy.model_copy(update={"verdicts": (*lossy.verdicts, one)})
-    assert "Requirements of training-b200 1 failed, 1 with a remark, 1 not verifiable, 102 met, " in page_of(lossy).text
-    assert "Requirements of training-b200 1 failed, 2 with remarks, 1 not verifiable, 102 met, " in page_of(two).text
+    assert "Requirements of training-b200 1 failed, 1 with a remark, 1 not verifiable, 103 met, " in page_of(lossy).text
+    assert "Requirements of training-b200 1 failed, 2 with remarks, 1 not verifiable, 103 met, " in page_of(two).text
 
 
 @pytest.mark.slow

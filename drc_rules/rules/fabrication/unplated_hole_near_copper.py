@@ -188,7 +188,7 @@ WORDS: dict[int, str] = {CopperShape.TRACK: "the track", CopperShape.VIA: "the v
 
 
 def _what(board: Board, near: CutGaps) -> str:
-    """Return what the first hole is drilled into, in words."""
+    """Return what the first hole is drilled into, as text."""
     kind = int(near.kind[0])
     if kind == CopperShape.PAD:
         return pad_name(board, int(near.row[0])) or "a pad"

@@ -87,7 +87,7 @@ def schema(*, output: Path | None) -> int:
     from stackwright.commands.request import OutputRequest
     from stackwright.commands.setup.settings_schema import write_schema
 
-    return write_schema(OutputRequest(output=output))
+    return write_schema(OutputRequest(format="json", output=output))
 
 
 @click.group(short_help="The button in KiCad: find out why it is missing.")
