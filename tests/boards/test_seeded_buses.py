@@ -131,6 +131,18 @@ SEEDS = {
         lambda c: replace(meander(c, "/DDR4-PS.DQ18", 92.0), config=DDR5),
         {"board.memory.length": "failed", "board.delay.group_skew": "failed +4 -5"},
     ),
+    "a strobe of DDR4 is 60 mm longer in packages": Seed(
+        "more than 330 ps, less the 64 to 76 by which the clock is later than it: more than 149 before it",
+        WREN,
+        lambda c: longer_in_packages(c, 30.0, "/DDR4-PS.DQS_P0", "/DDR4-PS.DQS_N0"),
+        {"board.delay.clock_to_strobe": "failed"},
+    ),
+    "the same strobe is 20 mm longer in packages": Seed(
+        "110 to 140 ps, less these 64 to 76: within reach",
+        WREN,
+        lambda c: longer_in_packages(c, 10.0, "/DDR4-PS.DQS_P0", "/DDR4-PS.DQS_N0"),
+        {},
+    ),
     "the short ODT of DDR4 is 14 mm longer behind the first memory": Seed(
         "its longest run is between the memories: at IC5 it then arrives with the clock, and what is left there, 24 to "
         "93 ps of BA0, is open; at IC13 nothing changes",
@@ -147,6 +159,7 @@ SEEDS = {
             "board.memory.vias": "failed",
             "board.delay.group_skew": "not verifiable",
             "board.delay.address_skew": "not verifiable",
+            "board.delay.clock_to_strobe": "not verifiable",
         },
     ),
     "a bit of DDR4 runs on In4 throughout": Seed(

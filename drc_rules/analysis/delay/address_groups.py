@@ -7,74 +7,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from drc_rules.analysis.delay.group_ends import chips_on, controller_of, leads_on, link_of
+from drc_rules.analysis.delay.group_ends import chips_on, leads_on, links_of
 from drc_rules.analysis.delay.group_limits import GroupLimit, address_limit
 from drc_rules.analysis.delay.group_skew import SkewGroup, limits_without_group
+from drc_rules.analysis.delay.memory_clocks import memory_clocks, nets_of_memories
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.address_nets import read_address_net
 from drc_rules.analysis.nets.board_links import title_of
 from drc_rules.analysis.nets.byte_lanes import BusKey
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.nets.links import Link
 
-FAMILY = "ddr"
 LIMIT = "address_skew_ps"
 
 READ_AS = "DDR: A0 to A15, BA0, RAS, CAS, WE, CS, CKE, ODT, or CA0 to CA6, with CK_P and CK_N"
 
-_Clock = tuple[int, int]
-
 
 def address_groups(ctx: Context) -> tuple[SkewGroup, ...]:
     """Return the groups of all DDR memories, by name; get them with `Context.get`."""
-    clocks: dict[BusKey, list[_Clock]] = {}
     address: dict[BusKey, list[int]] = {}
-    for net, role in enumerate(ctx.assignment.roles):
-        if role is None or role.family != FAMILY or (read := read_address_net(ctx.board.nets[net])) is None:
-            continue
-        other = ctx.pairs.complement_of(net)
-        if not read.is_clock:
+    for net in nets_of_memories(ctx):
+        read = read_address_net(ctx.board.nets[net])
+        if read is not None and not read.is_clock and leads_on(ctx, net):
             address.setdefault(read.bus, []).append(net)
-        elif other is not None and net < other:
-            clocks.setdefault(read.bus, []).append((net, other))
-    address = {bus: kept for bus, nets in address.items() if (kept := [net for net in nets if leads_on(ctx, net)])}
-    found = list(_groups(ctx, clocks, address)) if address else []
+    found = list(_groups(ctx, address)) if address else []
     grouped = {net for group in found for net in group.nets}
     found += limits_without_group(ctx, grouped, LIMIT, "address of a clock", READ_AS)
     return tuple(sorted(found, key=lambda one: (one.name, one.title)))
 
 
-def _groups(
-    ctx: Context, clocks: Mapping[BusKey, Sequence[_Clock]], address: Mapping[BusKey, Sequence[int]]
-) -> Iterator[SkewGroup]:
+def _groups(ctx: Context, address: Mapping[BusKey, Sequence[int]]) -> Iterator[SkewGroup]:
     """Yield the groups of each memory; a clock that cannot be followed leaves those of its bus open."""
-    at: dict[tuple[int, int], dict[BusKey, list[int]]] = {}
-    for bus, pairs in clocks.items():
-        for pair in pairs:
-            name = f"the clock {ctx.board.nets[pair[0]]}"
-            try:
-                parts = chips_on(ctx, pair[0], name) & chips_on(ctx, pair[1], name)
-                if len(parts) < 2:
-                    continue
-                controller = _controller(ctx, name, parts)
-            except MissingFact as fact:
-                yield _group(ctx, f"address of {ctx.board.nets[pair[0]]}", address.get(bus, ()), pair, open_for=fact)
-                continue
-            for memory in parts - {controller}:
-                at.setdefault((controller, memory), {}).setdefault(bus, []).extend(pair)
-    for between, by_bus in at.items():
+    clocks = ctx.get(memory_clocks)
+    for bus, pair, fact in clocks.open:
+        yield _group(ctx, f"address of {ctx.board.nets[pair[0]]}", address.get(bus, ()), pair, open_for=fact)
+    for between, by_bus in clocks.at.items():
         yield from _at_memory(ctx, between, by_bus, address)
-
-
-def _controller(ctx: Context, name: str, parts: set[int]) -> int:
-    """Return the controller; of two parts that may be it, either: the way between them is the same."""
-    try:
-        return controller_of(ctx, FAMILY, name, parts)
-    except MissingFact:
-        if len(parts) > 2:
-            raise
-        return min(parts, key=lambda part: str(ctx.board.footprints.reference[part]))
 
 
 def _at_memory(
@@ -136,10 +104,6 @@ def _group(
     first = next((net for net in every if of.is_declared(net)), next(net for net in every if of.role_of(net)))
     role = of.role_of(first)
     limit = address_limit(ctx, declarations_by_net(ctx).get(first), role) if role else GroupLimit(0.0)
-    strobe, members = (_links(ctx, some) for some in (legs, nets))
+    strobe, members = (links_of(ctx, some) for some in (legs, nets))
     title = title_of(role) if role else ""
     return SkewGroup(name, title, limit, of.is_declared(first), every, strobe, members, between, open_for)
-
-
-def _links(ctx: Context, nets: Sequence[int]) -> tuple[Link, ...]:
-    return tuple(link for net in nets if (link := link_of(ctx, net)) is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -27,6 +27,11 @@ def link_of(ctx: Context, net: int) -> Link | None:
     """Return the link of a net: where it is on several, the one of the net alone, which joins two parts."""
     found = ctx.get(board_links).of(net)
     return next((one for one in found if len(one.nets) == 1), found[0] if found else None)
+
+
+def links_of(ctx: Context, nets: Iterable[int]) -> tuple[Link, ...]:
+    """Return the links of some nets, as `link_of`, in their order."""
+    return tuple(link for net in nets if (link := link_of(ctx, net)) is not None)
 
 
 def leads_on(ctx: Context, net: int) -> bool:

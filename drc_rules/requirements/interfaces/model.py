@@ -174,6 +174,7 @@ class Interface(Frozen):
         return_paths: of a family that is not fast, the return paths of its data lines count as those of one that is.
         group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
         address_skew_ps: allowed difference between a memory's address or command and its clock.
+        clock_after_strobe_ps: least and most by which a memory's clock may arrive after a strobe; negative: before it.
         coupling_nf: least and largest coupling capacitor, at the transmitter where they differ.
         coupling_receiver_nf: of one that is fitted at the receiver as well.
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
@@ -218,6 +219,7 @@ class Interface(Frozen):
     return_paths: bool = False
     group_skew_ps: float | None = None
     address_skew_ps: float | None = None
+    clock_after_strobe_ps: tuple[float, float] | None = None
     coupling_nf: tuple[float, float] | None = None
     coupling_receiver_nf: tuple[float, float] | None = None
     pair_spacing_heights: float | None = None

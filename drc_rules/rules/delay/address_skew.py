@@ -22,8 +22,8 @@ your controller.
 
 What it cannot see
 ------------------
-What is on a DIMM, packages without a pad-to-die length, nets with names of their own, clocks against strobes, chip
-selects of LPDDR5, for which AMD wants 20 ps. On some controllers the clock is late on purpose.
+What is on a DIMM, packages without a pad-to-die length, nets with names of their own, chip selects of LPDDR5, for which
+AMD wants 20 ps. On some controllers the clock is late on purpose.
 
 Sources
 -------
