@@ -1,5 +1,7 @@
 """The base of every model that crosses a room's border: immutable, and strict about keys it does not know."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -12,3 +14,12 @@ class Frozen(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:  # noqa: ANN401 - as in pydantic
+        """Build the validator as pydantic does, without the names around the call that makes the first one.
+
+        Models are defined with all that they name. Python 3.13.0 crashes where pydantic asks for these names in a
+        comprehension (found in `suggest`).
+        """
+        return super().model_rebuild(**{"_types_namespace": {}, **options})
