@@ -19,7 +19,7 @@ class Frozen(BaseModel):
     def model_rebuild(cls, **options: Any) -> bool | None:  # noqa: ANN401 - as in pydantic
         """Build the validator as pydantic does, without the names around the call that makes the first one.
 
-        Models are defined with all that they name. Python 3.13.0 crashes where pydantic asks for these names in a
+        Models are defined with all that they name. Python 3.13.0 crashes where pydantic reads these names in a
         comprehension (found in `suggest`).
         """
         return super().model_rebuild(**{"_types_namespace": {}, **options})
