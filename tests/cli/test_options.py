@@ -290,7 +290,7 @@ def test_a_wrong_option_is_told_with_its_command(
 def test_a_file_without_rights_is_told_as_other_files_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whoever reads it says so; it was a wrong value of an option, and the help was the next step."""
+    """The reader of the board says so; it was told as a wrong value of an option, with the help as the next step."""
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert run(["check", str(BOARD), "-q"]) in (0, 1)
     assert "not readable" not in capsys.readouterr().err

@@ -86,7 +86,7 @@ def _at_memory(
     for bus, legs in clocks.items():
         name = f"clock from {one} to {other}" + (f", {ctx.board.nets[legs[0]]}" if len(clocks) > 1 else "")
         mine = [net for of, nets in strobes.items() if of == bus or len(clocks) == 1 for net in nets]
-        reaching = [net for net in mine if {*between} <= _chips(ctx, net, name)]
+        reaching, lost = _reaching(ctx, mine, between, name)
         role = ctx.assignment.role_of(legs[0]) or ctx.assignment.role_of(legs[1])
         if not reaching or role is None:
             continue
@@ -103,16 +103,23 @@ def _at_memory(
                 every,
                 between,
                 *_widest(limits),
-                open_for=None if own else generation_of(ctx, role.family),
+                open_for=lost or (None if own else generation_of(ctx, role.family)),
             )
 
 
-def _chips(ctx: Context, net: int, name: str) -> set[int]:
-    """Return the parts that a strobe leads to; one that cannot be followed is told where its data are compared."""
-    try:
-        return chips_on(ctx, net, name)
-    except MissingFact:
-        return set()
+def _reaching(
+    ctx: Context, nets: Sequence[int], between: tuple[int, int], name: str
+) -> tuple[list[int], MissingFact | None]:
+    """Return the strobes that run between two parts, and what is missing of one that cannot be followed."""
+    found: list[int] = []
+    lost: MissingFact | None = None
+    for net in nets:
+        try:
+            if {*between} <= chips_on(ctx, net, name):
+                found.append(net)
+        except MissingFact as fact:
+            lost = lost or fact
+    return found, lost
 
 
 def _widest(stated: Sequence[Interface]) -> tuple[float, float, str, str]:
