@@ -83,12 +83,12 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
     narrow = np.flatnonzero(has_ring & (holes.ring_mm < least.value - TOLERANCE_MM))
     ringed = holes.ring_mm[has_ring]
     if len(ringed):
-        ctx.shows(f"{holes.noun}s with a ring, {least.who}", r=float(np.min(ringed)), r_min=least.value)
+        ctx.shows(f"{holes.noun}s with a ring, {least.who}", r=_told_mm(float(np.min(ringed))), r_min=least.value)
     if len(bare) and least.tier in (Tier.STANDARD, None):
         ctx.shows(f"{holes.counted(bare)} without a ring, {least.who}", r=0.0, r_min=least.value)
     if len(narrow):
         told = not_covered(narrow, lambda limit: holes.ring_mm < limit.value - TOLERANCE_MM, least)
-        worst = float(np.min(holes.ring_mm[told[0]]))
+        worst = _told_mm(float(np.min(holes.ring_mm[told[0]])))
         if worst > np.min(ringed):  # the narrowest of all is reported at a stricter tier
             ctx.shows(f"{holes.noun}s that no stricter tier reports, {least.who}", r=worst, r_min=least.value)
         yield _narrow(ctx, holes, told, least)
@@ -106,9 +106,14 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
         holes.need_diameters()
 
 
+def _told_mm(ring_mm: float) -> float:
+    """The ring as told: `NO_RING_MM` stands for a hole that breaks out of copper around its other side."""
+    return 0.0 if ring_mm == NO_RING_MM else ring_mm
+
+
 def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -> DraftFinding:
     narrow, is_covered = told
-    worst = float(np.min(holes.ring_mm[narrow]))
+    worst = _told_mm(float(np.min(holes.ring_mm[narrow])))
     several = "down to " if np.ptp(holes.ring_mm[narrow]) > TOLERANCE_MM else ""
     return DraftFinding(
         title=(
