@@ -2,12 +2,12 @@
 
 What it checks
 --------------
-Every via by which a net of a high-speed interface, or a data line of DDR5 or LPDDR5, changes from one routed layer to
-another: whether three tenths of the return current stay on planes that both layers share, and if not, the distance to
-the nearest via or plated pad that joins a plane of one with a plane of the other. The maximum is a tenth of a
-wavelength at Nyquist, or 1 mm, whichever is more; a via whose net runs no farther than a tenth of a wavelength on one
-of the layers, a breakout, needs none. Planes of two different nets are joined by capacitors alone: that is
-information. The stackup is needed only of a layer between two planes.
+Every via by which a net of a high-speed interface, or a data line of DDR4, LPDDR4 or later, changes from one routed
+layer to another: whether three tenths of the return current stay on planes that both layers share, and if not, the
+distance to the nearest via or plated pad that joins a plane of one with a plane of the other. The maximum is a tenth of
+a wavelength at Nyquist, or 1 mm, whichever is more; a via whose net runs no farther than a tenth of a wavelength on one
+of the layers, a breakout, needs none. Planes of two different nets are joined by capacitors alone: that is information.
+The stackup is needed only of a layer between two planes.
 
 Why it matters
 --------------

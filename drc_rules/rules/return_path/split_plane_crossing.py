@@ -2,13 +2,14 @@
 
 What it checks
 --------------
-Under (and over) every track of a high-speed interface, and of the data lines of DDR5 and LPDDR5, the stored fills of
-the planes that carry at least a tenth of its return current: where the plane is missing for more than a tenth of a
-wavelength at Nyquist, along the track or, for a narrow slot or merged antipads, to both sides of it; wherever the track
-crosses from one net's copper to another's; and tracks without any plane, or over a fill that floats, for as long: one
-without a net, or that no via, pad or track joins to its net, where that or another ground has vias. The antipad of one
-hole, cut-outs under pads of the net and shorter voids are ignored, and so is what of a void copper of a layer between
-covers. Tracks next to a hatched fill for as long are not verifiable: the way of the current in a mesh is not modelled.
+Under (and over) every track of a high-speed interface, and of the data lines of DDR4, LPDDR4 and later, the stored
+fills of the planes that carry at least a tenth of its return current: where the plane is missing for more than a tenth
+of a wavelength at Nyquist, along the track or, for a narrow slot or merged antipads, to both sides of it; wherever the
+track crosses from one net's copper to another's; and tracks without any plane, or over a fill that floats, for as long:
+one without a net, or that no via, pad or track joins to its net, where that or another ground has vias. The antipad of
+one hole, cut-outs under pads of the net and shorter voids are ignored, and so is what of a void copper of a layer
+between covers. Tracks next to a hatched fill for as long are not verifiable: the way of the current in a mesh is not
+modelled.
 
 Why it matters
 --------------
@@ -28,7 +29,8 @@ most of a net's plane, planes without zones, coplanar ground, capacitors and slo
 Sources
 -------
 Physics: the share of a plane goes with the distances to both planes (Shockley 1938); below a tenth of a wavelength a
-line is lumped. No document states a length for all interfaces, so this is a warning at most.
+line is lumped. TI SPRABI1D, stack up: planes are split outside the region of a memory's tracks. No document states a
+length for all interfaces, so this is a warning at most.
 """
 
 from __future__ import annotations
