@@ -29,8 +29,8 @@ most of a net's plane, planes without zones, coplanar ground, capacitors and slo
 Sources
 -------
 Physics: the share of a plane goes with the distances to both planes (Shockley 1938); below a tenth of a wavelength a
-line is lumped. TI SPRABI1D, stack up: planes are split outside the region of a memory's tracks. No document states a
-length for all interfaces, so this is a warning at most.
+line is lumped. TI SPRABI1D (stack up) and Efinix (routing DDR signals): no split under the tracks of a memory. No
+document states a length for all interfaces, so this is a warning at most.
 """
 
 from __future__ import annotations
