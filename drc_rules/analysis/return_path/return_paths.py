@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.nets.address_nets import read_address_net
 from drc_rules.analysis.nets.memory_data import is_memory_data
 from drc_rules.report.numbers import UNIT_MM
 from drc_rules.requirements.interfaces import Interface, family, interface
@@ -56,28 +57,41 @@ class HighSpeedGroup:
         choices: the generation; where it is not stated, all of the family with a Nyquist frequency, slowest first.
         declared: the user has stated what they are.
         nets: ascending.
+        part: of a memory's nets that are no data, `address`.
     """
 
     family: str
     choices: tuple[Interface, ...]
     declared: bool
     nets: tuple[int, ...]
+    part: str = ""
 
     @property
     def title(self) -> str:
-        """`PCIe Gen5`, or the family's title where the generation is open."""
-        return self.choices[0].title if len(self.choices) == 1 else family(self.family).title
+        """`PCIe Gen5`, or the family's title where the generation is open; `DDR4-3200 address`."""
+        title = self.choices[0].title if len(self.choices) == 1 else family(self.family).title
+        return f"{title} {self.part}".rstrip()
 
     @property
     def id(self) -> str:
         """For the keys of findings."""
         word = self.choices[0].id if len(self.choices) == 1 else self.family
-        return f"{word} {'declared' if self.declared else 'inferred'}"
+        return f"{word} {self.part} {'declared' if self.declared else 'inferred'}".replace("  ", " ")
+
+    @property
+    def nyquist_ghz(self) -> tuple[float, float]:
+        """Of the slowest and of the fastest generation that it may be.
+
+        The address of a memory changes once in a clock, at half the rate of its data or less.
+        """
+        share = 0.5 if self.part else 1.0
+        slowest, fastest = (one.nyquist_ghz or 1.0 for one in (self.choices[0], self.choices[-1]))
+        return share * slowest, share * fastest
 
     @property
     def lumped_mm(self) -> tuple[float, float]:
-        """What is lumped at the Nyquist frequency of the slowest and of the fastest generation that it may be."""
-        slowest, fastest = (one.nyquist_ghz or 1.0 for one in (self.choices[0], self.choices[-1]))
+        """What is lumped at these frequencies."""
+        slowest, fastest = self.nyquist_ghz
         return lumped_mm(slowest), lumped_mm(fastest)
 
 
@@ -128,7 +142,7 @@ class ReturnPaths:
 
     @property
     def with_memories(self) -> tuple[HighSpeedGroup, ...]:
-        """The same, and the data lines of memories whose generation is as fast."""
+        """The same, and the data and address lines of memories whose generation is as fast."""
         return (*self.groups, *self.ctx.get(_memories))
 
     @property
@@ -225,13 +239,14 @@ def _groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
 
 
 def _memories(ctx: Context) -> tuple[HighSpeedGroup, ...]:
-    """Return the data lines of memories of a generation whose return paths count."""
-    nets = ctx.board.nets
-    found = (
-        replace(group, nets=tuple(net for net in group.nets if is_memory_data(nets[net])))
-        for group in ctx.get(interface_groups)
-        if not family(group.family).fast and all(one.return_paths for one in group.choices)
-    )
+    """Return the data and the address lines of memories of a generation whose return paths count."""
+    found: list[HighSpeedGroup] = []
+    for group in ctx.get(interface_groups):
+        if not family(group.family).fast and all(one.return_paths for one in group.choices):
+            names = [(net, ctx.board.nets[net]) for net in group.nets]
+            data = tuple(net for net, name in names if is_memory_data(name))
+            address = tuple(net for net, name in names if net not in data and read_address_net(name) is not None)
+            found += [replace(group, nets=data), replace(group, nets=address, part="address")]
     return tuple(group for group in found if group.nets)
 
 

@@ -2,7 +2,7 @@
 
 What it checks
 --------------
-Every via by which a net of a high-speed interface, or a data line of DDR4, LPDDR4 or later, changes from one routed
+Every via by which a net of a high-speed interface, or data or address of DDR4, LPDDR4 or later, changes from one routed
 layer to another: whether three tenths of the return current stay on planes that both layers share, and if not, the
 distance to the nearest via or plated pad that joins a plane of one with a plane of the other. The maximum is a tenth of
 a wavelength at Nyquist, or 1 mm, whichever is more; a via whose net runs no farther than a tenth of a wavelength on one

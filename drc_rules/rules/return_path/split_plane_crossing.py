@@ -2,7 +2,7 @@
 
 What it checks
 --------------
-Under (and over) every track of a high-speed interface, and of the data lines of DDR4, LPDDR4 and later, the stored
+Under (and over) every track of a high-speed interface, and of data and address of DDR4, LPDDR4 and later, the stored
 fills of the planes that carry at least a tenth of its return current: where the plane is missing for more than a tenth
 of a wavelength at Nyquist, along the track or, for a narrow slot or merged antipads, to both sides of it; wherever the
 track crosses from one net's copper to another's; and tracks without any plane, or over a fill that floats, for as long:
@@ -195,7 +195,7 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
     names = [board.nets[worst.net], *sorted({board.nets[gap.net] for gap in gaps} - {board.nets[worst.net]})]
     delay = worst.delay_ps(ReturnPaths(ctx).dk(worst.layer, worst.plane))
     limit_mm = 0.0 if worst.kind is GapKind.SPLIT else group.lumped_mm[-1]
-    harmless = f"Up to {limit_mm:.1f} mm would not matter at {group.choices[-1].nyquist_ghz:g} GHz"
+    harmless = f"Up to {limit_mm:.1f} mm would not matter at {group.nyquist_ghz[-1]:g} GHz"
     return DraftFinding(
         title=(
             f"{group.title}: {count_of(names)} on {layer} {'cross' if len(names) > 1 else 'crosses'} "
