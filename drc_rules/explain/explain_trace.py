@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from drc_rules.engine.check import prepare
-from drc_rules.engine.one_clause import finish
+from drc_rules.engine.one_clause import FILLS_UP_TO_DATE, finish
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.findings import Finding
@@ -20,9 +20,10 @@ from drc_rules.report.formula import Formula, Value
 from drc_rules.report.verdicts import Missing, Verdict, verdict_words
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.profiles.profile import Profile
-from drc_rules.rules.rule import Rule, all_rules
+from drc_rules.rules.rule import DraftFinding, Rule, all_rules
 from drc_rules.settings.config import Config
 from stackup_lib.board.board import Board
+from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, least
 from stackup_lib.core.interrupts import raise_if_interrupted
 from stackup_lib.core.record import record
@@ -58,7 +59,7 @@ class Decided:
     Attributes:
         verdict: failed, not verifiable or passed.
         findings: what is wrong, and remarks.
-        missing: the missing fact that keeps it open.
+        missing: the missing fact that keeps it open, or the rest of what fails.
         confidence: of the least sure fact that it rests on.
     """
 
@@ -172,9 +173,12 @@ def trace_clauses(board: Board, config: Config, options: Overrides, wanted: Call
     plain, requirements, profile = prepare(board, config, options)
     context = TracedContext(plain.board, plain.declarations, plain.assignment, plain.purpose)
     deciders = {kind: rule for rule in all_rules() for kind in rule.kinds}
-    answers = [
-        _decided(context, clause, deciders.get(clause.kind)) for clause in requirements.clauses if wanted(clause)
-    ]
+    chosen = [(clause, deciders.get(clause.kind)) for clause in requirements.clauses if wanted(clause)]
+    if any(rule is not None and rule.reads_fills for _, rule in chosen):
+        fills = [clause for clause in requirements.clauses if clause.kind == FILLS_UP_TO_DATE]
+        if any(_decided(context, clause, deciders.get(clause.kind)).verdict is Verdict.FAILED for clause in fills):
+            context.call_fills_old()
+    answers = [_decided(context, clause, rule) for clause, rule in chosen]
     return BoardTrace(context, profile, requirements.form, requirements.clauses, tuple(answers))
 
 
@@ -185,7 +189,7 @@ def _decided(context: TracedContext, clause: Clause, rule: Rule | None) -> Claus
     with context.recording() as used:
         try:
             subjects = list(rule.over(context, clause))
-        except MissingFact as fact:
+        except (MissingFact, StackwrightError) as fact:
             _, facts = context.told()
             return ClauseTrace(clause, rule, (Decided(Verdict.NOT_VERIFIABLE, missing=_missing(fact)),), facts)
     _, facts = context.told()
@@ -195,21 +199,27 @@ def _decided(context: TracedContext, clause: Clause, rule: Rule | None) -> Claus
 
 
 def _object(context: TracedContext, clause: Clause, rule: Rule, subject: object, chosen_with: Confidence) -> Decided:
+    drafts, missing = list[DraftFinding](), None
     with context.recording() as used:
         try:
-            drafts = list(rule.check(context, clause, subject))
-        except MissingFact as fact:
-            shown, facts = context.told()
-            return Decided(Verdict.NOT_VERIFIABLE, shown, missing=_missing(fact), facts=facts)
+            if rule.reads_fills:
+                context.need_true_fills()
+            for draft in rule.check(context, clause, subject):
+                drafts.append(draft)
+        except (MissingFact, StackwrightError) as fact:
+            missing = _missing(fact)
         except Exception as error:  # an internal error is reported by name, as in a check
             raise_if_interrupted()
             name = f"internal error in rule {rule.code} ({type(error).__name__}: {error})"
             return Decided(Verdict.NOT_VERIFIABLE, missing=Missing(fact=name, how_to_give="please report this board"))
     shown, facts = context.told()
+    is_failed = any(draft.fails for draft in drafts)
+    if missing is not None and not is_failed:  # what failed before stands
+        return Decided(Verdict.NOT_VERIFIABLE, shown, missing=missing, facts=facts)
     confidence = least(chosen_with, used.confidence)
     findings = tuple(finish(draft, clause, rule, confidence) for draft in drafts)
-    verdict = Verdict.FAILED if any(draft.fails for draft in drafts) else Verdict.PASSED
-    return Decided(verdict, shown, findings, facts=facts, confidence=confidence)
+    verdict = Verdict.FAILED if is_failed else Verdict.PASSED
+    return Decided(verdict, shown, findings, missing, facts, confidence)
 
 
 def _sorted(objects: Iterable[Decided], formula: Formula | None) -> list[Decided]:
@@ -223,8 +233,9 @@ def _sorted(objects: Iterable[Decided], formula: Formula | None) -> list[Decided
     return sorted(objects, key=rank)
 
 
-def _missing(fact: MissingFact) -> Missing:
-    return Missing(fact=fact.name, how_to_give=fact.how_to_give)
+def _missing(fact: MissingFact | StackwrightError) -> Missing:
+    name, how = (fact.name, fact.how_to_give) if isinstance(fact, MissingFact) else (fact.what, fact.next_step)
+    return Missing(fact=name, how_to_give=how)
 
 
 def _in_words(board: Board, fact: Fact[T]) -> FactUsed:

@@ -18,6 +18,7 @@ from drc_rules.facts.declared_nets import (
     unmatched_notes,
     untaken_notes,
 )
+from drc_rules.facts.memory_parts import generation_by_memory
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.facts.pin_pairs import links_without_fills
 from drc_rules.report.model import TakenAs
@@ -200,7 +201,8 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str], links
     apart = {n for n in named if _is_by_class_alone(board.nets[n], roles[n]) and pins.held_apart(n, named[n])}
     if apart:
         pins = pin_evidence(board, links, {n: of for n, of in named.items() if n not in apart})
-    roles = _as_their_links(links, _with_pins(pins, roles, loose | apart, told))
+    roles = _as_their_memories(board, links, _with_pins(pins, roles, loose | apart, told))
+    roles = _as_their_links(links, roles)
     notes += [*config.not_counted, *_conflicts(pins, roles), *impedance_notes(board, config.impedance)]
     fast = [net for net, role in enumerate(roles) if role is not None and family(role.family).fast]
     notes += untaken_notes(links, fast, {net for net, role in enumerate(roles) if role is not None})
@@ -379,19 +381,42 @@ def _with_pins(
     return found
 
 
+def _as_their_memories(board: Board, links: Links, roles: Sequence[NetRole | None]) -> list[NetRole | None]:
+    """Give the inferred nets of memory buses the generation of the memories on them, where nothing else tells it."""
+    found = list(roles)
+    asked = {n: role for n, role in enumerate(roles) if role and _is_open(role) and family(role.family).bus is not None}
+    for net, (told, by) in generation_by_memory(board, links, tuple(asked)).items():
+        if interface(told).family == asked[net].family:
+            found[net] = replace(
+                asked[net], interface=told, why=f"{asked[net].why}; {by} reads as {interface(told).title}"
+            )
+    return found
+
+
+def _is_open(role: NetRole) -> bool:
+    """True for an inferred role whose generation nothing has told yet."""
+    return role.interface is None and role.origin is not Origin.DECLARED
+
+
 def _as_their_links(links: Links, roles: Sequence[NetRole | None]) -> list[NetRole | None]:
-    """Give inferred nets the generation that is declared for what series parts join them to, of the same family."""
+    """Give inferred nets the generation of what series parts join them to, of the same family.
+
+    What is declared decides before anything inferred; what is inferred fills in only what is not known.
+    """
     found = list(roles)
     for net, role in enumerate(roles):
         if role is None or role.origin is Origin.DECLARED or role.family in ASIDE:
             continue
         joined = {one for row in links.rows_of_net.get(net, ()) for one in links.chains[row]}
-        others = (other for one in joined if (other := roles[one]) and other.origin is Origin.DECLARED)
-        declared = {other.interface for other in others if other.family == role.family and other.interface}
-        if len(declared) == 1 and declared != {role.interface}:
-            told = declared.pop()
-            why = f"{role.why}; {interface(told).title} as declared for the rest of the link"
-            found[net] = replace(role, interface=told, why=why)
+        alike = [one for n in joined if (one := roles[n]) and one.family == role.family]
+        declared = {one.interface for one in alike if one.origin is Origin.DECLARED and one.interface}
+        inferred = {one.interface for one in alike if one.interface} if _is_open(role) else set[str]()
+        for told, how in ((declared, " as declared for"), (inferred, " as")):
+            if len(told) == 1 and told != {role.interface}:
+                (this,) = told
+                why = f"{role.why}; {interface(this).title}{how} the rest of the link"
+                found[net] = replace(role, interface=this, why=why)
+                break
     return found
 
 

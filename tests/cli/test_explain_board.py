@@ -21,7 +21,7 @@ from drc_rules.report.findings import Finding
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, read_formula, substituted
 from drc_rules.report.verdicts import Missing, Verdict
 from drc_rules.requirements.clauses import Clause, Limit
-from drc_rules.rules.rule import Rule, all_rules
+from drc_rules.rules.rule import Rule, all_rules, find_rule
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
@@ -135,6 +135,38 @@ def test_what_is_explained_is_what_a_check_finds(board: str) -> None:
     assert {a.clause.id: a.verdict for a in found.answers} == {v.clause.id: v.verdict for v in report.verdicts}
     explained = [finding.key for a in found.answers for one in a.objects for finding in one.findings]
     assert sorted(explained) == sorted(finding.key for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("VIA015", "without a stackup one pair is open, L1 to L3 with L2 to L8; L1 to L6"),
+        ("FAB014", "a via deep inside another net's plane"),
+    ],
+    ids=["fails and is open besides", "fills out of date"],
+)
+def test_what_else_is_missing_or_old_changes_no_explanation(code: str, why: str, tmp_path: Path) -> None:
+    """A finding stands next to a missing fact, and no verdict rests on fills that do not match the routing."""
+    loaded = next(one for one in cases_of(find_rule(code)) if one.case.why.startswith(why))
+    board = mini_file(tmp_path, loaded.board)
+    report = check_board(board, overrides=Overrides(suppress=False))
+
+    found = trace_clauses(read_board(board), find_config(board, None), Overrides(), lambda _clause: True)
+
+    assert {a.clause.id: a.verdict for a in found.answers} == {v.clause.id: v.verdict for v in report.verdicts}
+
+
+def test_every_finding_of_an_object_has_its_line_and_a_fix_in_common_is_told_once(tmp_path: Path) -> None:
+    """Three spans that cross pair by pair, and one whose depth is not known without a stackup."""
+    spans = ("F.Cu", "In2.Cu"), ("F.Cu", "In5.Cu"), ("F.Cu", "In4.Cu"), ("In1.Cu", "B.Cu")
+    vias = [{"net": "GND", "at_mm": [20 + 5 * k, 10], "kind": "blind", "span": span} for k, span in enumerate(spans)]
+    board = mini_file(tmp_path, {"stackup": "", "copper_layers": 8, "vias": vias})
+
+    told = run("explain", "VIA015", "--board", board).out
+
+    assert told.count("via spans cross: 1 via") == 2
+    assert told.count("fix: Nest one span inside the other") == 1
+    assert "not known: depth of 1 via L1 to L3 (F.Cu to In2.Cu)" in told
 
 
 # ---------------------------------------------------------------------------------------------- formulas

@@ -364,6 +364,14 @@ def too_long(ctx: Context, group: HighSpeedGroup, length_mm: float, least_mm: fl
     return False
 
 
+def in_all(group: HighSpeedGroup) -> str:
+    """Say from which length on even the slowest generation suffers, where it is not known which one it is."""
+    if len(group.choices) == 1:
+        return ""
+    slowest, fastest = group.choices[0], group.choices[-1]
+    return f" for {fastest.title}; beyond {group.lumped_mm[0]:.1f} mm it does even for {slowest.title}"
+
+
 def count_of(names: list[str]) -> str:
     """`/A`, or `/A and 3 more nets`."""
     more = len(names) - 1

@@ -42,6 +42,7 @@ class KnownPart(Frozen):
         pins: its pins, family by family.
         for_cards: a slot for add-in cards of PCI Express, or the edge of one.
         tied: pads that such a part joins two by two, which tell it where neither footprint nor value does.
+        generations: ids of interfaces, each with an expression for the beginning of the part numbers that mean it.
     """
 
     title: str
@@ -50,11 +51,18 @@ class KnownPart(Frozen):
     pins: tuple[PinGroup, ...]
     for_cards: bool = False
     tied: tuple[tuple[str, str], ...] = ()
+    generations: tuple[tuple[str, str], ...] = ()
 
     def group_of(self, function: str, number: str) -> PinGroup | None:
         """Return the group of a pin: by its name in capitals, by its pad number only where it has no name."""
         found = (g for g in self.pins if (re.fullmatch(g.function, function) if function else number in g.numbers))
         return next(found, None)
+
+    def generation_of(self, part_number: str) -> str | None:
+        """Return the interface that a part number stands for; None for none or more than one."""
+        text = part_number.upper()[:LONGEST]
+        found = [one for one, begin in self.generations if re.search(f"(?<![A-Z0-9])(?:{begin})", text)]
+        return found[0] if len(found) == 1 else None
 
 
 class _PartFile(Frozen):

@@ -167,7 +167,8 @@ def _count(rows: list[LinkImpedance], pairs: PairLinks) -> str:
 def _worst(row: LinkImpedance) -> str:
     if row.worst is None:
         return ""
-    return f"; the worst section is {row.worst.impedance_ohm:.0f} ohm for {row.worst.length_mm:.1f} mm"
+    ohm, asked = row.worst.impedance_ohm, f"{row.target_ohm:g} ohm +-{row.tolerance_pct:g} %"
+    return f"; the worst section is {ohm:.0f} ohm for {row.worst.length_mm:.1f} mm, the target {asked}"
 
 
 def _places(rows: list[LinkImpedance]) -> tuple[Location, ...]:

@@ -44,7 +44,7 @@ from drc_rules.analysis.return_path.plane_changes import (
     reach_mm,
     return_distance_mm,
 )
-from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, HighSpeedGroup, ReturnPaths, too_long
+from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, HighSpeedGroup, ReturnPaths, in_all, too_long
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
@@ -117,7 +117,7 @@ def _far(ctx: Context, group: HighSpeedGroup, changes: list[LayerChange]) -> Dra
             f"{how_far}, maximum {reach:.1f} mm: {group.title}, {_vias(changes)} between {_layers(ctx, worst)}, "
             f"planes {_planes(ctx, worst)}, worst {ctx.board.nets[worst.net]}"
         ),
-        why=f"The return current changes planes there. Up to {reach:.1f} mm would not matter",
+        why=f"The return current changes planes there. Up to {reach:.1f} mm would not matter{in_all(group)}",
         fix=f"Place a {_joining(ctx, worst)} via next to each of them, for a pair one on each side",
         ids=(group.id, _layers(ctx, worst), "far"),
         measured=Measured(value=round(distance, 2) if there_is else "none", unit="mm" if there_is else ""),

@@ -45,6 +45,7 @@ from drc_rules.analysis.return_path.return_paths import (
     Referenced,
     ReturnPaths,
     count_of,
+    in_all,
     too_long,
 )
 from drc_rules.facts.context import Context
@@ -195,7 +196,7 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
     names = [board.nets[worst.net], *sorted({board.nets[gap.net] for gap in gaps} - {board.nets[worst.net]})]
     delay = worst.delay_ps(ReturnPaths(ctx).dk(worst.layer, worst.plane))
     limit_mm = 0.0 if worst.kind is GapKind.SPLIT else group.lumped_mm[-1]
-    harmless = f"Up to {limit_mm:.1f} mm would not matter at {group.nyquist_ghz[-1]:g} GHz"
+    harmless = f"Up to {limit_mm:.1f} mm would not matter at {group.nyquist_ghz[-1]:g} GHz{in_all(group)}"
     return DraftFinding(
         title=(
             f"{group.title}: {count_of(names)} on {layer} {'cross' if len(names) > 1 else 'crosses'} "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from rich.text import Text
@@ -127,15 +128,16 @@ def _object(page: Page, answer: ClauseTrace, one: Decided) -> None:
         verdict = _styled_verdict(_verdict_of(formula, one, working), one)
         page.line(verdict, sure, "  ", styled(working.what, "bold"), indent=2)
         _working(page, formula, working)
-    for finding in one.findings:
-        if one.steps and formula:
+    for finding, after in zip_longest(one.findings, one.findings[1:]):
+        if (one.steps and formula) or finding is not one.findings[0]:
             page.line(f"{LABELS[finding.severity]}: {finding.title}", indent=4)
         elif finding.measured and finding.limit and finding.limit.value is not None:
             measured, limit = (with_unit(one.value, one.unit) for one in (finding.measured, finding.limit))
             page.line(f"found {measured}, required {limit}", indent=4)
-        page.line(styled(f"fix: {finding.fix}", "dim"), indent=4)
+        if after is None or after.fix != finding.fix:
+            page.line(styled(f"fix: {finding.fix}", "dim"), indent=4)
     if one.missing:
-        if one.steps and formula:
+        if one.findings or (one.steps and formula):
             page.line(f"not known: {one.missing.fact}", indent=4)
         page.line("to decide it:", indent=4)
         page.verbatim(one.missing.how_to_give.splitlines(), indent=6)

@@ -474,6 +474,11 @@ def test_ordinary_names_are_no_high_speed_nets(net: str) -> None:
         *((net, "low-speed") for net in ("SPK_L_P", "SPKR-", "/Audio/MICIN1N", "MIC_P", "LINE_OUT_R+", "HPOUTL_N")),
         *((net, "low-speed") for net in ("BAT_I-", "/MPPT_I+", "FIRE1+", "/pyro/PYRO2-", "HFXTAL_N", "/XTAL_P")),
         *((net, "low-speed") for net in ("/codec/INTMIC_P", "ENC_A_P", "/ENCODER2_Z-", "ENC1B+")),
+        *(
+            (net, "low-speed")
+            for net in ("SWDIO", "/mcu/SWCLK", "SWD_CLK", "SWO", "/PACK+", "PACK-", "ISNS_P", "VSNS-")
+        ),
+        *((net, None) for net in ("SWITCH_P", "SWDR_P", "SWORD_N", "PACKET_P", "BACKPACK_TX_P", "SNS0_P", "SNS_D0_P")),
         *((net, "usb2") for net in ("/CPU/USB_JTAG_DM", "USB_AUX_DP", "USB_UART_D+")),
         *((net, "low-speed") for net in ("USB_DP_AUX_P", "USBC_AUX_N", "USB_JTAG_TCK", "JTAG_TDI")),
         *((net, None) for net in ("TX_I+", "RX_I_P", "FIREFLY0_P", "ENC_CLK_P", "ENCLK_A+", "XTALK_P", "CH1_I-")),
