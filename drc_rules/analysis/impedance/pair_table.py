@@ -16,7 +16,13 @@ from drc_rules.analysis.lines.broadside_pairs import BROADSIDE, is_broadside
 from drc_rules.analysis.lines.routed import NearFill, References, RoutedLine
 from drc_rules.analysis.lines.routed_impedance import is_solved, routed_impedance_ohm
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
+from drc_rules.analysis.targets.controlled import (
+    NetTarget,
+    controlled_lines,
+    counted,
+    lines_of_any_generation,
+    nets_by_target,
+)
 from drc_rules.analysis.targets.targets import any_generation
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
@@ -42,12 +48,25 @@ _Key = tuple[int, float, float | None, References, float | None, NearFill | None
 
 @record
 class _Section:
-    """So much of a geometry on one pair, as the mean of both traces, and its longest unbroken run on one of them."""
+    """So much of a geometry on one pair, as the mean of both traces, and its longest unbroken run on one of them.
+
+    Attributes:
+        accepted_ohm: least and most that any generation of the pair's family accepts, where these differ and it counts.
+    """
 
     line: RoutedLine
     length_mm: float
     run_mm: float
     is_counted: bool
+    accepted_ohm: tuple[float, float] | None
+
+    def is_refused(self, ohm: float | None) -> bool:
+        """Tell whether no generation accepts an impedance."""
+        return (
+            ohm is not None
+            and self.accepted_ohm is not None
+            and not self.accepted_ohm[0] <= ohm <= self.accepted_ohm[1]
+        )
 
 
 @dataclass
@@ -106,6 +125,9 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
     judged: dict[_Key, set[int]] = defaultdict(set)
     for counts in counted(ctx.get(controlled_lines)):
         judged[_key(counts.line)].add(target_of[counts.line.nets[0]])
+    accepted: dict[tuple[_Key, int], tuple[float, float]] = {}
+    for counts in counted(ctx.get(lines_of_any_generation)):
+        accepted |= dict.fromkeys(((_key(counts.line), net) for net in counts.line.nets), counts.target.allowed_ohm)
     found: dict[int, list[_Section]] = defaultdict(list)
     for line in lines_with_fills(ctx, nets):
         of_pair: dict[int, tuple[float, float, bool]] = {}
@@ -115,7 +137,8 @@ def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_
             length, run, is_counted = of_pair.get(pair, (0.0, 0.0, False))
             of_pair[pair] = length + length_mm, max(run, run_mm), is_counted or target_of.get(net) in asks
         for pair, (length, run, is_counted) in of_pair.items():
-            found[pair].append(_Section(line, length / 2, run, is_counted))
+            ohms = (accepted.get((_key(line), net)) for net in line.nets if ctx.pairs.pair_of_net[net] == pair)
+            found[pair].append(_Section(line, length / 2, run, is_counted, next(filter(None, ohms), None)))
     return found
 
 
@@ -167,7 +190,8 @@ class _Pair:
                 fill_near_mm=main.line.near_fill.near_mm if main.line.near_fill else None,
                 fill_far_mm=main.line.near_fill.far_mm if main.line.near_fill else None,
                 impedance_ohm=ohm,
-                is_judged=any(section.is_counted for section in here) and (ohm is not None or problem == NOT_SOLVED),
+                is_judged=main.is_refused(ohm)
+                or (any(section.is_counted for section in here) and (ohm is not None or problem == NOT_SOLVED)),
                 problem=problem,
             )
 

@@ -65,6 +65,17 @@ def test_a_pair_without_a_target_has_its_impedance_too(tmp_path: Path) -> None:
     assert (row.target_ohm, row.interface, row.why_not) == (None, "", "no target known")
 
 
+@pytest.mark.parametrize(("width_mm", "is_judged"), [(0.4, True), (0.174, False)])
+def test_a_pair_that_no_generation_accepts_is_judged(tmp_path: Path, width_mm: float, is_judged: bool) -> None:
+    """IMP002 finds it; one that some generation accepts waits for its own."""
+    report = check_up(board(tmp_path, pair(("/USB3_TX_P", "/USB3_TX_N"), 10, width_mm=width_mm), config="")).report
+    (row,) = report.pairs
+
+    assert row.is_judged is is_judged
+    assert any("no generation accepts" in finding.title for finding in report.findings) is is_judged
+    assert ("USB 3 / USB4 of unknown generation" in row.why_not) is not is_judged
+
+
 def test_a_judged_pair_has_the_impedance_that_its_clause_judged(tmp_path: Path) -> None:
     """One solver, one number; it comes behind what is not judged."""
     path = board(tmp_path, pair(("/PCIE_TX0_P", "/PCIE_TX0_N"), 10), pair(USB, 20, end_mm=30))
