@@ -35,6 +35,12 @@ OLDEST_WRITTEN_VERSION = 20211014
 
 MOST_UNKNOWN_NAMED = 5
 
+TORN = {
+    "pads": "with the number of one net and the name of another: read without a net, as KiCad does",
+    "zones": "with the number of one net and the name of another: the name counts, as in KiCad",
+}
+"""How KiCad reads what a merge of two files may leave behind."""
+
 _CONFLICT = b"<<<<<<< "
 """How git begins the two sides of a merge that it could not make: both would count, and KiCad reads neither."""
 _OUTER = re.compile(rb"\s*\(\s*([^\s()\"]*)")
@@ -198,7 +204,7 @@ def _net_table(source: BoardText) -> Nets:
         with source.at(offset):
             name = tree.unquoted(node[2]) if len(node) > 2 and isinstance(node[2], str) else ""
             number = int(tree.number(node[1] if len(node) > 1 else None, "net"))
-            nets.numbers[number] = nets.add(legacy.net_name(name, source.version))
+            nets.numbers[number] = nets.written[name] = nets.add(legacy.net_name(name, source.version))
     return nets
 
 
@@ -251,4 +257,5 @@ def _warnings(source: BoardText) -> list[str]:
     if source.nets.missing:
         numbers = ", ".join(sorted(source.nets.missing, key=int)[:5])
         found.append(f"{source.nets.missing.total()} items name nets that the net table does not hold ({numbers})")
+    found += [f"{_counted(count, what)} {TORN[what]}" for what, count in sorted(source.nets.torn.items())]
     return found
