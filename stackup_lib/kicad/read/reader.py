@@ -139,8 +139,7 @@ def _open(path: Path, content: bytes) -> BoardText:
     if word != b"kicad_pcb":
         what = _OTHERS.get(word, "not a KiCad board")
         if other := legacy.other_tool(content[:1000]):
-            fix = "import it in KiCad (File > Import) and save it, or give the .kicad_pcb of the board"
-            raise BoardFileError(label, f"is {other}", fix)
+            raise BoardFileError(label, f"is {other[0]}", other[1])
         if content[:1000].lstrip().startswith(b"PCBNEW-BOARD"):
             raise BoardFileError(label, "is a board of KiCad 3 or older", "open it in KiCad and save it again")
         if spelling := other_encoding(content):
