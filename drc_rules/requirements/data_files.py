@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable
+from datetime import date, time
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args, get_origin
 
@@ -49,6 +50,8 @@ LIMITS = {
     "less_than_equal": ("at most", "le"),
 }
 """Complaint about a number -> how to say its limit, and where pydantic has it."""
+LAYER_ENDS_WITH = "Cu"
+"""What TOML takes for a key of its own in a layer's name without quotes."""
 UNION_NAMES = ("constrained-float", "constrained-int", "float", "int")
 """What pydantic adds to a place for the choice of a union that it tried."""
 
@@ -111,9 +114,7 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel], keys_me
     first = next((one for one in complaints if one["type"] == "extra_forbidden"), complaints[0])
     key = _spell(first["loc"])
     if first["type"] == "extra_forbidden":
-        known = _keys_at(model, first["loc"][:-1])
-        fix = _meant(str(first["loc"][-1]), known, keys_meant) if known else "remove it"
-        return ConfigError(where, f'unknown key "{key}"', fix)
+        return ConfigError(where, f'unknown key "{key}"', _cure_of_key(first, model, keys_meant))
     if first["type"] == "missing" and not isinstance(first["loc"][-1], int):
         return ConfigError(where, f'"{key}" is missing', "add it")
     if first["type"] in ("tuple_type", "missing", "too_long"):
@@ -133,11 +134,19 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel], keys_me
 
 
 def _given(value: object) -> str:
-    """A value as the user wrote it; tables in tables without end have no text."""
-    try:
-        return repr(value)
-    except RecursionError:
-        return "tables in tables"
+    """A value as the user wrote it; tables and lists, which may nest without end, by what they are."""
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    return str(value) if isinstance(value, date | time) else repr(value)
+
+
+def _cure_of_key(complaint: ErrorDetails, model: type[BaseModel], keys_meant: KeysMeant) -> str:
+    """Return what to do about an unknown key: `[declared.copper.F.Cu]` without quotes is a table in a table."""
+    *around, word = complaint["loc"]
+    if word == LAYER_ENDS_WITH and isinstance(complaint["input"], dict) and len(around) > 1:
+        return f'put the name of the layer in quotes: [{_spell(tuple(around[:-1]))}."{around[-1]}.{word}"]'
+    known = _keys_at(model, tuple(around))
+    return _meant(str(word), known, keys_meant) if known else "remove it"
 
 
 def _meant(word: str, known: list[str], keys_meant: KeysMeant) -> str:
@@ -154,6 +163,8 @@ def _no_list(complaint: ErrorDetails, where: str, model: type[BaseModel]) -> Con
     key, length = _spell(place), _length_at(model, place)
     if isinstance(given, dict):
         return ConfigError(where, f'"{key}" is a list of tables', f"write [[{key}]] in place of [{key}]")
+    if _keys_at(model, place) and not isinstance(given, list):
+        return ConfigError(where, f'"{key}" is a list of tables', f"begin each with [[{key}]] and write its keys below")
     shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
     what = f'"{key}" is a list' if length is None else f'"{key}" is a list of {length} values'
     values = ", ".join([shown, *["..."] * ((length or 1) - 1)])
@@ -164,6 +175,9 @@ def _no_table(complaint: ErrorDetails, where: str, model: type[BaseModel]) -> Co
     """What is wrong with a value that stands where a table belongs; in a list of tables none has a heading."""
     given, place = complaint["input"], complaint["loc"]
     key, last = _spell(place), place[-1]
+    if isinstance(last, int):
+        key = _spell(place[:-1])
+        return ConfigError(where, f'"{key}" is a list of tables', f"begin each with [[{key}]] and write its keys below")
     if complaint["type"] == "model_type" and any(isinstance(part, int) for part in place):
         keys = ", ".join(f"{one} = ..." for one in _keys_at(model, place)[:3])
         return ConfigError(where, f'"{key}" is a table', f"write {last} = {{ {keys} }}")
@@ -193,6 +207,8 @@ def _no_value(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
         words, limit = LIMITS[complaint["type"]]
         return ConfigError(where, f'"{key}" cannot be {shown}', f"give {words} {complaint['ctx'][limit]:g}")
     what, fix = OF_ANOTHER_KIND.get(complaint["type"], OF_ANOTHER_KIND["finite_number"])
+    if complaint["type"] == "string_type" and isinstance(given, dict | list):
+        fix = "write one text, in quotes"
     return ConfigError(where, f'"{key}": {shown} {what}', fix)
 
 

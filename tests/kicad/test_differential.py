@@ -11,6 +11,7 @@ import pytest
 from fixtures import make_boards
 from stackup_lib.kicad import read_board
 from tests.support.kicad.kicad5_boards import whole_board
+from tests.support.kicad.kicad_boards import board_text
 from tests.support.kicad.kicad_facts import PARTS, compare
 from tests.support.kicad.kicad_python import Facts, kicads_facts
 
@@ -84,3 +85,25 @@ def test_a_difference_would_be_seen(table: str, backdrilled: tuple[Path, Facts])
     board = read_board(path)
     assert compare(board, facts).mismatches == []
     assert any(line.startswith(table) for line in compare(board, changed).mismatches)
+
+
+@pytest.mark.pcbnew
+def test_numbers_and_names_of_different_nets_give_what_kicad_takes(tmp_path: Path) -> None:
+    """A merge of two files may leave them; zones go by the name, pads lose their net."""
+    path = tmp_path / "torn.kicad_pcb"
+    nets = [(1, "GND"), (1, "A"), (7, "A"), (7, "B"), (0, "A"), (1, "")]
+    uuids = (f'(uuid "00000000-0000-4000-8000-{k:012d}")' for k in range(1000))
+    pads = [
+        f'(pad "{k}" smd rect (at {2 * k} 0) (size 1 1) (layers "F.Cu") (net {number} "{name}") {next(uuids)})'
+        for k, (number, name) in enumerate(nets)
+    ]
+    zones = [
+        f'(zone (net {number}) (net_name "{name}") (layer "B.Cu") {next(uuids)}'
+        f" (hatch edge 0.5) (connect_pads (clearance 0.1)) (min_thickness 0.1)"
+        f" (polygon (pts (xy {9 * k} 50) (xy {9 * k + 5} 50) (xy {9 * k + 5} 55))))"
+        for k, (number, name) in enumerate(nets)
+    ]
+    part = f'(footprint "lib:R" (layer "F.Cu") {next(uuids)} (at 10 10) {" ".join(pads)})'
+    table = '(net 0 "") (net 1 "GND") (net 2 "A")'
+    path.write_text(board_text(nets=table, items=part + " ".join(zones), setup=""), encoding="utf-8")
+    assert compare(read_board(path), kicads_facts(path)).mismatches == []

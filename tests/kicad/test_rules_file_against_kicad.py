@@ -29,11 +29,17 @@ BROKEN = {
     "no value": HEAD + SENTINEL + '(rule "a" (constraint clearance (min)))\n',
     "no such word": HEAD + SENTINEL + '(rule "a" (constraint disallow foo))\n',
     "a count with a unit": HEAD + SENTINEL + '(rule "a" (constraint via_count (max 3mm)))\n',
+    "an exponent": HEAD + SENTINEL + '(rule "a" (constraint clearance (min 1e-1mm)))\n',
+    "two numbers": HEAD + SENTINEL + '(rule "a" (constraint clearance (min 0.1mm 0.2mm)))\n',
+    "lengths and times": HEAD + SENTINEL + '(rule "a" (constraint length (min 10mm) (max 100ps)))\n',
+    "percent": HEAD + SENTINEL + '(rule "a" (constraint solder_paste_rel_margin (opt -10%)))\n',
     "no digit before the dot": HEAD + SENTINEL + '(rule "a" (constraint clearance (min .5mm)))\n',
 }
 SOUND = {
     "plain": HEAD + SENTINEL,
     "empty rule": HEAD + SENTINEL + '(rule "a")\n',
+    "below zero without a unit": HEAD + SENTINEL + '(rule "a" (constraint solder_paste_rel_margin (opt -0.1)))\n',
+    "a value in parentheses": HEAD + SENTINEL + '(rule "a" (constraint hole_size (min (1mm))))\n',
     "name used twice": HEAD + SENTINEL + SENTINEL,
     "comment": HEAD + "# (rule\n  # x\n" + SENTINEL,
 }

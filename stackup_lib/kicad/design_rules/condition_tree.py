@@ -60,7 +60,7 @@ def parse_condition(text: str) -> Condition | None:
         return None
     parser = _Parser(tokens)
     try:
-        found = parser.either()
+        found = parser.every()
     except _StrangeError:
         return None
     return found if parser.at == len(tokens) else None
@@ -108,7 +108,7 @@ class _StrangeError(Exception):
 
 
 class _Parser:
-    """Recursive descent; `||` binds weaker than `&&`."""
+    """Recursive descent. In KiCad, tried on 10.0.6, `!` binds before `==`, and `||` before `&&`: not as in C."""
 
     def __init__(self, tokens: tuple[tuple[str, str], ...]) -> None:
         self.tokens, self.at = tokens, 0
@@ -123,33 +123,46 @@ class _Parser:
         self.at += 1
         return found
 
-    def either(self) -> Condition:
-        parts = [self.both()]
-        while self.peek() == ("op", "||"):
-            self.take()
-            parts.append(self.both())
-        return parts[0] if len(parts) == 1 else Junction("any", tuple(parts))
-
-    def both(self) -> Condition:
-        parts = [self.one()]
+    def every(self) -> Condition:
+        parts = [self.either()]
         while self.peek() == ("op", "&&"):
             self.take()
-            parts.append(self.one())
+            parts.append(self.either())
         return parts[0] if len(parts) == 1 else Junction("all", tuple(parts))
+
+    def either(self) -> Condition:
+        parts = [self.one()]
+        while self.peek() == ("op", "||"):
+            self.take()
+            parts.append(self.one())
+        return parts[0] if len(parts) == 1 else Junction("any", tuple(parts))
 
     def one(self) -> Condition:
         if self.peek() == ("op", "!"):
-            self.take()
-            return Junction("not", (self.one(),))
+            return self.negated()
         if self.peek() == ("op", "("):
             self.take()
-            inside = self.either()
+            inside = self.every()
             self.take(")")
             return inside
         kind, word = self.take()
         if kind != "word":
             raise _StrangeError
         return self.call(word) if self.peek() == ("op", "(") else self.comparison(word)
+
+    def negated(self) -> Condition:
+        """What a `!` begins; before a comparison KiCad turns the word alone, and what that gives equals no text."""
+        self.take("!")
+        begin = self.at
+        while self.peek() == ("op", "!"):
+            self.take()
+        if self.peek()[0] != "word" or self.tokens[self.at + 1 : self.at + 2] == (("op", "("),):
+            self.at = begin
+            return Junction("not", (self.one(),))
+        compared = self.comparison(self.take()[1])
+        if not compared.is_text or compared.operator not in ("==", "!="):
+            raise _StrangeError
+        return Junction("all" if compared.operator == "!=" else "any", ())
 
     def call(self, word: str) -> Call:
         self.take("(")

@@ -13,7 +13,7 @@ from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.files.plain_file import cure_of, read_plain
 from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.design_rules.rules_syntax import condition_problem, layer_problem
-from stackup_lib.kicad.design_rules.rules_values import BARE, bare_problem, limit_problem
+from stackup_lib.kicad.design_rules.rules_values import BARE, bare_problem, limit_problem, mixed_problem
 
 MOST_DEPTH = 64
 """KiCad's own rules need four levels."""
@@ -275,6 +275,9 @@ class _Rules:
                 is_flag = kind == "skew" and head == "within_diff_pairs" and isinstance(row, _List)
                 if kind in _KINDS - BARE and not is_flag:
                     self.wrong(row, f'"{head}" in the constraint {kind}')
+        rows = [row for row in node.items[2:] if isinstance(row, _List)]
+        if (mixed := mixed_problem(kind, [_words(row) for row in rows])) is not None:
+            self.wrong(node, mixed)
         heads = [_head(row) for row in node.items[2:]]
         return [
             Constraint(
@@ -297,11 +300,12 @@ class _Rules:
             self.wrong(node, problem)
 
     def limit(self, row: _List, kind: str, head: str, limits: dict[str, float]) -> None:
-        words = [item.text for item in row.items[1:] if isinstance(item, _Word)]
-        problem = limit_problem(kind, head, words)
+        words = _words(row)
+        is_expression = any(isinstance(item, _List) for item in row.items[1:])
+        problem = None if is_expression else limit_problem(kind, head, words)
         if problem is not None:
             self.wrong(row, problem)
-        found = re.fullmatch(_LENGTH, "".join(words))
+        found = None if is_expression else re.fullmatch(_LENGTH, "".join(words))
         if kind not in LENGTH_CONSTRAINTS:
             return
         if found is None:
@@ -314,6 +318,11 @@ def _head(node: _Node) -> str:
     if isinstance(node, _Word):
         return node.text
     return _text(node, 0) or "()"
+
+
+def _words(node: _List) -> list[str]:
+    """What stands in a limit such as `(min 0.1mm)`, without what is in parentheses."""
+    return [item.text for item in node.items[1:] if isinstance(item, _Word)]
 
 
 def _text(node: _List, index: int) -> str | None:

@@ -34,11 +34,18 @@ _CONSTRAINTS = {
     "min_microvia_drill": "uvia_min_drill",
 }
 """Board Setup's constraints by KiCad 6's names, and how a board's own `(setup ...)` called them before."""
+_IMPORT = "import it in KiCad (File > Import) and save it, or give the .kicad_pcb of the board"
+_UNPACK = "unpack it, and give the .kicad_pcb in it, or import what is in it in KiCad (File > Import)"
 _OTHER_TOOLS = (
-    (re.compile(rb"\s*(?:<\?xml|<!DOCTYPE eagle|<eagle)", re.IGNORECASE), "an XML file, perhaps an Eagle board"),
-    (re.compile(rb"\xd0\xcf\x11\xe0"), "a compound file, perhaps an Altium board"),
-    (re.compile(rb"PK\x03\x04"), "a ZIP archive, perhaps of a project"),
-    (re.compile(rb"\s*\{\s*\"(?:editorVersion|head|docType)"), "an EasyEDA board"),
+    (
+        re.compile(rb"\s*(?:<\?xml|<!DOCTYPE eagle|<eagle)", re.IGNORECASE),
+        "an XML file, perhaps an Eagle board",
+        _IMPORT,
+    ),
+    (re.compile(rb"\xd0\xcf\x11\xe0"), "a compound file, perhaps an Altium board", _IMPORT),
+    (re.compile(rb"PK\x03\x04"), "a ZIP archive, perhaps of a project", _UNPACK),
+    (re.compile(rb"\x1f\x8b"), "a gzip archive", _UNPACK),
+    (re.compile(rb"\s*\{\s*\"(?:editorVersion|head|docType)"), "an EasyEDA board", _IMPORT),
 )
 
 
@@ -50,9 +57,9 @@ class BoardClasses:
     microvia_drill_mm: dict[str, float] = field(default_factory=dict)
 
 
-def other_tool(content: bytes) -> str:
-    """Return what a file is that begins like another program's; "" for any other."""
-    return next((what for pattern, what in _OTHER_TOOLS if pattern.match(content)), "")
+def other_tool(content: bytes) -> tuple[str, str] | None:
+    """Return what a file is that begins like another program's, and what to do with it; None for any other."""
+    return next(((what, fix) for pattern, what, fix in _OTHER_TOOLS if pattern.match(content)), None)
 
 
 def net_name(name: str, version: int) -> str:

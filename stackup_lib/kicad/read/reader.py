@@ -35,6 +35,12 @@ OLDEST_WRITTEN_VERSION = 20211014
 
 MOST_UNKNOWN_NAMED = 5
 
+TORN = {
+    "pads": "with the number of one net and the name of another: read without a net, as KiCad does",
+    "zones": "with the number of one net and the name of another: the name counts, as in KiCad",
+}
+"""How KiCad reads what a merge of two files may leave behind."""
+
 _CONFLICT = b"<<<<<<< "
 """How git begins the two sides of a merge that it could not make: both would count, and KiCad reads neither."""
 _OUTER = re.compile(rb"\s*\(\s*([^\s()\"]*)")
@@ -133,8 +139,7 @@ def _open(path: Path, content: bytes) -> BoardText:
     if word != b"kicad_pcb":
         what = _OTHERS.get(word, "not a KiCad board")
         if other := legacy.other_tool(content[:1000]):
-            fix = "import it in KiCad (File > Import) and save it, or give the .kicad_pcb of the board"
-            raise BoardFileError(label, f"is {other}", fix)
+            raise BoardFileError(label, f"is {other[0]}", other[1])
         if content[:1000].lstrip().startswith(b"PCBNEW-BOARD"):
             raise BoardFileError(label, "is a board of KiCad 3 or older", "open it in KiCad and save it again")
         if spelling := other_encoding(content):
@@ -198,7 +203,7 @@ def _net_table(source: BoardText) -> Nets:
         with source.at(offset):
             name = tree.unquoted(node[2]) if len(node) > 2 and isinstance(node[2], str) else ""
             number = int(tree.number(node[1] if len(node) > 1 else None, "net"))
-            nets.numbers[number] = nets.add(legacy.net_name(name, source.version))
+            nets.numbers[number] = nets.written[name] = nets.add(legacy.net_name(name, source.version))
     return nets
 
 
@@ -251,4 +256,5 @@ def _warnings(source: BoardText) -> list[str]:
     if source.nets.missing:
         numbers = ", ".join(sorted(source.nets.missing, key=int)[:5])
         found.append(f"{source.nets.missing.total()} items name nets that the net table does not hold ({numbers})")
+    found += [f"{_counted(count, what)} {TORN[what]}" for what, count in sorted(source.nets.torn.items())]
     return found

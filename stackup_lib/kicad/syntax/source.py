@@ -34,7 +34,11 @@ class Nets:
     names: list[str] = field(default_factory=lambda: [""])
     index: dict[str, int] = field(default_factory=lambda: {"": 0})
     numbers: dict[int, int] = field(default_factory=lambda: {0: 0})
+    written: dict[str, int] = field(default_factory=lambda: {"": 0})
+    """Names as the net table spells them, with overbars of old files."""
     missing: Counter[str] = field(default_factory=Counter)
+    torn: Counter[str] = field(default_factory=Counter)
+    """What has a number and a name that are not of one net."""
     _memo: dict[bytes, int] = field(default_factory=dict)
 
     def add(self, name: str) -> int:
@@ -44,31 +48,58 @@ class Nets:
             self.names.append(name)
         return found
 
-    def of_word(self, token: str) -> int:
-        """Return the index of a net as an item names it: by number in files before KiCad 10, else by name."""
+    def of_word(self, token: str, name: str | None = None) -> int:
+        """Return the index of a net as an item names it: by number in files before KiCad 10, else by name.
+
+        Pads of such files state both. As in KiCad, one whose name is not that of its number has no net.
+        """
         if not (token.isascii() and token.isdecimal() and len(token) < 10):
             return self.add(tree.unquoted(token))
         known = self.numbers.get(int(token))
+        if name is None:
+            if known is None:
+                self.missing[token] += 1
+            return known or 0
         if known is None:
-            self.missing[token] += 1
-        return known or 0
+            return self.of_name(name)
+        if known != self.written.get(name):
+            self.torn["pads"] += 1
+            return 0
+        return known
+
+    def of_name(self, name: str) -> int:
+        """Return the index of a net that an item names as the net table may spell it."""
+        found = self.written.get(name)
+        return self.add(name) if found is None else found
 
     def of_bytes(self, token: bytes) -> int:
         """As `of_word`, for a word as it stands in the file."""
         found = self._memo.get(token)
         if found is None:
-            missing = self.missing.total()
-            found = self.of_word(token.decode("utf-8", "replace"))
-            if self.missing.total() == missing:
+            odd = self.missing.total() + self.torn.total()
+            number, blank, name = token.partition(b' "')
+            text = name[:-1].decode("utf-8", "replace") if blank and number.isdigit() else None
+            found = self.of_word((token if text is None else number).decode("utf-8", "replace"), text)
+            if self.missing.total() + self.torn.total() == odd:
                 self._memo[token] = found
         return found
 
     def of_item(self, node: tree.Node) -> int:
-        """Return the net of a track, via, pad or zone; 0 when it has none."""
+        """Return the net of a track, via or pad; 0 when it has none."""
         child = tree.find(node, "net")
         if child is None or len(child) < 2 or not isinstance(child[1], str):
             return 0
-        return self.of_word(child[1])
+        return self.of_word(child[1], tree.words(child)[1] if len(tree.words(child)) > 1 else None)
+
+    def of_zone(self, node: tree.Node) -> int:
+        """Return the net of a zone; where it states a number and a name, the name counts, as in KiCad."""
+        stated = tree.find(node, "net_name")
+        if stated is None or len(stated) < 2:
+            return self.of_item(node)
+        found, number = self.of_name(tree.word(stated)), tree.word(tree.find(node, "net"))
+        if number.isascii() and number.isdecimal() and self.numbers.get(int(number[:10]), found) != found:
+            self.torn["zones"] += 1
+        return found
 
 
 @workpiece

@@ -11,6 +11,7 @@ import numpy as np
 from stackup_lib.board.board import Flags, Footprints, Ints, PadKind, Pads
 from stackup_lib.core.record import workpiece
 from stackup_lib.kicad.read.items.net_ties import jumper_groups, tie_groups
+from stackup_lib.kicad.read.items.pad_shapes import corner_ratio
 from stackup_lib.kicad.read.items.shapes import placed
 from stackup_lib.kicad.read.items.vias import DrillingRow, drilling, drilling_columns, fill_layers, unused_pads
 from stackup_lib.kicad.syntax import tree
@@ -35,7 +36,7 @@ _VARYING = re.compile(
 _N = rb"(-?\d{1,9}(?:\.\d{0,30})?)"
 _USUAL = re.compile(
     rb'\s+("[^"\\]*"|[^\s()"\\]+)\(at ' + _N + rb" " + _N + rb"(?: " + _N + rb")?\)"
-    rb'(?:\(net (\d{1,9}|"[^"\\]*")(?: "[^"\\]*")?\))?'
+    rb'(?:\(net (\d{1,9}(?: "[^"\\]*")?|"[^"\\]*")\))?'
     rb'(?:\(pinfunction "([^"\\]*)"\))?(?:\(pintype "[^"\\]*"\))?'
     rb'(?:\((?:uuid|tstamp) "?([-0-9A-Za-z]*)"?\))?'
 )  # fmt: skip
@@ -304,7 +305,7 @@ def _corner(node: tree.Node, shape: str, size: tuple[float, float]) -> float:
     if shape in ("circle", "oval"):
         return size[0] / 2 if shape == "circle" else narrow / 2
     if shape == "roundrect":
-        return narrow * min(max(tree.value(node, "roundrect_rratio") or 0.0, 0.0), 0.5)
+        return narrow * corner_ratio(node)
     return 0.0 if shape == "rect" else math.nan
 
 

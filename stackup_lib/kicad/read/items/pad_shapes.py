@@ -16,6 +16,8 @@ from stackup_lib.kicad.syntax import tree
 DRAWN = tuple(f"gr_{s}" for s in ("line", "arc", "circle", "rect", "poly", "curve"))
 _CORNERS = (("top_left", -1, -1), ("top_right", 1, -1), ("bottom_right", 1, 1), ("bottom_left", -1, 1))
 _HOLLOW = ("no", "none")
+_OWN_RATIO = 0.25
+_MOST_RATIO = 0.5
 
 
 class DrawnShape(NamedTuple):
@@ -33,6 +35,14 @@ def graphic(node: tree.Node) -> DrawnShape:
     stroke = tree.find(node, "stroke")
     width = tree.value(stroke if stroke is not None else node, "width") or 0.0
     return DrawnShape(np.array(x), np.array(y), width, _is_filled(node, width))
+
+
+def corner_ratio(node: tree.Node) -> float:
+    """Return the radius of round corners by the narrow side: KiCad's own where a pad, no layer of it, states none."""
+    stated = tree.value(node, "roundrect_rratio")
+    if stated is None:
+        return _OWN_RATIO if tree.head_of(node) == "pad" else 0.0
+    return min(max(stated, 0.0), _MOST_RATIO)
 
 
 def pad_shapes(pad: tree.Node) -> Iterator[tuple[str, list[DrawnShape]]]:
@@ -75,8 +85,8 @@ def _shapes(node: tree.Node, name: str, size: tuple[float, float], *, is_alone: 
         return [_area(across, [half_y + slant_y, half_y - slant_y, -half_y + slant_y, -half_y - slant_y])]
     narrow = min(size)
     cut, cut_at = (tree.value(node, "chamfer_ratio") or 0.0) * narrow, tree.find(node, "chamfer")
-    ratio = 0.5 if name in ("circle", "oval") else tree.value(node, "roundrect_rratio") or 0.0
-    radius = narrow * min(max(ratio, 0.0), 0.5) if name != "rect" else 0.0
+    ratio = _MOST_RATIO if name in ("circle", "oval") else corner_ratio(node)
+    radius = narrow * ratio if name != "rect" else 0.0
     if cut > 0.0 and cut_at is not None:
         return [_chamfered((half_x, half_y), radius, cut, tree.words(cut_at))]
     half_y = half_x if name == "circle" else half_y

@@ -59,7 +59,7 @@ def read_vias(source: BoardText) -> Vias:
         usual = _USUAL.fullmatch(source.data, start, end)
         if usual is not None:
             x, y, size, drill, net, uuid = usual.groups()
-            place = (float(x), float(y), float(size), float(drill))
+            place = (float(x), float(y), float(size), float(drill) or math.nan)
             index = 0 if net is None else source.nets.of_bytes(net)
             rows.append(_Via(place, int(ViaKind.THROUGH), through, index, (uuid or b"").decode("ascii"), start))
             continue
@@ -91,7 +91,7 @@ def _general(source: BoardText, node: tree.Node, offset: int) -> _Via | None:
     if size is None:
         raise tree.MalformedError("(via ...) has no (size ...)")
     return _Via(
-        place=(*tree.point(node, "at"), size, math.nan if drill is None else drill),
+        place=(*tree.point(node, "at"), size, drill or math.nan),  # as KiCad: 0 leaves it to the class
         kind=int(kind),
         span=(ends[0], ends[1]),
         net=source.nets.of_item(node),

@@ -101,7 +101,7 @@ def _properties(source: BoardText, rows: _Rows, node: tree.Node, offset: int) ->
     priority = tree.value(node, "priority")
     fill = tree.find(node, "fill")
     rows.name.append(tree.word(tree.find(node, "name")))
-    rows.net.append(source.nets.of_item(node))
+    rows.net.append(source.nets.of_zone(node))
     rows.layers.append(layer_mask(source, names))
     rows.priority.append(0 if priority is None else int(priority))
     keepout = tree.find(node, "keepout")

@@ -33,11 +33,11 @@ def condition(text: str, *, classes: tuple[str, ...] = ("FAST", "Default"), in_p
 # ---------------------------------------------------------------------------------------------- conditions
 
 
-def test_and_binds_stronger_than_or() -> None:
-    """`a || b && c` is a or both; parentheses turn that round."""
+def test_or_binds_stronger_than_and_as_in_kicad() -> None:
+    """`a || b && c` is c, and a or b; parentheses turn that round. `test_track_conditions.py` asks KiCad itself."""
     plain, grouped = (
         parse_condition("A.x('1') || A.x('2') && A.x('3')"),
-        parse_condition("(A.x('1') || A.x('2')) && A.x('3')"),
+        parse_condition("A.x('1') || (A.x('2') && A.x('3'))"),
     )
     assert plain is not None
     assert grouped is not None
@@ -45,8 +45,8 @@ def test_and_binds_stronger_than_or() -> None:
     def only_first(leaf: Comparison | Call) -> bool:
         return leaf == Call("A.x", ("1",))
 
-    assert truth(plain, only_first) is True
-    assert truth(grouped, only_first) is False
+    assert truth(plain, only_first) is False
+    assert truth(grouped, only_first) is True
 
 
 @pytest.mark.parametrize(

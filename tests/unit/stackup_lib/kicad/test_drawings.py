@@ -147,6 +147,18 @@ def test_the_other_corners_of_a_chamfered_pad_are_round(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("stated", "corner_mm"), [("", 0.25), ("(roundrect_rratio 0)", 0.0), ("(roundrect_rratio 0.1)", 0.1)]
+)
+def test_a_round_corner_without_a_ratio_has_kicads_own(tmp_path: Path, stated: str, corner_mm: float) -> None:
+    """KiCad takes a quarter of the narrow side, 1 mm, where another program wrote no ratio."""
+    pad = PAD.format(kind="smd", shape="roundrect", turn=0, hole="", layers='"F.Cu"', more=stated)
+    path = tmp_path / "ratio.kicad_pcb"
+    path.write_text(BOARD.format(items=PART.format(turn=0, inside=pad), version=20260206), encoding="utf-8")
+
+    assert read_board(path).pads.corner_mm.tolist() == [corner_mm]
+
+
 def test_a_pad_with_other_shapes_on_other_layers_has_each_on_its_own(tmp_path: Path) -> None:
     """The pad's own shape is that of the layers which the padstack does not name."""
     stack = (

@@ -126,6 +126,18 @@ def test_the_project_is_beside_the_board_or_where_one_says(tmp_path: Path) -> No
         read_board(board, project=tmp_path / "none.kicad_pro")
 
 
+@pytest.mark.parametrize(("drill", "drill_mm"), [("(drill 0)", 0.35), ("", 0.35), ("(drill 0.2)", 0.2)])
+@pytest.mark.parametrize("word", ["", "locked"])
+def test_a_via_without_a_drill_has_that_of_its_class(word: str, drill: str, drill_mm: float, tmp_path: Path) -> None:
+    """As in KiCad 10, which takes a drill of 0 for none stated; a word more is read by the general parser."""
+    board = tmp_path / "board.kicad_pcb"
+    item = f'(via {word} (at 5 5) (size 0.6) {drill} (layers "F.Cu" "B.Cu") (net 1) (uuid "v1"))'
+    board.write_text(board_text(items=item))
+    settings = {"net_settings": {"classes": [{"name": "Default", "via_drill": 0.35}]}}
+    (tmp_path / "board.kicad_pro").write_text(json.dumps(settings))
+    assert read_board(board).vias.drill_mm.tolist() == [drill_mm]
+
+
 @pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "((a*)*)*b", "*a*a*a*a*a*a*a*a*a*a*a*b", r"(a*)\1b"])
 def test_patterns_that_never_end_are_not_tried(tmp_path: Path, pattern: str) -> None:
     """A regular expression that could run for ever is left to the wildcard, with a remark, and costs no time."""
