@@ -21,7 +21,7 @@ from stackup_lib.synthesis import (
     suggest,
     to_planned,
 )
-from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, enclosed_power, is_sound, orders
+from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, enclosed_power, is_sound, orders, power_without_ground
 from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.fill.closest import closest
@@ -246,6 +246,22 @@ def test_power_planes_have_a_ground_next_to_them_where_the_layers_hold_one(
     assert {order.layers for order in found} == wanted
     counts = {enclosed_power(order.layers) for order in found}
     assert len(counts) == 1
+
+
+@pytest.mark.parametrize(
+    ("layers", "lacking"),
+    [
+        ("OGPO", 0),
+        ("OGPPGO", 0),
+        ("OGSPPSGO", 2),
+        ("OGPGGPGO", 0),
+        ("OGFGPPPPGFGO", 2),
+        ("OGSPSGGSPSGO", 2),
+        ("OGSGSPPGSGSGO", 1),
+    ],
+)
+def test_power_planes_without_a_ground_next_to_them_are_counted(layers: str, lacking: int) -> None:
+    assert power_without_ground(layers) == lacking
 
 
 @pytest.mark.parametrize("above", [False, True])
