@@ -81,6 +81,25 @@ def test_answers_are_drawn_with_widths_clauses_and_assumptions(capsys: pytest.Ca
     assert "edge.tg.min" not in short
 
 
+def test_answers_of_different_foil_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """Megtron 8 on RTF foil read as twice as lossy as Tachyon 100G, whose cores come with HVLP only."""
+    assert run(["suggest", "--profile", "inference-pcie", "--format", "json"]) == 0
+    answers = json.loads(capsys.readouterr().out)["answers"]
+    foils = [{r["foil"] for r in one["rows"] if r["use"] == "fast"} for one in answers]
+    assert {"RTF"} in foils and {"HVLP"} in foils
+    assert run(["suggest", "--profile", "inference-pcie"]) == 0
+    table = capsys.readouterr().out.split("stackup 1")[0]
+    for index, (one, (foil,)) in enumerate(zip(answers, foils, strict=True), start=1):
+        assert re.search(rf"^  {index}  {re.escape(' + '.join(one['laminates']))} +{foil} ", table, re.MULTILINE), table
+    assert "each has the plainest foil that the goals allow and its cores come with" in table
+
+
+def test_answers_of_one_foil_have_no_column_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["suggest", "--profile", "training-b200"]) == 0
+    table = capsys.readouterr().out.split("stackup 1")[0]
+    assert "foil" not in table
+
+
 @pytest.mark.parametrize(
     ("said", "size"),
     [(["--form", "pcie-fhhl"], (167.65, 111.15)), ([], None)],

@@ -38,6 +38,18 @@ def cost_words(one: Evaluated, result: Suggested) -> str:
     return f"+{more} % {cost_tier(one, result)}" if more > 0 else cost_tier(one, result)
 
 
+def fast_foil(one: Evaluated) -> str:
+    """Return the foil of the high-speed layers; "" where none is stated."""
+    return "/".join(sorted({row.foil for row in one.candidate.copper if row.use == "fast" and row.foil}))
+
+
+def foil_words(result: Suggested) -> str:
+    """Return why answers differ in foil, which much of their loss is due to; "" where they do not."""
+    if len({fast_foil(one) for one in result.entries}) < 2 or not any(e.worst_loss_db_per_inch for e in result.entries):
+        return ""
+    return "each has the plainest foil that the goals allow and its cores come with: a smoother one loses less"
+
+
 def rank_words(result: Suggested) -> str:
     """Return what ranks new stackups, and what sets the first apart from the second; "" without two."""
     ranked, first = result.answers.ranked, len(result.changes) + 1
