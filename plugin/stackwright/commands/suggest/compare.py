@@ -43,11 +43,19 @@ def fast_foil(one: Evaluated) -> str:
     return "/".join(sorted({row.foil for row in one.candidate.copper if row.use == "fast" and row.foil}))
 
 
+def differs_in_foil(result: Suggested) -> bool:
+    """Tell whether the high-speed layers of the answers have different foils, to which much of their loss is due."""
+    lossy = any(one.worst_loss_db_per_inch for one in result.entries)
+    return lossy and len({fast_foil(one) for one in result.entries}) > 1
+
+
 def foil_words(result: Suggested) -> str:
-    """Return why answers differ in foil, which much of their loss is due to; "" where they do not."""
-    if len({fast_foil(one) for one in result.entries}) < 2 or not any(e.worst_loss_db_per_inch for e in result.entries):
+    """Return how new stackups come to their foils, where answers differ in foil; "" where they do not."""
+    if not differs_in_foil(result) or not result.answers.ranked:
         return ""
-    return "each has the plainest foil that the goals allow and its cores come with: a smoother one loses less"
+    return (
+        "new stackups have the plainest foil that the goals allow and their cores come with: a smoother one loses less"
+    )
 
 
 def rank_words(result: Suggested) -> str:

@@ -14,7 +14,7 @@ from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from drc_rules.stackup_design.routed_fit import unsought_words
 from stackup_lib.core.words import listed
 from stackup_lib.synthesis import CandidateRow, CandidateStackup, Evaluated, RejectedGroup
-from stackwright.commands.suggest.compare import cost_words, fast_foil, foil_words, rank_words
+from stackwright.commands.suggest.compare import cost_words, differs_in_foil, fast_foil, foil_words, rank_words
 from stackwright.commands.suggest.layers import layer_words, low_impedance_words
 from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.lines import line_words
@@ -183,7 +183,7 @@ def _answers(page: Page, result: Suggested) -> None:
     columns |= {"laminations": right, "aspect": right, "backdrill": Column()}
     if alike:
         del columns["laminations"]
-    if not (why_foil := foil_words(result)):
+    if not differs_in_foil(result):
         del columns["foil"]
     if not cost:
         del columns["cost"]
@@ -208,7 +208,7 @@ def _answers(page: Page, result: Suggested) -> None:
         }
         rows.append([cells[name] for name in columns])
     page.rows(list(columns.values()), rows, head=list(columns))
-    for words in filter(None, (rank_words(result), why_foil)):
+    for words in filter(None, (rank_words(result), foil_words(result))):
         page.line(styled(words, "dim"), indent=2)
 
 

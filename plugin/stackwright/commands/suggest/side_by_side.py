@@ -182,7 +182,7 @@ def _remarks(result: Suggested) -> Iterator[str]:
     if ranked := rank_words(result):
         yield f"New stackups are {ranked}"
     if why_foil := foil_words(result):
-        yield f"Of the foils {why_foil}"
+        yield f"{why_foil[0].upper()}{why_foil[1:]}"
     answers = result.answers
     if not answers.ranked and answers.unreachable:
         yield f"No new stackup meets all goals: {answers.unreachable[0]}"
