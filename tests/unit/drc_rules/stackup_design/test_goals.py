@@ -125,6 +125,22 @@ def test_power_planes_that_are_assumed_have_a_ground_next_to_them(
     assert "grounds" not in [reason.goal for reason in found.reasons]
 
 
+@pytest.mark.parametrize(
+    ("oz", "cure"), [(1.7, "1 or 2 oz"), (0.1, "0.25 oz"), (2.5, "2 or 3 oz"), (0.6, "0.5 or 1 oz"), (3.9, "3 or 4 oz")]
+)
+def test_a_weight_that_no_foil_has_is_refused(oz: float, cure: str) -> None:
+    """1.7 oz made planes of 51.9 um, which the check of the board then found to match no foil."""
+    with pytest.raises(ConfigError, match=f"power copper of {oz:g} oz") as error:
+        goals_of("edge", power_copper_oz=oz)
+    assert error.value.next_step == f"give {cure}"
+
+
+@pytest.mark.parametrize("oz", [1 / 3, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0])
+def test_weights_of_foils_are_taken(oz: float) -> None:
+    """Those that are heavier than any in the catalogue as well."""
+    assert goals_of("edge", power_copper_oz=oz).goals.power_copper_oz == oz
+
+
 def test_power_planes_of_your_choice_stay_and_what_they_lack_is_said() -> None:
     """The layers hold no grounds for four; 26 do."""
     found = goals_of("training-b200", power_planes=4, layers=24)
