@@ -373,6 +373,16 @@ def test_a_pick_beyond_the_answers_writes_nothing(tmp_path: Path) -> None:
     assert not plan.exists()
 
 
+def test_a_pick_beyond_the_answers_draws_no_other_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first was drawn in its place, and the command for its plan then failed."""
+    words = ["suggest", "--profile", "inference-pcie", "--laminate", "Megtron 8(U)", "--pick"]
+    with pytest.raises(StackwrightError, match="--pick 3") as error:
+        run([*words, "3"])
+    assert "there is 1 answer; give 1" in str(error.value)
+    assert run([*words, "1"]) == 0
+    assert "stackup 1" in capsys.readouterr().out
+
+
 def test_lists_of_layers_are_written_short() -> None:
     """Three dielectrics in a row are a range, a layer is named once, and words between stay."""
     long = "dielectric 2, dielectric 3, dielectric 4 and dielectric 9 to X; VLP on In2.Cu, In4.Cu and In2.Cu"
