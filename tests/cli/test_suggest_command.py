@@ -417,6 +417,25 @@ def test_a_miss_that_is_only_inferred_is_not_met_as_check_says(
 
 
 @pytest.mark.parametrize(
+    ("core_mm", "words"),
+    [
+        (1.0, "add 4 pairs of layers in the middle, 12 in all, of thinner rows: as there now, they make 6.4"),
+        (0.1, "with 0.0175 mm copper, as there now; "),
+    ],
+)
+def test_layers_to_add_are_as_thick_as_those_there_only_where_they_can_be_drilled(
+    core_mm: float, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four layers to twelve with cores of 1 mm are 6.4 mm; a drill of 0.25 mm takes 3.75 mm."""
+    stackup = STACKUP.replace("core 1.0", f"core {core_mm:g}")
+    board = mini_file(tmp_path, {"size_mm": [80, 40], "stackup": stackup, "planes": {"In1.Cu": "GND"}})
+    run(["suggest", str(board), "--profile", "inference", "--limit", "1"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "or lay out anew: add 4 pairs" in out
+    assert words in out
+
+
+@pytest.mark.parametrize(
     ("name", "shown"),
     [
         ("4 layers OGGO, FR408HR", "FR408HR"),
