@@ -333,3 +333,16 @@ def test_signal_layers_without_a_goal_can_carry_50_ohm_as_well(
         for index, row in enumerate(candidate.copper):
             if row.use == "signal":
                 assert solve(candidate.site(index).section(0.075)).z0_ohm > 50, (family, row.name)
+
+
+@pytest.mark.parametrize(("family", "ghz"), [("Megtron 8(N)", 10.0), ("Megtron 8(U)", 10.0), ("370HR", 1.0)])
+def test_a_dk_is_said_to_be_at_the_frequency_at_which_it_is_known(family: str, ghz: float) -> None:
+    """Panasonic tabulates Megtron 8 from 14 GHz: its Dk was called one at 1 GHz, on the page and in plans."""
+    found = catalogue().get(family)
+    assert found is not None
+    for sold in (*cores_of(family), *prepregs_of(family)):
+        assert sold.dk_ghz == ghz
+        assert sold.dk == catalogue().find(sold.text).dk_at(ghz).value
+    goals = EDGE.model_copy(update={"laminates": (family,), "lines": (), "hybrids": False})
+    for candidate in closest(orders(goals)[0], family, goals)[:1]:
+        assert {row.dk_ghz for row in candidate.dielectrics} == {ghz}
