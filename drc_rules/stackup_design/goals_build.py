@@ -13,6 +13,7 @@ from drc_rules.stackup_design.goals_selection import BoardProject
 from stackup_lib.board.default_stackup import is_grown_default
 from stackup_lib.board.layer_roles import LayerRole, LayerUse
 from stackup_lib.core.errors import ConfigError
+from stackup_lib.materials import neighbouring_weights_oz
 from stackup_lib.synthesis import Goals
 from stackup_lib.synthesis.arrange import least_layers
 from stackup_lib.synthesis.candidates import SIGNAL_OZ
@@ -84,6 +85,7 @@ def _power_oz(work: GoalWork) -> float:
     clause, needed = work.selection.largest("power_copper_oz"), needed_clause(work, "power_copper_oz")
     said = work.choices.power_copper_oz
     if said is not None:
+        _refuse_between_foils(said)
         if needed is not None and said < (needed.limit.min or 0):
             raise refused(f"power copper of {said:g} oz", needed, f"give {needed.limit.min:g} oz or more")
         work.say("power copper", f"{said:g} oz", From.USER, "your choice")
@@ -93,6 +95,13 @@ def _power_oz(work: GoalWork) -> float:
         return clause.limit.min or 1.0
     work.say("power copper", "1 oz", From.ASSUMPTION, "no requirement states one")
     return 1.0
+
+
+def _refuse_between_foils(oz: float) -> None:
+    """Refuse a weight that no foil has: no fab can buy it, and the check of a board may find that it matches none."""
+    if weights := neighbouring_weights_oz(oz):
+        cure = f"give {' or '.join(f'{one:g}' for one in weights)} oz"
+        raise ConfigError(f"power copper of {oz:g} oz", "is no weight of copper foil", cure)
 
 
 def required_power_oz(work: GoalWork) -> float:

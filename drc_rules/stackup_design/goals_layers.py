@@ -8,7 +8,7 @@ from drc_rules.stackup_design.goal_work import From, GoalWork, needed_clause, re
 from drc_rules.stackup_design.goals_build import LEAST_LAYERS, power_planes
 from drc_rules.stackup_design.goals_lines import GoalLines
 from stackup_lib.synthesis import Goals
-from stackup_lib.synthesis.arrange import enclosed_power, least_layers, orders
+from stackup_lib.synthesis.arrange import enclosed_power, least_layers, orders, power_without_ground
 from stackup_lib.synthesis.goals import MOST_LAYERS
 
 PAIR = 2
@@ -38,13 +38,8 @@ def layer_goals(work: GoalWork, lines: GoalLines) -> dict[str, int]:
     if lines.striplines:
         carried = f"{fast} between grounds" if fast else "none: the lines run on the outer layers"
         work.say("high-speed layers", carried, *_fast_source(work, lines, fast))
-    other = 2
-    while least_layers(Goals(fast_layers=fast, power_planes=power, other_signal_layers=other + 2)) <= count:
-        now, more = (_layers(fast, power, count, one) for one in (other, other + 2))
-        if enclosed_power(more) > enclosed_power(now) or (power < usual_power and "GP" not in more):
-            break  # the layers are for the grounds of the power planes
-        other += 2
-    _say_enclosed(work, fast, power, count, other)
+    other = _other_signals(fast, power, count, fewer_power=power < usual_power)
+    _say_without_ground(work, fast, power, count, other)
     work.say(
         "other signal layers", f"{other}, the outer ones among them", From.ASSUMPTION, "what the count leaves room for"
     )
@@ -71,14 +66,30 @@ def _with_ground(work: GoalWork, fast: int, power: int, count: int) -> int:
     return fewer
 
 
-def _say_enclosed(work: GoalWork, fast: int, power: int, count: int, other: int) -> None:
-    """Say where power planes that the user or the board states lie without a ground next to them."""
-    if enclosed := enclosed_power(_layers(fast, power, count, other)):
-        counts = range(count, MOST_LAYERS + 1, PAIR)
-        enough = next((n for n in counts if not enclosed_power(_layers(fast, power, n))), None)
-        more = f"--layers {enough} gives each one" if enough else "fewer power planes get one each"
-        words = f"{enclosed} of {power} power planes have none next to them"
-        work.say("grounds", words, From.ASSUMPTION, f"the layers hold no more; {more}")
+def _other_signals(fast: int, power: int, count: int, *, fewer_power: bool = False) -> int:
+    """Return how many other signal layers there is room for; where power planes gave way, only next to grounds."""
+    other = 2
+    while least_layers(Goals(fast_layers=fast, power_planes=power, other_signal_layers=other + 2)) <= count:
+        now, more = (_layers(fast, power, count, one) for one in (other, other + 2))
+        if enclosed_power(more) > enclosed_power(now) or (fewer_power and "GP" not in more):
+            break  # the layers are for the grounds of the power planes
+        other += 2
+    return other
+
+
+def _say_without_ground(work: GoalWork, fast: int, power: int, count: int, other: int) -> None:
+    """Say where power planes lie without a ground next to them, and how many layers give each one."""
+    lacking = power_without_ground(_layers(fast, power, count, other))
+    if not lacking:
+        return
+    counts = range(count, MOST_LAYERS + 1, PAIR)
+    filled = ((n, _layers(fast, power, n, _other_signals(fast, power, n))) for n in counts)
+    enough = next((n for n, layers in filled if not power_without_ground(layers)), None)
+    more = f"--layers {enough} gives each one" if enough else "fewer power planes get one each"
+    signals_first = power_without_ground(_layers(fast, power, count)) < lacking
+    why = "signal layers have their place" if signals_first else "the layers hold no more"
+    words = f"{lacking} of {power} power planes have none next to them"
+    work.say("grounds", words, From.ASSUMPTION, f"{why}; {more}")
 
 
 def fast_outside(work: GoalWork, lines: GoalLines) -> bool:

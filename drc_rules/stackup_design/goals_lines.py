@@ -128,14 +128,15 @@ def lines_for(
         else:
             reasons.append(_reason(f"{one.title} impedance", str(target), one.document_of(which)))
         length, by = _longest(one, ctx, choices)
-        if length is not None and one.nyquist_ghz is not None:
-            reasons.append(LineReason(f"{one.title} length", f"{length:g} mm", by, _LENGTH[by]))
+        if one.nyquist_ghz is not None:
             budget, words = _budget(one, form, ctx, max_stub_mm)
+            if length is not None:
+                reasons.append(LineReason(f"{one.title} length", f"{length:g} mm", by, _LENGTH[by]))
+                goal = goal.model_copy(update={"longest_mm": length, "loss_budget_db": budget})
+            elif budget is not None:
+                how = f"--length {one.id}=MM holds it to the board's share of the loss"
+                words = LineReason(f"{one.title} loss", "ranks only: no length is known", "assumption", how)
             reasons.append(words)
-            goal = goal.model_copy(update={"longest_mm": length, "loss_budget_db": budget})
-        elif one.nyquist_ghz is not None:
-            how = f"--length {one.id}=MM holds it to the board's share of the loss"
-            reasons.append(LineReason(f"{one.title} loss", "ranks only: no length is known", "assumption", how))
         goals.append(goal)
         ids[goal.name] = ids[outer_name(goal.name)] = one.id
     if not goals:
@@ -217,7 +218,9 @@ def _budget(
     except MissingFact as fact:
         return None, LineReason(goal, "ranks only", "assumption", fact.what)
     if share is None:
-        return None, LineReason(goal, "ranks only", "assumption", "no document states this board's share")
+        free = ctx is None and form is None and bool(one.board_loss_db)
+        why = "--form NAME decides the board's share" if free else "no document states this board's share"
+        return None, LineReason(goal, "ranks only", "assumption", why)
     parts = {part: each.nominal for part, each in share.allowances_db.items()}
     left = share.db - sum(parts.values())
     if left <= 0:

@@ -16,11 +16,11 @@ def other_ways(
     current: CandidateStackup, failed: Sequence[FailedClause], ctx: Context, goals: Goals
 ) -> tuple[str, ...]:
     """Return what the layout has to follow: layers to add, layers to move links to."""
-    return tuple(dict.fromkeys((*_more_layers(current, failed), *_moved_links(current, failed, ctx, goals))))
+    return tuple(dict.fromkeys((*_more_layers(current, failed, goals), *_moved_links(current, failed, ctx, goals))))
 
 
-def _more_layers(current: CandidateStackup, failed: Sequence[FailedClause]) -> Iterator[str]:
-    """Add layers in pairs at the middle: of a core, a prepreg and copper as they lie there now."""
+def _more_layers(current: CandidateStackup, failed: Sequence[FailedClause], goals: Goals) -> Iterator[str]:
+    """Add layers in pairs at the middle: of the core, prepreg and copper there now, where that can be drilled."""
     least = max((int(one.clause.limit.min or 0) for one in failed if one.clause.kind == "layer_count"), default=0)
     missing = least - len(current.copper)
     if missing <= 0:
@@ -36,9 +36,13 @@ def _more_layers(current: CandidateStackup, failed: Sequence[FailedClause]) -> I
     rows = [row for row in parts if row is not None]
     if len(rows) == len(parts):
         added = pairs * (2 * inner.thickness_mm + sum(row.thickness_mm for row in rows))
-        made = " and ".join(_described(row) for row in rows)
+        made, then_mm = " and ".join(_described(row) for row in rows), current.thickness_mm + added
+        if then_mm > goals.max_aspect_ratio * goals.drill_mm:
+            too_thick = f"too thick for a drill of {goals.drill_mm:g} mm"
+            yield f"{text}, of thinner rows: as there now, they make {then_mm:.2f} mm, {too_thick}"
+            return
         text += f": each {made} with {inner.thickness_mm:g} mm copper, as there now"
-        text += f"; {current.thickness_mm:.2f} -> {current.thickness_mm + added:.2f} mm, less with thinner ones"
+        text += f"; {current.thickness_mm:.2f} -> {then_mm:.2f} mm, less with thinner ones"
     yield text
 
 

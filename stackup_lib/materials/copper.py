@@ -45,6 +45,10 @@ class StatedFoil(Frozen):
     source: MaterialSource
 
 
+SAME_OZ = 0.01
+"""A third of an ounce is listed as 0.33."""
+
+
 @cache
 def copper_weights() -> tuple[CopperWeight, ...]:
     """Return the known foil weights, lightest first."""
@@ -58,6 +62,17 @@ def _bands() -> tuple[_Band, ...]:
     data = read_toml("copper_weights.toml")
     sources = sources_of(data)
     return tuple(_Band.model_validate({**row, "source": sources[row["source"]]}) for row in data["band"])
+
+
+def neighbouring_weights_oz(oz: float) -> tuple[float, ...]:
+    """Return the foil weights below and above a weight that no foil has; () for one that a foil has.
+
+    Heavier ones than the heaviest that is known are not judged.
+    """
+    known = [band.oz for band in _bands()]
+    if oz > known[-1] or any(abs(one - oz) < SAME_OZ for one in known):
+        return ()
+    return (*[one for one in known if one < oz][-1:], next(one for one in known if one > oz))
 
 
 @cache

@@ -141,6 +141,11 @@ def enclosed_power(layers: str) -> int:
     return sum(layers[k - 1 : k + 2] == "PPP" for k in range(1, len(layers) - 1))
 
 
+def power_without_ground(layers: str) -> int:
+    """Return how many power planes have no ground next to them: between two others, or another and a signal layer."""
+    return sum(kind == "P" and "G" not in layers[k - 1 : k + 2] for k, kind in enumerate(layers))
+
+
 def _halves(goals: Goals) -> tuple[int, int, int]:
     return ceil(goals.fast_layers / 2), ceil((goals.other_signal_layers - 2) / 2), ceil(goals.power_planes / 2)
 

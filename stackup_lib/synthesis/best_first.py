@@ -264,7 +264,8 @@ class Search:
 def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tuple[float | int | str, ...]]:
     """Return the key that ranks the front: missed wishes first, then lines to route anew, then what the goals rank by.
 
-    Where there is a loss budget, the margin is the loss that counts; unsolved lines may have any.
+    Where there is a loss budget, the margin is the loss that counts; unsolved lines may have any. Loss is not weighed
+    against less than half the tolerance of the thickness: a fab's own is as wide.
     """
     worst = max(e.objectives[0] for e in front) or 1.0
     budgets = any(line.loss_budget_db is not None for line in goals.lines)
@@ -274,7 +275,7 @@ def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tup
         cheapest[missed, moved] = min(cost, cheapest.get((missed, moved), cost))
 
     def key(entry: SearchEntry) -> tuple[float | int | str, ...]:
-        loss, cost, *_, moved, missed = entry.objectives
+        loss, cost, is_apart, *_, moved, missed = entry.objectives
         apart, drills = abs(entry.known.thickness_error), len(entry.known.backdrilled)
         more = cost / cheapest[missed, moved]
         if goals.rank_by == "cost":
@@ -282,7 +283,7 @@ def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tup
             order: tuple[float, ...] = (round(more + apart + unknown, 4), loss)
         else:
             margin = entry.known.least_margin_db
-            by_loss = -(math.inf if margin is None else margin) if budgets else loss / worst + apart
+            by_loss = -(math.inf if margin is None else margin) if budgets else loss / worst + apart * is_apart
             order = (bisect(COST_CLASSES, more), round(by_loss, 2))
         return missed, moved, *order, drills, cost, entry.name
 

@@ -223,6 +223,7 @@ def dielectric_row(sold: CatalogueProduct, thickness_mm: float, name: str = "") 
         construction=sold.text,
         plies=sold.plies,
         dk=sold.dk,
+        dk_ghz=sold.dk_ghz,
         df=sold.df,
         source=sold.source,
     )

@@ -6,6 +6,7 @@ deletion filter, all at once where that will do): what stays is minimal.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from math import floor
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
@@ -31,6 +32,9 @@ THICKER = (1.05, 1.1, 1.2)
 """Times the required thickness, which could be built but for its lines: what is tried before any thickness."""
 
 DRILLS_MM = (0.25, 0.3, 0.35, 0.4, 0.5)
+
+SHORTER = tuple(k / 20 for k in range(19, 4, -1))
+"""Times the lengths of the links, by steps of a twentieth: what is tried before their loss budgets are given up."""
 
 
 class Conflict(Frozen):
@@ -67,7 +71,7 @@ def conflict_of(goals: Goals, solutions: Solutions | None = None, judge: Judge |
         if found is None:
             no_use.append(steps[-1].words)
         else:
-            relaxations.append(Relaxation(goal=name, words=_with_numbers(name, *found), result=found[1]))
+            relaxations.append(Relaxation(goal=name, words=_with_numbers(name, *found, goals), result=found[1]))
     fighting = _fighting(goals, [r.goal for r in relaxations], shared) if relaxations else ()
     ordered = _harmless_first(relaxations, goals, judge) if judge else tuple(relaxations)
     nearest = _against(goals, ordered[0]) if ordered else None
@@ -142,13 +146,25 @@ def _against(goals: Goals, eased: Relaxation) -> Evaluated:
     return result.model_copy(update={"thickness_error": error, "faults": missed})
 
 
-def _with_numbers(name: str, step: _Eased, result: Evaluated) -> str:
+def _with_numbers(name: str, step: _Eased, result: Evaluated, goals: Goals) -> str:
     if name == "thickness":
         return f"{step.words} to {result.candidate.thickness_mm:.2f} mm"
+    if name == "loss budget" and any(line.loss_budget_db is not None for line in step.goals.lines):
+        return listed([*_shorter_words(goals, result)])
     if name == "loss budget":
         worst = max((r.loss_db_per_inch.high for r in result.lines if r.loss_db_per_inch), default=0.0)
         return f"{step.words}: up to {worst:.2f} dB/inch is lost"
     return step.words
+
+
+def _shorter_words(goals: Goals, result: Evaluated) -> Iterator[str]:
+    """Yield how long the links may be that are too long for their budgets."""
+    for goal in goals.lines:
+        legal = min(
+            (r.longest_legal_mm for r in result.lines if r.goal == goal.name and r.longest_legal_mm), default=0.0
+        )
+        if goal.longest_mm is not None and 0.0 < legal < goal.longest_mm:
+            yield f"length of {goal.name} {goal.longest_mm:g} mm to {floor(legal)} mm"
 
 
 def _asked(name: str, goals: Goals) -> str:
@@ -237,6 +253,12 @@ def _least_width(goals: Goals) -> Iterator[_Eased]:
 
 def _loss_budget(goals: Goals) -> Iterator[_Eased]:
     if any(line.loss_budget_db is not None for line in goals.lines):
+        for share in SHORTER:
+            lines = tuple(
+                line.model_copy(update={"longest_mm": line.longest_mm and line.longest_mm * share})
+                for line in goals.lines
+            )
+            yield _eased(goals, f"links of {share:.0%} of their length", lines=lines)
         lines = tuple(line.model_copy(update={"loss_budget_db": None}) for line in goals.lines)
         yield _eased(goals, "no loss budgets", lines=lines)
 

@@ -25,6 +25,7 @@ class CatalogueProduct(Frozen):
     Attributes:
         cured_mm: of all plies, before copper is filled; of a core its thickness.
         text: what `catalogue().find` takes back to the same row, for one ply.
+        dk: at `dk_ghz`: at `DK_GHZ`, or at `DF_GHZ` where no value reaches there.
         df: at `DF_GHZ`; None when no value reaches there.
         confidence: of Dk and Df.
     """
@@ -35,6 +36,7 @@ class CatalogueProduct(Frozen):
     plies: int
     cured_mm: float
     dk: float
+    dk_ghz: float = DK_GHZ
     df: float | None
     confidence: Confidence
     source: str
@@ -136,9 +138,9 @@ def _sold(
         or match.style != (row.style if row else None)
     ):
         return None
-    dk, df = match.dk_at(DK_GHZ), match.df_at(DF_GHZ)
+    dk, dk_ghz, df = match.dk_at(DK_GHZ), DK_GHZ, match.df_at(DF_GHZ)
     if dk.value is None:
-        dk = match.dk_at(DF_GHZ)
+        dk, dk_ghz = match.dk_at(DF_GHZ), DF_GHZ
     if dk.value is None:
         return None
     return CatalogueProduct(
@@ -148,6 +150,7 @@ def _sold(
         plies=1,
         cured_mm=thickness_mm,
         dk=dk.value,
+        dk_ghz=dk_ghz,
         df=df.value,
         confidence=least(dk.confidence, df.confidence),
         source=row.source.text if row else laminate.source.text,

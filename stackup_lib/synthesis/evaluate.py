@@ -37,6 +37,9 @@ ROUGH_ERROR = 0.02
 LOSES = "loses up to"
 """How a fault of loss says what a layer loses at most."""
 
+ALONE = "the dielectrics alone lose"
+"""How a fault of loss says that no trace can help."""
+
 FAR_BELOW = 0.985
 """Of a target: 25 times the error of the coarsest mesh below it."""
 
@@ -460,8 +463,7 @@ def _layers_of(goal: LineGoal, candidate: CandidateStackup) -> list[int]:
 def _hopeless(goal: LineGoal, loss_db_per_inch: float) -> str:
     least = loss_db_per_inch * (goal.longest_mm or 0) / 25.4
     return (
-        f"{goal.name}: the dielectrics alone lose {least:.2f} dB or more over {goal.longest_mm:g} mm, "
-        f"{goal.loss_budget_db:g} dB allowed"
+        f"{goal.name}: {ALONE} {least:.2f} dB or more over {goal.longest_mm:g} mm, {goal.loss_budget_db:g} dB allowed"
     )
 
 

@@ -7,7 +7,7 @@ whole at full accuracy and judged. Each step can only make it worse, so what a f
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis.best_first import Relaxation, Search
 from stackup_lib.synthesis.conflict import conflict_of
-from stackup_lib.synthesis.evaluate import Evaluated, Judge
+from stackup_lib.synthesis.evaluate import ALONE, Evaluated, Judge
 from stackup_lib.synthesis.goals import Goals, with_usual_gap
 from stackup_lib.synthesis.rejected import RejectedGroup
 
@@ -95,7 +95,14 @@ def _answers(search: Search, found: list[Evaluated], why_usual_gap: str) -> Answ
 
 
 def _nearest(search: Search) -> Evaluated | None:
-    return min(search.failed, key=lambda e: (len(e.faults), e.cost.index, e.candidate.name), default=None)
+    return min(search.failed, key=_distance, default=None)
+
+
+def _distance(failed: Evaluated) -> tuple[float | str, ...]:
+    """Return how many goals a stackup misses, whether its dielectrics alone lose too much, by how many dB, and cost."""
+    missed, margin = {fault.split(":")[0] for fault in failed.faults}, failed.least_margin_db
+    hopeless = any(ALONE in fault for fault in failed.faults)
+    return len(missed), hopeless, max(0.0, -(margin or 0.0)), failed.cost.index, failed.candidate.name
 
 
 def _why_none(search: Search) -> tuple[str, ...]:

@@ -48,6 +48,24 @@ def test_the_schema_is_the_one_of_the_program() -> None:
 
 
 @pytest.mark.slow
+def test_a_pair_keeps_the_gap_that_it_has_on_other_layers(capsys: pytest.CaptureFixture[str]) -> None:
+    """USB 3 is routed on F.Cu alone, 0.15 mm apart: B.Cu, its mirror image, was given a gap of 0.196 mm."""
+    found = document([str(BOARDS / "edge_jetson_carrier_fit")], capsys)["rows"]
+    assert isinstance(found, list)
+    pair = {row["layer"]: row for row in found if row["target"]["title"] == "USB 3.2 Gen1"}
+    assert pair["F.Cu"]["routed"] and not pair["B.Cu"]["routed"]
+    assert pair["B.Cu"]["gap_mm"] == pair["F.Cu"]["gap_mm"] == 0.15
+    assert pair["B.Cu"]["width_mm"] == pytest.approx(pair["F.Cu"]["width_mm"], rel=1e-3)
+
+
+@pytest.mark.slow
+def test_a_pair_that_is_routed_nowhere_has_the_usual_gap(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document([str(BOARDS / "edge_jetson_carrier_fit"), "--interface", "pcie5"], capsys)["rows"]
+    assert isinstance(found, list) and found
+    assert all(row["gap_mm"] == pytest.approx(row["width_mm"], rel=1e-3) for row in found)
+
+
+@pytest.mark.slow
 def test_the_table_has_every_target_on_every_signal_layer_beside_what_was_routed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -81,6 +81,25 @@ def test_answers_are_drawn_with_widths_clauses_and_assumptions(capsys: pytest.Ca
     assert "edge.tg.min" not in short
 
 
+def test_answers_of_different_foil_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """Megtron 8 on RTF foil read as twice as lossy as Tachyon 100G, whose cores come with HVLP only."""
+    assert run(["suggest", "--profile", "inference-pcie", "--format", "json"]) == 0
+    answers = json.loads(capsys.readouterr().out)["answers"]
+    foils = [{r["foil"] for r in one["rows"] if r["use"] == "fast"} for one in answers]
+    assert {"RTF"} in foils and {"HVLP"} in foils
+    assert run(["suggest", "--profile", "inference-pcie"]) == 0
+    table = capsys.readouterr().out.split("stackup 1")[0]
+    for index, (one, (foil,)) in enumerate(zip(answers, foils, strict=True), start=1):
+        assert re.search(rf"^  {index}  {re.escape(' + '.join(one['laminates']))} +{foil} ", table, re.MULTILINE), table
+    assert "new stackups have the plainest foil that the goals allow" in " ".join(table.split())
+
+
+def test_answers_of_one_foil_have_no_column_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["suggest", "--profile", "training-b200"]) == 0
+    table = capsys.readouterr().out.split("stackup 1")[0]
+    assert "foil" not in table
+
+
 @pytest.mark.parametrize(
     ("said", "size"),
     [(["--form", "pcie-fhhl"], (167.65, 111.15)), ([], None)],
@@ -354,6 +373,16 @@ def test_a_pick_beyond_the_answers_writes_nothing(tmp_path: Path) -> None:
     assert not plan.exists()
 
 
+def test_a_pick_beyond_the_answers_draws_no_other_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first was drawn in its place, and the command for its plan then failed."""
+    words = ["suggest", "--profile", "inference-pcie", "--laminate", "Megtron 8(U)", "--pick"]
+    with pytest.raises(StackwrightError, match="--pick 3") as error:
+        run([*words, "3"])
+    assert "there is 1 answer; give 1" in str(error.value)
+    assert run([*words, "1"]) == 0
+    assert "stackup 1" in capsys.readouterr().out
+
+
 def test_lists_of_layers_are_written_short() -> None:
     """Three dielectrics in a row are a range, a layer is named once, and words between stay."""
     long = "dielectric 2, dielectric 3, dielectric 4 and dielectric 9 to X; VLP on In2.Cu, In4.Cu and In2.Cu"
@@ -385,6 +414,25 @@ def test_a_miss_that_is_only_inferred_is_not_met_as_check_says(
 
     assert verdicts["board.impedance.routed"] == "not met"
     assert "not met: routed impedance within tolerance" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("core_mm", "words"),
+    [
+        (1.0, "add 4 pairs of layers in the middle, 12 in all, of thinner rows: as there now, they make 6.4"),
+        (0.1, "with 0.0175 mm copper, as there now; "),
+    ],
+)
+def test_layers_to_add_are_as_thick_as_those_there_only_where_they_can_be_drilled(
+    core_mm: float, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four layers to twelve with cores of 1 mm are 6.4 mm; a drill of 0.25 mm takes 3.75 mm."""
+    stackup = STACKUP.replace("core 1.0", f"core {core_mm:g}")
+    board = mini_file(tmp_path, {"size_mm": [80, 40], "stackup": stackup, "planes": {"In1.Cu": "GND"}})
+    run(["suggest", str(board), "--profile", "inference", "--limit", "1"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "or lay out anew: add 4 pairs" in out
+    assert words in out
 
 
 @pytest.mark.parametrize(

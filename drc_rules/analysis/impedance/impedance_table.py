@@ -34,7 +34,9 @@ FALLBACK_LEAST_MM = 0.075
 """Finest track and space of half-ounce copper at the best fabs; used where the copper weight is not known."""
 
 GAPS_PER_WIDTH = (1.0, 2.0)
-"""Gap of a pair of which nothing states one: as wide as the trace; twice as wide where that does not reach."""
+"""Gap of a pair of which nothing states one: as wide as the trace; twice as wide where that does not reach.
+
+A pair that is routed on other layers keeps the gap that it has there, where that reaches: a net class has one gap."""
 
 
 class LineTarget(Frozen):
@@ -155,8 +157,13 @@ class ImpedanceTable:
         gap = asked.gap_mm if asked.gap_mm is not None or not routed else routed[0].gap_mm
         target = asked.model_copy(update={"routed": (), "gap_mm": gap})
         try:
-            site = self.lines.site(index, references).site
-            solved, production = self._solve(site, target, limits_of(self.lines, index))
+            site, limits = self.lines.site(index, references).site, limits_of(self.lines, index)
+            if gap is None and not routed and (elsewhere := _usual_gap_mm(asked)) and elsewhere >= limits.min_gap_mm:
+                with suppress(StackwrightError):
+                    kept = target.model_copy(update={"gap_mm": elsewhere})
+                    self._solve(site, kept, limits)
+                    target = kept
+            solved, production = self._solve(site, target, limits)
         except (MissingFact, StackwrightError) as error:
             return ImpedanceRow(layer=layer, target=target, routed=routed, problem=error.what, cure=error.next_step)
         loss, problem, cure = self._loss(index, target, solved, references)
@@ -239,6 +246,15 @@ class ImpedanceTable:
             return None, missing.what, missing.how_to_give
         except DielectricDataError as error:
             return None, str(error), ""
+
+
+def _usual_gap_mm(target: LineTarget) -> float | None:
+    """Return the gap with which most of the pairs of a target are routed; None where none is."""
+    lengths: dict[float, float] = {}
+    for line in target.routed:
+        if line.gap_mm is not None:
+            lengths[line.gap_mm] = lengths.get(line.gap_mm, 0.0) + line.length_mm
+    return max(lengths, key=lambda gap: (lengths[gap], -gap), default=None)
 
 
 def _solved(site: TraceEnvironment, target: LineTarget, limits: WidthLimits) -> _Solution:

@@ -15,6 +15,7 @@ from drc_rules.stackup_design.goals import (
 )
 from drc_rules.stackup_design.plan_file import Plan, write_plan
 from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.words import count
 from stackwright.commands.request import HTML, JSON
 from stackwright.commands.suggest.json import json_text
 from stackwright.commands.suggest.least import PARTIAL
@@ -46,6 +47,9 @@ def suggest_stackups(request: SuggestRequest) -> int:
     found = goals_for(selection, project, choices, config)
     with _progress(found):
         result = search(selection, found, project, board_path, max(request.limit, request.pick))
+    if request.pick > (found_count := len(result.entries)) > 0:
+        what = f"there {'is' if found_count == 1 else 'are'} {count(found_count, 'answer')}"
+        raise ConfigError(f"--pick {request.pick}", what, "give 1" if found_count == 1 else f"give 1 to {found_count}")
     if request.plan is not None:
         _write(result, request, former)
     request.deliver(_written(result, project, request), "suggestions", board=board_path)
@@ -80,8 +84,6 @@ def _write(result: Suggested, request: SuggestRequest, former: bytes | None) -> 
         return
     if not result.entries:
         return
-    if request.pick > len(result.entries):
-        raise ConfigError(f"--pick {request.pick}", f"there are {len(result.entries)} answers", "pick one of them")
     _write_plan(request.plan, plan_of_pick(result, request.pick), result, former)
 
 

@@ -38,6 +38,26 @@ def cost_words(one: Evaluated, result: Suggested) -> str:
     return f"+{more} % {cost_tier(one, result)}" if more > 0 else cost_tier(one, result)
 
 
+def fast_foil(one: Evaluated) -> str:
+    """Return the foil of the high-speed layers; "" where none is stated."""
+    return "/".join(sorted({row.foil for row in one.candidate.copper if row.use == "fast" and row.foil}))
+
+
+def differs_in_foil(result: Suggested) -> bool:
+    """Tell whether the high-speed layers of the answers have different foils, to which much of their loss is due."""
+    lossy = any(one.worst_loss_db_per_inch for one in result.entries)
+    return lossy and len({fast_foil(one) for one in result.entries}) > 1
+
+
+def foil_words(result: Suggested) -> str:
+    """Return how new stackups come to their foils, where answers differ in foil; "" where they do not."""
+    if not differs_in_foil(result) or not result.answers.ranked:
+        return ""
+    return (
+        "new stackups have the plainest foil that the goals allow and their cores come with: a smoother one loses less"
+    )
+
+
 def rank_words(result: Suggested) -> str:
     """Return what ranks new stackups, and what sets the first apart from the second; "" without two."""
     ranked, first = result.answers.ranked, len(result.changes) + 1

@@ -14,7 +14,7 @@ from drc_rules.stackup_design.goals_judge import NOT_VERIFIABLE
 from drc_rules.stackup_design.routed_fit import unsought_words
 from stackup_lib.core.words import listed
 from stackup_lib.synthesis import CandidateRow, CandidateStackup, Evaluated, RejectedGroup
-from stackwright.commands.suggest.compare import cost_words, rank_words
+from stackwright.commands.suggest.compare import cost_words, differs_in_foil, fast_foil, foil_words, rank_words
 from stackwright.commands.suggest.layers import layer_words, low_impedance_words
 from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.lines import line_words
@@ -171,10 +171,20 @@ def _answers(page: Page, result: Suggested) -> None:
     cost = "; cost against the cheapest" if len(result.entries) > 1 else ""
     page.heading("answers", f"{loss_words}{margin_words}{cost}{alike}".removeprefix("; "))
     right, wraps = Column(right=True), Column(wraps=True)
-    columns = {"": right, "laminates": wraps, "dB/inch": right, "margin dB": right, "cost": wraps, "mm": right}
+    columns = {
+        "": right,
+        "laminates": wraps,
+        "foil": Column(),
+        "dB/inch": right,
+        "margin dB": right,
+        "cost": wraps,
+        "mm": right,
+    }
     columns |= {"laminations": right, "aspect": right, "backdrill": Column()}
     if alike:
         del columns["laminations"]
+    if not differs_in_foil(result):
+        del columns["foil"]
     if not cost:
         del columns["cost"]
     if not has_loss:
@@ -187,6 +197,7 @@ def _answers(page: Page, result: Suggested) -> None:
         cells: dict[str, str | Text] = {
             "": styled(f"{index}", "bold"),
             "laminates": " + ".join(one.candidate.laminates),
+            "foil": fast_foil(one) or "any",
             "dB/inch": f"{loss:.2f}" if loss else "-",
             "margin dB": "-" if margin is None else f"{margin:.2f}",
             "cost": cost_words(one, result),
@@ -197,8 +208,8 @@ def _answers(page: Page, result: Suggested) -> None:
         }
         rows.append([cells[name] for name in columns])
     page.rows(list(columns.values()), rows, head=list(columns))
-    if ranked := rank_words(result):
-        page.line(styled(ranked, "dim"), indent=2)
+    for words in filter(None, (rank_words(result), foil_words(result))):
+        page.line(styled(words, "dim"), indent=2)
 
 
 def _stackup(page: Page, one: Evaluated, index: int, *, verbose: bool) -> None:

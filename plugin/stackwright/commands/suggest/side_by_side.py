@@ -16,7 +16,7 @@ from stackup_lib.core.facts import Confidence, MissingFact, Origin
 from stackup_lib.synthesis import CandidateRow, Evaluated
 from stackup_lib.synthesis.candidates import Use
 from stackup_lib.synthesis.evaluate import Evaluator
-from stackwright.commands.suggest.compare import cost_words, rank_words
+from stackwright.commands.suggest.compare import cost_words, fast_foil, foil_words, rank_words
 from stackwright.commands.suggest.layers import layer_words, low_impedance_words, rerouted_words
 from stackwright.commands.suggest.least import with_plan
 from stackwright.commands.suggest.lines import line_words
@@ -153,7 +153,8 @@ def _figures(one: Evaluated, cost: str) -> Iterator[tuple[str, str]]:
     yield "cost", f"{one.cost.index:.0f}" + (f", {cost}" if cost else "")
     loss = one.worst_loss_db_per_inch
     if loss:
-        yield "loss", f"{loss:.2f} dB/inch, typical"
+        foil = fast_foil(one)
+        yield "loss", f"{loss:.2f} dB/inch, typical" + (f", {foil} foil" if foil else "")
     yield "thickness", _mm(one.candidate.thickness_mm)
     yield "pressed", {0: "not", 1: "once"}.get(one.laminations, f"{one.laminations} times")
     yield "aspect", f"{one.aspect_ratio:.1f}:1"
@@ -180,6 +181,8 @@ def _remarks(result: Suggested) -> Iterator[str]:
         yield f"{words[0].upper()}{words[1:]}"
     if ranked := rank_words(result):
         yield f"New stackups are {ranked}"
+    if why_foil := foil_words(result):
+        yield f"{why_foil[0].upper()}{why_foil[1:]}"
     answers = result.answers
     if not answers.ranked and answers.unreachable:
         yield f"No new stackup meets all goals: {answers.unreachable[0]}"

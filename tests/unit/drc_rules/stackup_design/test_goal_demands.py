@@ -108,7 +108,22 @@ def test_without_a_form_factor_no_share_of_several_is_taken() -> None:
     found = lines_for(("pcie5",), None, None, GoalChoices(longest_mm={"pcie5": 100}))
 
     assert found.goals[0].loss_budget_db is None
-    assert reason(found, "PCIe Gen5 loss")[2] == "no document states this board's share"
+    assert reason(found, "PCIe Gen5 loss")[2] == "--form NAME decides the board's share"
+
+
+def test_a_length_is_asked_for_only_where_the_boards_share_is_known() -> None:
+    """`--length nvlink5=MM` was promised to hold the lines to a share that no document states."""
+    card, baseboard = load_form("pcie-card"), load_form("hgx")
+    asked, open_ = (
+        lines_for((one,), form, None, GoalChoices()) for one, form in (("pcie5", card), ("nvlink5", baseboard))
+    )
+
+    value, _, how = reason(asked, "PCIe Gen5 loss")
+    assert (value, how) == (
+        "ranks only: no length is known",
+        "--length pcie5=MM holds it to the board's share of the loss",
+    )
+    assert reason(open_, "NVLink 5 (B200) loss")[::2] == ("ranks only", "no document states this board's share")
 
 
 def test_the_length_of_a_goal_is_the_boards_longest_link_until_the_user_says_one(tmp_path: Path) -> None:

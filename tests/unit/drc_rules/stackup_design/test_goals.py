@@ -19,7 +19,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup
-from stackup_lib.synthesis.arrange import enclosed_power, orders
+from stackup_lib.synthesis.arrange import orders, power_without_ground
 from tests.support.boards import BOARDS, board_file
 from tests.support.each import each
 from tests.support.mini import mini_file
@@ -111,7 +111,8 @@ def test_an_assumption_says_that_it_is_one() -> None:
         ("training-b200", 26, "4"),
         ("training-b200", 28, "4"),
         ("training-nvswitch", None, "4"),
-        ("inference", None, "2"),
+        ("inference", 14, "2"),
+        ("edge", 10, "2"),
     ],
 )
 def test_power_planes_that_are_assumed_have_a_ground_next_to_them(
@@ -119,9 +120,25 @@ def test_power_planes_that_are_assumed_have_a_ground_next_to_them(
 ) -> None:
     """On 24 layers four of them lay in a row, and on 28 and 32 layers more signal layers took their grounds."""
     found = goals_of(profile, layers=layers)
-    assert {enclosed_power(order.layers) for order in orders(found.goals)} == {0}
+    assert {power_without_ground(order.layers) for order in orders(found.goals)} == {0}
     assert [one.value for one in found.reasons if one.goal == "power planes"] == [planes]
     assert "grounds" not in [reason.goal for reason in found.reasons]
+
+
+@pytest.mark.parametrize(
+    ("oz", "cure"), [(1.7, "1 or 2 oz"), (0.1, "0.25 oz"), (2.5, "2 or 3 oz"), (0.6, "0.5 or 1 oz"), (3.9, "3 or 4 oz")]
+)
+def test_a_weight_that_no_foil_has_is_refused(oz: float, cure: str) -> None:
+    """1.7 oz made planes of 51.9 um, which the check of the board then found to match no foil."""
+    with pytest.raises(ConfigError, match=f"power copper of {oz:g} oz") as error:
+        goals_of("edge", power_copper_oz=oz)
+    assert error.value.next_step == f"give {cure}"
+
+
+@pytest.mark.parametrize("oz", [1 / 3, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0])
+def test_weights_of_foils_are_taken(oz: float) -> None:
+    """Those that are heavier than any in the catalogue as well."""
+    assert goals_of("edge", power_copper_oz=oz).goals.power_copper_oz == oz
 
 
 def test_power_planes_of_your_choice_stay_and_what_they_lack_is_said() -> None:
@@ -130,7 +147,22 @@ def test_power_planes_of_your_choice_stay_and_what_they_lack_is_said() -> None:
     (said,) = [reason for reason in found.reasons if reason.goal == "grounds"]
     assert found.goals.power_planes == 4
     assert said.value == "2 of 4 power planes have none next to them"
-    assert said.source.endswith("--layers 26 gives each one")
+    assert said.source == "the layers hold no more; --layers 26 gives each one"
+
+
+@pytest.mark.parametrize(
+    ("profile", "layers", "more"), [("inference-pcie", None, 14), ("edge", 8, 10), ("edge", 12, 14)]
+)
+def test_power_planes_between_another_and_a_signal_layer_are_said(profile: str, layers: int | None, more: int) -> None:
+    """`S P P S`: two power planes that face each other, with a signal layer on the other side, have no ground."""
+    found = goals_of(profile, layers=layers)
+    assert {power_without_ground(order.layers) for order in orders(found.goals)} == {2}
+    (said,) = [reason for reason in found.reasons if reason.goal == "grounds"]
+    assert said.origin is From.ASSUMPTION
+    assert said.value == "2 of 2 power planes have none next to them"
+    assert said.source == f"signal layers have their place; --layers {more} gives each one"
+    enough = goals_of(profile, layers=more)
+    assert {power_without_ground(order.layers) for order in orders(enough.goals)} == {0}
 
 
 def test_the_gap_of_pairs_says_where_their_pitch_takes_it() -> None:

@@ -13,7 +13,7 @@ from drc_rules.report.model import Report
 from drc_rules.report.verdicts import ClauseVerdict, Verdict
 from drc_rules.requirements.profiles.profile import load_profile
 from stackup_lib.kicad import read_board
-from stackup_lib.materials import catalogue, neighbouring_foils
+from stackup_lib.materials import catalogue, inner_copper_mm, neighbouring_foils
 from stackup_lib.materials.copper import stated_foils
 from tests.support.mini import mini_file
 
@@ -179,6 +179,12 @@ def test_the_limits_are_those_of_the_clauses_and_leave_room_for_every_laminate()
 def test_foils_that_are_sold_have_a_weight(um: float) -> None:
     """As bought and as finished, from a quarter of an ounce to heavy copper."""
     assert neighbouring_foils(um / 1000) is None
+
+
+@pytest.mark.parametrize("oz", [0.25, 0.33, 0.5, 1, 2, 3, 4, 5, 6])
+def test_inner_copper_that_a_suggestion_has_is_that_of_its_weight(oz: float) -> None:
+    """3 oz makes 91.6 um, which was 0.1 um too thin: the check found that a suggested plane matched no foil."""
+    assert neighbouring_foils(inner_copper_mm(oz)) is None
 
 
 @pytest.mark.parametrize("um,adjacent", [(3, (None, 0)), (22, (0, 1)), (25, (0, 1)), (50, (1, 2)), (85, (2, 3))])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import floor
+
 import pytest
 
 from drc_rules.stackup_design.goals import GoalChoices, answers_for, goals_for, selection_for
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.synthesis import CandidateStackup, Goals, suggest
 from stackup_lib.synthesis.build_rules import BuildRules
+from stackup_lib.synthesis.goals import LineGoal
+from stackup_lib.transmission_lines.width_request import Target
 
 RULES = BuildRules(equal_cladding=True)
 HEAVY = "x.copper"
@@ -73,3 +77,48 @@ def test_what_the_product_refuses_as_an_option_is_marked() -> None:
     for refused in (GoalChoices(power_copper_oz=1.0), GoalChoices(layers=20)):
         with pytest.raises(ConfigError, match=r"breaks training\.(copper|layers)\.min"):
             goals_for(selection_for("training-b200", None, refused), choices=refused)
+
+
+TOO_LONG = Goals(
+    layer_count=12,
+    fast_layers=2,
+    power_planes=2,
+    thickness_mm=1.57,
+    lines=(
+        LineGoal(
+            name="PCIe Gen5 85 ohm",
+            target=Target(kind="differential", ohm=85),
+            nyquist_ghz=16,
+            longest_mm=300,
+            loss_budget_db=6.5,
+        ),
+    ),
+    laminates=("Megtron 8(N)", "I-Tera MT40"),
+    hybrids=False,
+    build_rules=RULES,
+)
+
+
+def test_links_that_are_too_long_say_how_long_they_may_be() -> None:
+    """Told was only that no loss budget lets everything be met."""
+    found = suggest(TOO_LONG)
+    (one,) = [one for one in found.relaxations if one.goal == "loss budget"]
+    legal = min(line.longest_legal_mm or 0.0 for line in one.result.lines)
+    assert 150 < legal < 300
+    assert one.words == f"length of PCIe Gen5 85 ohm 300 mm to {floor(legal)} mm"
+    shorter = TOO_LONG.lines[0].model_copy(update={"longest_mm": floor(legal)})
+    assert suggest(TOO_LONG.model_copy(update={"lines": (shorter,)})).ranked
+
+
+def test_links_that_no_usual_length_saves_lose_their_budget() -> None:
+    longer = TOO_LONG.lines[0].model_copy(update={"longest_mm": 1500})
+    found = suggest(TOO_LONG.model_copy(update={"lines": (longer,)}))
+    (one,) = [one for one in found.relaxations if one.goal == "loss budget"]
+    assert one.words.startswith("no loss budgets: up to ")
+
+
+def test_the_nearest_loses_least_beyond_the_budget() -> None:
+    """The cheapest was called the nearest, with twice the loss of another one."""
+    nearest = suggest(TOO_LONG).nearest
+    assert nearest is not None and nearest.candidate.laminates == ("Megtron 8(N)",)
+    assert all("over 300 mm, 6.5 dB allowed" in fault for fault in nearest.faults)

@@ -186,6 +186,9 @@ def test_what_loses_the_same_is_ranked_by_cost_and_not_by_a_hundredth_of_the_thi
     best, near = entry("best", cost=10.0), entry("near", cost=20.1, loss=0.87)
     cheap = entry("cheap", cost=13.5, loss=0.87, thickness_error=0.004)
     assert ranked(by_loss, near, cheap, best) == ["best", "cheap", "near"]
+    nearer = entry("nearer", cost=20.1, loss=0.87, thickness_error=0.0004)  # of 1.6 mm, 0.01 mm nearer than:
+    farther = entry("farther", cost=13.5, loss=0.87, thickness_error=0.006)
+    assert ranked(by_loss, nearer, farther, best) == ["best", "farther", "nearer"]
     better = entry("better", cost=20.1, loss=0.83)
     assert ranked(by_loss, better, cheap, best) == ["best", "better", "cheap"]
 

@@ -21,7 +21,7 @@ from stackup_lib.synthesis import (
     suggest,
     to_planned,
 )
-from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, enclosed_power, is_sound, orders
+from stackup_lib.synthesis.arrange import GROUND_AGAINST_POWER, enclosed_power, is_sound, orders, power_without_ground
 from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 from stackup_lib.synthesis.fill.closest import closest
@@ -248,6 +248,22 @@ def test_power_planes_have_a_ground_next_to_them_where_the_layers_hold_one(
     assert len(counts) == 1
 
 
+@pytest.mark.parametrize(
+    ("layers", "lacking"),
+    [
+        ("OGPO", 0),
+        ("OGPPGO", 0),
+        ("OGSPPSGO", 2),
+        ("OGPGGPGO", 0),
+        ("OGFGPPPPGFGO", 2),
+        ("OGSPSGGSPSGO", 2),
+        ("OGSGSPPGSGSGO", 1),
+    ],
+)
+def test_power_planes_without_a_ground_next_to_them_are_counted(layers: str, lacking: int) -> None:
+    assert power_without_ground(layers) == lacking
+
+
 @pytest.mark.parametrize("above", [False, True])
 def test_ground_against_power_has_one_weight_on_either_side_of_the_core(above: bool) -> None:
     """Four layers with one power plane of 1 oz: the ground that mirrors it has 1 oz too, though 0.5 oz would do."""
@@ -317,3 +333,16 @@ def test_signal_layers_without_a_goal_can_carry_50_ohm_as_well(
         for index, row in enumerate(candidate.copper):
             if row.use == "signal":
                 assert solve(candidate.site(index).section(0.075)).z0_ohm > 50, (family, row.name)
+
+
+@pytest.mark.parametrize(("family", "ghz"), [("Megtron 8(N)", 10.0), ("Megtron 8(U)", 10.0), ("370HR", 1.0)])
+def test_a_dk_is_said_to_be_at_the_frequency_at_which_it_is_known(family: str, ghz: float) -> None:
+    """Panasonic tabulates Megtron 8 from 14 GHz: its Dk was called one at 1 GHz, on the page and in plans."""
+    found = catalogue().get(family)
+    assert found is not None
+    for sold in (*cores_of(family), *prepregs_of(family)):
+        assert sold.dk_ghz == ghz
+        assert sold.dk == catalogue().find(sold.text).dk_at(ghz).value
+    goals = EDGE.model_copy(update={"laminates": (family,), "lines": (), "hybrids": False})
+    for candidate in closest(orders(goals)[0], family, goals)[:1]:
+        assert {row.dk_ghz for row in candidate.dielectrics} == {ghz}
