@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -48,6 +48,7 @@ class Landing:
         vias: how many carry the current; of a via that several pads share, each has a part.
         barrel_mm: outer diameter of one.
         layers: of those to look for, the ones that it meets.
+        rows: of the vias, none for a pad that is in the plane itself or drilled.
     """
 
     x_mm: float
@@ -56,6 +57,7 @@ class Landing:
     vias: float
     barrel_mm: float
     layers: frozenset[int]
+    rows: tuple[int, ...] = ()
 
     @property
     def length_mm(self) -> float:
@@ -156,6 +158,7 @@ class Landings:
             vias=float(share.sum()),
             barrel_mm=float(np.median(vias.drill_mm[rows])) + 2 * PLATING_MM,
             layers=frozenset[int]().union(*(one.layers for one in descents if one)),
+            rows=tuple(rows),
         )
 
     def _descent(self, via: int, layers: frozenset[int], came: int, most: int) -> _Descent | None:
@@ -196,6 +199,33 @@ class Landings:
         inside = (vias.x_mm[rows] >= left) & (vias.x_mm[rows] <= right)
         inside &= (vias.y_mm[rows] >= top) & (vias.y_mm[rows] <= bottom)
         return rows[inside & (vias.start_layer[rows] <= outer) & (vias.end_layer[rows] >= outer)]
+
+    def reached(self, pads: Ints, vias: Ints, reach_mm: float, *, back: bool) -> Ints:
+        """Return those of some vias that outer copper joins to any of some pads of their net.
+
+        Args:
+            pads: indices into `Board.pads`.
+            vias: rows of `Board.vias`.
+            reach_mm: longest way from the outline of a pad.
+            back: the pads are on the bottom.
+        """
+        rows, outer, left = self.board.pads, self._outer(back=back), set(vias.tolist())
+        for pad in pads.tolist():
+            copper = self._on(int(rows.net[pad]), outer)
+            node = copper.pad_node(pad)
+            if node is not None and left:
+                reach = reach_mm + math.hypot(rows.size_x_mm[pad], rows.size_y_mm[pad]) / 2
+                left -= {way.via for way in copper.ways(node, left.__contains__, reach, math.inf)}
+        return np.array([via for via in vias.tolist() if via not in left], dtype=np.int64)
+
+
+def shared(landings: Sequence[Landing]) -> list[Landing]:
+    """Return landings with those that share vias as one, the shortest: the same current goes through them."""
+    groups: list[list[Landing]] = []
+    for one in landings:
+        alike = [group for group in groups if any(set(one.rows) & set(other.rows) for other in group)]
+        groups = [group for group in groups if group not in alike] + [[one, *(two for group in alike for two in group)]]
+    return [replace(min(group, key=lambda one: one.length_mm), vias=sum(one.vias for one in group)) for group in groups]
 
 
 def _users(ways: Mapping[int, Sequence[WayToVia]]) -> dict[int, list[int]]:
