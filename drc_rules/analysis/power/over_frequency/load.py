@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drc_rules.analysis.power.over_frequency.mounts import Mounts, Pairs, with_range
+from drc_rules.analysis.power.over_frequency.mounts import Mounts, Pairs, in_parallel, with_range
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_inputs import need_fitted, part_pads, parts_on
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
-from stackup_lib.power.over_frequency.landings import PLATING_MM, shared
+from stackup_lib.power.over_frequency.landings import PLATING_MM, apart_mm
 from stackup_lib.power.over_frequency.mounting import via_pair_inductance_h
 
 MARGIN_MM = 1.0
@@ -149,16 +149,18 @@ def _under(mounts: Mounts, points: Floats) -> Pairs:
 def _by_pads(mounts: Mounts, pads: Ints, grounds: Ints, load: LoadPort, under: Pairs) -> LoadPort:
     """A load without vias under it: from its pads to the nearest vias, and back by the nearest of its ground pads."""
     back = bool(mounts.board.footprints.back[mounts.board.pads.footprint[pads[0]]])
-    there = shared(list(mounts.landings_of(pads.tolist(), back=back).values()))
-    back_again = shared(list(mounts.landings_of(grounds.tolist(), back=back).values()))
+    there = list(mounts.landings_of(pads.tolist(), back=back).values())
+    back_again = list(mounts.landings_of(grounds.tolist(), back=back).values())
     if not there or not back_again:
         what = "on the rail" if not there else "on ground"
         raise MissingFact(
             f"how {load.name} reaches the planes: no copper joins its pads to a via {what} within 30 mm", "add vias"
         )
-    pairs = min(len(there), len(back_again))
-    nominal = float(np.mean([mounts.inductance_h(w, back_again[0], under, back=back).nominal for w in there])) / pairs
-    return replace(load, vias_h=with_range(nominal), vias=len(there))
+    ways = (
+        [mounts.way_h(one, under, back=back, apart_mm=apart_mm(one, other)) for one in ends]
+        for ends, other in ((there, back_again[0]), (back_again, there[0]))
+    )
+    return replace(load, vias_h=with_range(sum(in_parallel(way) for way in ways)), vias=len(there))
 
 
 def _pads(board: Board, name: str, net: int) -> Ints:
