@@ -31,7 +31,10 @@ CAPACITORS = (ReferenceKind.CAPACITOR, ReferenceKind.CAPACITOR_ARRAY)
 INDUCTORS = (ReferenceKind.INDUCTOR, ReferenceKind.FERRITE)
 """Parts that lead on to what drives them; a resistor next to them may be anything."""
 
-NO_ENDS = (*PASSIVE, *INDUCTORS, ReferenceKind.RESISTOR, ReferenceKind.FUSE, ReferenceKind.JUMPER)
+OF_TWO_NETS = (*INDUCTORS, ReferenceKind.RESISTOR, ReferenceKind.FUSE)
+"""Parts in series whatever number of pads they have: four for sensing, or two more that hold an inductor."""
+
+NO_ENDS = (*PASSIVE, *OF_TWO_NETS, ReferenceKind.JUMPER)
 """Parts at which no return current ends, and which no hint offers."""
 
 _SWITCHES = re.compile(r"(?:^|[_.\-/\d])(?:SW|LX|PH|PHASE)\d*(?:$|[_.\-])")
@@ -189,11 +192,11 @@ def _behind(
             if _is_supply(board, net, grounds) and sum(map(_may_feed, adjacent)) > 1:
                 raise _unknown(board, row, name, grounds, "ground_from")
             for one in adjacent:
-                if part_pads(board, one).sum() >= LEAST_PADS:
-                    found[one] = _pads(board, one, grounds)
+                own = _pads(board, one, grounds)
+                if own and part_pads(board, one).sum() >= LEAST_PADS:
+                    found[one] = own
                 elif reference_kind(one) in INDUCTORS:
                     further.append((one, net))
-        found = {driver: pads for driver, pads in found.items() if pads}
         if found:
             inferred.append(f"the return taken to {', '.join(found)}, on the other side of {part}")
             return tuple(pad for some in found.values() for pad in some)
@@ -217,10 +220,11 @@ def _may_feed(part: str) -> bool:
 
 
 def _other_net(board: Board, part: str, net: str) -> str:
-    """The net at the other end of a part with two pads, "" for any other part."""
+    """The net at the other end of a part in series with two nets, "" for any other part."""
     mine = part_pads(board, part)
     nets = {board.nets[k] for k in board.pads.net[mine].tolist()} - {net, ""}
-    return nets.pop() if int(mine.sum()) < LEAST_PADS and len(nets) == 1 else ""
+    in_series = int(mine.sum()) < LEAST_PADS or reference_kind(part) in OF_TWO_NETS
+    return nets.pop() if in_series and len(nets) == 1 else ""
 
 
 def _parts_on(board: Board, net: str) -> set[str]:

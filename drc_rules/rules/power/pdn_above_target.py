@@ -6,13 +6,13 @@ Rails with `core = true`: their DC resistance from the source to the loads and, 
 back through ground, with the range of delivered copper, against the target impedance of the profile. Too much even with
 the best copper fails the clause, unless `remote_sense` says that the regulator compensates it. Too much with the copper
 as stated only is not verifiable, and says what to declare. Low DC resistance proves nothing about higher frequencies.
-There planes, mounted capacitors and regulator are computed as `stackwright pdn` shows them, from 1 kHz (100 kHz with
-remote sense) to where board parts stop to help, and judged only where `[rail.pdn]` declares the regulator and every
-capacitor has data, on planes that fills and vias join: all of the range above fails; the nominal curve inside, with
-nothing undeclared that could lift it out, passes. Or `impedance_mohm` states what was simulated or measured.
-`ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's; rails other than the
-core's are judged against it in the same way. A board whose accelerator is on a module that makes its own core voltage
-says `core_on_module = true`.
+There planes, mounted capacitors and regulator are computed as `stackwright pdn` shows them, at the load with most pads
+on the rail, from 1 kHz (100 kHz with remote sense) to where board parts stop to help, and judged only where
+`[rail.pdn]` declares the regulator and every capacitor has data, on planes that fills and vias join: all of the range
+above fails; the nominal curve inside, with nothing undeclared that could lift it out, passes. Or `impedance_mohm`
+states what was simulated or measured. `ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next
+to the profile's; rails other than the core's are judged against it in the same way. A board whose accelerator is on a
+module that makes its own core voltage says `core_on_module = true`.
 
 Why it matters
 --------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -12,7 +13,8 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.power.over_frequency.layer_copper import CopperPiece, LayerCopper, WayToVia
+from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.power.over_frequency.layer_copper import CopperPiece, LayerCopper, Step, WayToVia, steps_of
 from stackup_lib.power.over_frequency.touching import pad_middles
 
 REACH_MM = 30.0
@@ -34,7 +36,7 @@ PLATING_MM = 0.025
 """Copper in a hole, of which KiCad states the finished diameter."""
 
 _ANGLES = np.linspace(0, 2 * np.pi, 12, endpoint=False)
-_AROUND = ON_PLANE_MM * np.append(0, np.exp(1j * _ANGLES))
+AROUND: Complexes = np.asarray(ON_PLANE_MM * np.append(0, np.exp(1j * _ANGLES)), dtype=np.complex128)
 """A point and a circle around it."""
 
 
@@ -44,7 +46,8 @@ class Landing:
 
     Attributes:
         x_mm, y_mm: middle of the vias.
-        steps: copper from the middle of the pad to the nearest of them, none where it is there.
+        steps: copper from the middle of the pad to the nearest of them, none where it is there; a piece that several
+            pads share is as many times as long: each has that part of its current.
         vias: how many carry the current; of a via that several pads share, each has a part.
         barrel_mm: outer diameter of one.
         layers: of those to look for, the ones that it meets.
@@ -93,7 +96,7 @@ class Landings:
 
     def met(self, net: int, layers: frozenset[int], x_mm: float, y_mm: float) -> frozenset[int]:
         """Return those of some layers on which filled copper of a net is at a point, or next to it."""
-        x, y = x_mm + _AROUND.real, y_mm + _AROUND.imag
+        x, y = x_mm + AROUND.real, y_mm + AROUND.imag
         return frozenset(layer for layer in layers if (self.copper.net_at(layer, x, y) == net).any())
 
     def of(self, pads: Sequence[int], layers: frozenset[int], *, back: bool) -> dict[int, Landing]:
@@ -117,7 +120,9 @@ class Landings:
             elif own := self._ways(pad, layers, back=back):
                 ways[pad] = own
         users = _users(ways)
-        return found | {pad: self._landing(pad, own, users, layers, back=back) for pad, own in ways.items()}
+        used = {pad: [way for way in own if pad in users[way.via]] for pad, own in ways.items()}
+        passed = Counter(step for own in used.values() for step in steps_of(own[0]))
+        return found | {pad: self._landing(pad, own, (users, passed), layers, back=back) for pad, own in used.items()}
 
     def middles_mm(self, pads: Sequence[int]) -> list[complex]:
         """Return the middles of the copper of pads, x + iy."""
@@ -141,18 +146,25 @@ class Landings:
         )
 
     def _landing(
-        self, pad: int, ways: list[WayToVia], users: Mapping[int, list[int]], layers: frozenset[int], *, back: bool
+        self,
+        pad: int,
+        own: Sequence[WayToVia],
+        shared: tuple[Mapping[int, Sequence[int]], Mapping[Step, int]],
+        layers: frozenset[int],
+        *,
+        back: bool,
     ) -> Landing:
-        vias, outer = self.board.vias, self._outer(back=back)
-        own = [way for way in ways if pad in users[way.via]]
+        """Return how a pad reaches its own vias; `shared` are the pads at each via, and how many pass each step."""
+        vias, outer, (users, passed) = self.board.vias, self._outer(back=back), shared
         rows = [way.via for way in own]
         share = np.array([1 / len(users[via]) for via in rows])
         descents = [self._descent(via, layers, outer, MOST_STAGGERED) for via in rows]
-        steps = self._on(int(self.board.pads.net[pad]), outer).steps(own[0])
+        steps = self._on(int(self.board.pads.net[pad]), outer).steps(own[0], passed)
+        below = descents[0].steps if descents[0] else ()
         return Landing(
             x_mm=float(np.average(vias.x_mm[rows], weights=share)),
             y_mm=float(np.average(vias.y_mm[rows], weights=share)),
-            steps=steps + (descents[0].steps if descents[0] else ()),
+            steps=steps + tuple(one._replace(length_mm=one.length_mm * len(users[rows[0]])) for one in below),
             vias=float(share.sum()),
             barrel_mm=float(np.median(vias.drill_mm[rows])) + 2 * PLATING_MM,
             layers=frozenset[int]().union(*(one.layers for one in descents if one)),
@@ -179,7 +191,7 @@ class Landings:
             leads = partial(self._leads, layers=layers, span=span, came=layer, most=most)
             ways = copper.ways(copper.via_node(via), leads, REACH_MM, 0.0)
             if ways and (below := self._descent(ways[0].via, layers, layer, most - 1)):
-                return _Descent(copper.steps(ways[0]) + below.steps, below.layers)
+                return _Descent(copper.steps(ways[0], {}) + below.steps, below.layers)
         return None
 
     def _leads(self, via: int, layers: frozenset[int], span: range, came: int, most: int) -> bool:
@@ -196,6 +208,24 @@ class Landings:
         inside = (vias.x_mm[rows] >= left) & (vias.x_mm[rows] <= right)
         inside &= (vias.y_mm[rows] >= top) & (vias.y_mm[rows] <= bottom)
         return rows[inside & (vias.start_layer[rows] <= outer) & (vias.end_layer[rows] >= outer)]
+
+    def reached(self, pads: Ints, vias: Ints, reach_mm: float, *, back: bool) -> Ints:
+        """Return those of some vias that outer copper joins to any of some pads of their net.
+
+        Args:
+            pads: indices into `Board.pads`.
+            vias: rows of `Board.vias`.
+            reach_mm: longest way from the outline of a pad.
+            back: the pads are on the bottom.
+        """
+        rows, outer, left = self.board.pads, self._outer(back=back), set(vias.tolist())
+        for pad in pads.tolist():
+            copper = self._on(int(rows.net[pad]), outer)
+            node = copper.pad_node(pad)
+            if node is not None and left:
+                reach = reach_mm + math.hypot(rows.size_x_mm[pad], rows.size_y_mm[pad]) / 2
+                left -= {way.via for way in copper.ways(node, left.__contains__, reach, math.inf)}
+        return np.array([via for via in vias.tolist() if via not in left], dtype=np.int64)
 
 
 def _users(ways: Mapping[int, Sequence[WayToVia]]) -> dict[int, list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -35,6 +35,10 @@ NO_FAN = -1
 """Marks what a search did not reach through a fill."""
 
 
+Step = tuple[int, int]
+"""From one node of a layer's copper to the next."""
+
+
 class CopperPiece(NamedTuple):
     """A piece of the way of a current: so long, and over copper so wide."""
 
@@ -49,6 +53,11 @@ class WayToVia:
     via: int
     length_mm: float
     nodes: tuple[int, ...]
+
+
+def steps_of(way: WayToVia) -> Iterator[Step]:
+    """Yield from which node to which a way leads."""
+    return pairwise(way.nodes)
 
 
 @dataclass(frozen=True)
@@ -146,14 +155,18 @@ class LayerCopper:
                 best[other], came[other] = offer, node
                 yield *offer, other, fan
 
-    def steps(self, way: WayToVia) -> tuple[CopperPiece, ...]:
-        """Return the copper of a way piece by piece; within the pad where it begins, that is as wide as the pad."""
+    def steps(self, way: WayToVia, passed: Mapping[Step, int]) -> tuple[CopperPiece, ...]:
+        """Return the copper of a way piece by piece; within the pad where it begins, that is as wide as the pad.
+
+        What several ways share, as `passed` has it, is as many times as long.
+        """
         start = way.nodes[0]
         pad = self._polygons[start] if start < len(self.pads) else None
         wide = self._size_mm(start)
         found: list[CopperPiece] = []
-        for one, other in pairwise(way.nodes):
+        for one, other in steps_of(way):
             long, width = self._between(one, other)
+            long *= passed.get((one, other), 1)
             inside = self._share_inside(pad, one, other)
             found += [CopperPiece(long * inside, max(wide, width)), CopperPiece(long * (1 - inside), width)]
         return tuple(step for step in found if step.length_mm > 0)

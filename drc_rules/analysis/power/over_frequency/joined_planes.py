@@ -10,7 +10,7 @@ import numpy as np
 
 from drc_rules.analysis.power.over_frequency.decoupling import OTHER_PIECE, Decoupling
 from drc_rules.analysis.power.over_frequency.load import LoadPort
-from drc_rules.analysis.power.over_frequency.mounts import Mounts, with_range
+from drc_rules.analysis.power.over_frequency.mounts import Mounts, in_parallel, with_range
 from drc_rules.analysis.power.over_frequency.plane_floors import PlaneFloors
 from drc_rules.analysis.power.over_frequency.supply import Supply
 from drc_rules.analysis.power.power_rails import PowerRails
@@ -97,9 +97,8 @@ def _fed(  # noqa: PLR0917 - as `joined_planes`
                 ways.append((landing, layer, mounts.way_h(landing, pairs, back=back)))
     if ways:
         landings, layers, inductances = zip(*ways, strict=True)
-        way_h = 1 / sum(1 / one for one in inductances) if all(inductances) else 0.0
         at = float(np.mean([one.x_mm for one in landings])), float(np.mean([one.y_mm for one in landings]))
-        inductance = supply.inductance_h.plus(with_range(way_h))
+        inductance = supply.inductance_h.plus(with_range(in_parallel(inductances)))
         return replace(supply, at_mm=at, layer=_most(layers), inductance_h=inductance)
     if not is_landed:
         what = f"how the regulator reaches the planes of {net}: no copper joins its pads to vias on them within 30 mm"

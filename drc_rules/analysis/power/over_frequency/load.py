@@ -6,18 +6,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drc_rules.analysis.power.over_frequency.mounts import Mounts, Pairs, with_range
+from drc_rules.analysis.power.over_frequency.mounts import Mounts, Pairs, in_parallel, with_range
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_inputs import need_fitted, part_pads, parts_on
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.references import ReferenceKind, reference_kind
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
-from stackup_lib.power.over_frequency.landings import PLATING_MM
+from stackup_lib.power.over_frequency.landings import PLATING_MM, apart_mm
 from stackup_lib.power.over_frequency.mounting import via_pair_inductance_h
 
 MARGIN_MM = 1.0
 """Vias so far outside of the box of the load's pads still are the load's."""
+
+OWN_WAY_MM = 3.0
+"""So long is the copper from the outline of a pad to a via under the load: dogbones, not tracks to vias elsewhere."""
 
 MOST_TRIED = 8
 """Places of a load that are looked up in the planes."""
@@ -104,6 +107,10 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> LoadPort:
         float(y.max()) + MARGIN_MM,
     )
     own, back_of = mounts.landings.near(net, box, back=back), mounts.landings.near(ground, box, back=back)
+    grounds = np.flatnonzero((columns.footprint == columns.footprint[pads[0]]) & (columns.net == ground))
+    own = mounts.landings.reached(pads, own, OWN_WAY_MM, back=back)
+    if len(grounds):
+        back_of = mounts.landings.reached(grounds, back_of, OWN_WAY_MM, back=back)
     drilled = pads[columns.drill_x_mm[pads] > 0]
     if len(drilled):
         own = np.zeros(0, dtype=np.int64)
@@ -121,11 +128,11 @@ def _load(mounts: Mounts, name: str, pads: Ints, ground: int) -> LoadPort:
     if depth <= 0:
         return at
     if not (len(own) and len(back_of)):
-        return _by_pads(mounts, pads, ground, at, under)
+        return _by_pads(mounts, pads, grounds, at, under)
     from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy, and only a rail with capacitors needs it
 
-    grounds = np.column_stack([board.vias.x_mm[back_of], board.vias.y_mm[back_of]])
-    apart = float(cKDTree(grounds).query(points)[0].mean())
+    return_mm = np.column_stack([board.vias.x_mm[back_of], board.vias.y_mm[back_of]])
+    apart = float(cKDTree(return_mm).query(points)[0].mean())
     barrel = float(np.median(board.vias.drill_mm[own])) + 2 * PLATING_MM
     pairs = min(len(own), len(back_of))
     nominal = via_pair_inductance_h(depth, max(apart, 1.05 * barrel), barrel) / pairs
@@ -139,12 +146,9 @@ def _under(mounts: Mounts, points: Floats) -> Pairs:
     return sorted(found, key=lambda pair: pair.layers) or mounts.facing
 
 
-def _by_pads(mounts: Mounts, pads: Ints, ground: int, load: LoadPort, under: Pairs) -> LoadPort:
-    """A load without vias under it: from each pad to the nearest via, and back by the nearest of its ground pads."""
-    board = mounts.board
-    footprint = board.pads.footprint[pads[0]]
-    back = bool(board.footprints.back[footprint])
-    grounds = np.flatnonzero((board.pads.footprint == footprint) & (board.pads.net == ground))
+def _by_pads(mounts: Mounts, pads: Ints, grounds: Ints, load: LoadPort, under: Pairs) -> LoadPort:
+    """A load without vias under it: from its pads to the nearest vias, and back by the nearest of its ground pads."""
+    back = bool(mounts.board.footprints.back[mounts.board.pads.footprint[pads[0]]])
     there = list(mounts.landings_of(pads.tolist(), back=back).values())
     back_again = list(mounts.landings_of(grounds.tolist(), back=back).values())
     if not there or not back_again:
@@ -152,9 +156,11 @@ def _by_pads(mounts: Mounts, pads: Ints, ground: int, load: LoadPort, under: Pai
         raise MissingFact(
             f"how {load.name} reaches the planes: no copper joins its pads to a via {what} within 30 mm", "add vias"
         )
-    pairs = min(len(there), len(back_again))
-    nominal = float(np.mean([mounts.inductance_h(w, back_again[0], under, back=back).nominal for w in there])) / pairs
-    return replace(load, vias_h=with_range(nominal), vias=len(there))
+    ways = (
+        [mounts.way_h(one, under, back=back, apart_mm=apart_mm(one, other)) for one in ends]
+        for ends, other in ((there, back_again[0]), (back_again, there[0]))
+    )
+    return replace(load, vias_h=with_range(sum(in_parallel(way) for way in ways)), vias=len(there))
 
 
 def _pads(board: Board, name: str, net: int) -> Ints:

@@ -9,8 +9,9 @@ import numpy as np
 
 from drc_rules.analysis.power.over_frequency.heights import LayerHeights
 from stackup_lib.board.board import Board
+from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.interval import Interval
-from stackup_lib.power.over_frequency.landings import Landing, Landings, apart_mm
+from stackup_lib.power.over_frequency.landings import AROUND, Landing, Landings, apart_mm
 from stackup_lib.power.over_frequency.mounting import (
     MountingLoop,
     mounting_inductance_h,
@@ -85,7 +86,7 @@ class Mounts:
     def inductance_h(self, first: Landing, second: Landing, pairs: Pairs, *, back: bool) -> Interval:
         """Return the inductance of the loop through two landings to the nearest of some pairs, with its range."""
         depth = self.depth_mm(pairs, back=back)
-        middle = (first.x_mm + second.x_mm) / 2, (first.y_mm + second.y_mm) / 2
+        middle = np.array([complex(first.x_mm + second.x_mm, first.y_mm + second.y_mm) / 2])
         loop = MountingLoop(
             to_first_mm=self._to_first_mm(middle, depth, back=back),
             depth_mm=depth,
@@ -96,24 +97,32 @@ class Mounts:
         )
         return with_range(mounting_inductance_h(loop))
 
-    def way_h(self, landing: Landing, pairs: Pairs, *, back: bool) -> float:
+    def way_h(self, landing: Landing, pairs: Pairs, *, back: bool, apart_mm: float | None = None) -> float:
         """Return the inductance of the copper and the vias from one pad to the nearest of some pairs, one way."""
         depth = self.depth_mm(pairs, back=back)
-        height = self._to_first_mm((landing.x_mm, landing.y_mm), depth, back=back)
+        around: Complexes = complex(landing.x_mm, landing.y_mm) + AROUND
+        height = self._to_first_mm(around, depth, back=back)
         copper = sum(trace_inductance_h(height, *step) for step in landing.steps)
-        pair = via_pair_inductance_h(depth, RETURN_DIAMETERS * landing.barrel_mm, landing.barrel_mm)
-        return copper + pair / (2 * landing.vias)
+        apart = RETURN_DIAMETERS * landing.barrel_mm if apart_mm is None else apart_mm
+        return copper + via_pair_inductance_h(depth, apart, landing.barrel_mm) / (2 * landing.vias)
 
-    def _to_first_mm(self, at_mm: tuple[float, float], depth_mm: float, *, back: bool) -> float:
-        """Return how deep the first filled copper is under a point of an outer layer; without any, as the planes."""
+    def _to_first_mm(self, at_mm: Complexes, depth_mm: float, *, back: bool) -> float:
+        """Return how deep the first filled copper is under any of some points x + iy; without any, as the planes.
+
+        Right under a via of the rail the antipad of its first plane lies.
+        """
         outer, copper = self._outer(back=back), self.landings.copper
-        at = np.array([at_mm[0]]), np.array([at_mm[1]])
         way = range(outer - 1, -1, -1) if back else range(1, self.board.layer_count)
-        first = next((layer for layer in way if copper.net_at(layer, *at)[0] > 0), None)
+        first = next((layer for layer in way if (copper.net_at(layer, at_mm.real, at_mm.imag) > 0).any()), None)
         return depth_mm if first is None else self.heights.between_mm(outer, first)
 
     def _outer(self, *, back: bool) -> int:
         return self.board.layer_count - 1 if back else 0
+
+
+def in_parallel(inductances_h: Sequence[float]) -> float:
+    """Return the inductance of several side by side."""
+    return 1 / sum(1 / one for one in inductances_h) if all(inductances_h) else 0.0
 
 
 def with_range(inductance_h: float) -> Interval:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -149,7 +150,7 @@ def test_a_part_outside_of_the_bill_of_materials_alone_is_fitted(tmp_path: Path)
     assert parts_on(read_board(path), "+5V") == ["J1"]
 
 
-def driven_by_shunt() -> tuple[dict[str, object], ...]:
+def driven_by_shunt() -> tuple[dict[str, Any], ...]:
     """R1 on +5V, L1 behind it, and Q1 that drives L1."""
     shunt: dict[str, object] = {
         "reference": "R1",
@@ -180,6 +181,32 @@ def test_a_shunt_and_an_inductor_lead_to_what_drives_them(tmp_path: Path) -> Non
     assert found.inferred == "the return taken to Q1, on the other side of R1"
     assert found.of(0).nominal == pytest.approx(26 / 4 * OUTER_OHM, rel=0.02)
     assert used.confidence is Confidence.MEDIUM
+
+
+def with_more_pads(one: dict[str, Any], *more: Mapping[str, object]) -> dict[str, Any]:
+    """A part with small pads besides its two."""
+    small = [{"number": f"{k + 3}", "size_mm": [0.5, 0.5], **pad} for k, pad in enumerate(more)]
+    return one | {"pads": [*one["pads"], *small]}
+
+
+def test_pads_for_sensing_and_for_hold_leave_a_part_in_series(tmp_path: Path) -> None:
+    """A shunt of four pads on two nets and an inductor with two pads on none lead on like those of two pads."""
+    shunt, inductor, driver = driven_by_shunt()
+    sensing = {"net": "+5V", "at_mm": [0.25, 0]}, {"net": "LOUT", "at_mm": [0.25, -8]}
+    held = {"at_mm": [2, 1.5]}, {"at_mm": [2, -1.5]}
+    parts = with_more_pads(shunt, *sensing), with_more_pads(inductor, *held), driver
+    context = context_of(tmp_path, rail('current_a = 1\nfrom = ["R1"]\nto = ["U1"]'), *parts)
+    found = PowerRails(context).returned(PowerRails(context).declared[0])
+    assert found.inferred == "the return taken to Q1, on the other side of R1"
+
+
+def test_a_part_on_three_nets_leads_nowhere(tmp_path: Path) -> None:
+    """The third net of an inductor with a tap may be fed as well."""
+    shunt, inductor, driver = driven_by_shunt()
+    parts = shunt, with_more_pads(inductor, {"net": "TAP", "at_mm": [2, 1.5]}), driver
+    context = context_of(tmp_path, rail('current_a = 1\nfrom = ["R1"]\nto = ["U1"]'), *parts)
+    with pytest.raises(MissingFact, match="R1 has no ground pad"):
+        PowerRails(context).returned(PowerRails(context).declared[0])
 
 
 TWO = rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]') + rail('current_a = 3\nfrom = ["U1"]\nto = ["J1"]', "+3V3", 3.3)
