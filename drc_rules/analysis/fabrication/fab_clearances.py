@@ -1,4 +1,4 @@
-"""How narrow a space fabs etch on each copper layer: by copper weight inside, by the ordinary tiers outside."""
+"""How narrow a space or outer track fabs etch on each layer: by weight inside, by the ordinary tiers outside."""
 
 from __future__ import annotations
 
@@ -41,11 +41,23 @@ def weight_oz(ctx: Context, layer: int) -> float:
     """
     if not is_outer(ctx.board, layer):
         return ctx.need(weight_of(ctx, layer))
-    thickness = ctx.need(ctx.copper_thickness_mm(layer))
+    thickness = ctx.copper_thickness_mm(layer)
     foil = ctx.declarations.copper_weight(ctx.board.copper_layers[layer].name)
     declared = [foil.value] if foil is not None and foil.known and foil.value is not None else []
-    least = [w.oz for w in copper_weights() if w.nominal_um * LEAST_OF_NOMINAL <= thickness * 1000]
+    if declared and not thickness.known:
+        return declared[0]
+    um = 1000 * ctx.need(thickness)
+    least = [w.oz for w in copper_weights() if w.nominal_um * LEAST_OF_NOMINAL <= um]
     return max([*least, *declared], default=copper_weights()[0].oz)
+
+
+def heavy_outer_oz(ctx: Context, layer: int) -> float | None:
+    """Return the weight of an outer layer whose copper is heavier than ordinary; None for ordinary, or not known."""
+    try:
+        weight = weight_oz(ctx, layer)
+    except MissingFact:
+        return None
+    return weight if weight >= HEAVY_OUTER_OZ else None
 
 
 def own_space_mm(ctx: Context, layer: int) -> float | None:
@@ -73,16 +85,13 @@ def least_space(ctx: Context, clause: Clause, layer: int) -> Bar | None:
 
 
 def tier_space_mm(ctx: Context, layer: int, tier: Tier) -> float | None:
-    """Return the minimum clearance of a tier on a layer; an outer layer of unknown thickness counts as ordinary."""
+    """Return the minimum clearance, and outer track, of a tier; outer copper of unknown weight counts as ordinary."""
     if not is_outer(ctx.board, layer):
         row = track_space(weight_oz(ctx, layer))
         return None if row is None else row.least_mm(tier)
-    ordinary = limit_of("outer_track_mm", tier)
-    if ordinary is None or not ctx.copper_thickness_mm(layer).known:
-        return ordinary
-    weight = weight_oz(ctx, layer)
-    row = _heaviest_up_to(weight) if weight >= HEAVY_OUTER_OZ else None
-    return ordinary if row is None else max(ordinary, row.least_mm(tier))
+    ordinary, weight = limit_of("outer_track_mm", tier), heavy_outer_oz(ctx, layer)
+    row = None if weight is None else _heaviest_up_to(weight)
+    return ordinary if row is None or ordinary is None else max(ordinary, row.least_mm(tier))
 
 
 def heavier_space_mm(ctx: Context, layer: int, tier: Tier) -> float | None:
