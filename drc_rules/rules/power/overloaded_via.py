@@ -5,9 +5,10 @@ What it checks
 The current in the barrel of every via and plated hole of each `[[rail]]` that states `max_via_a`, from the solution of
 the rail: the vias closest to source and load carry most. So it is for those of the ground by which its current returns;
 where the ground pads of source and loads are not known, and ground has vias, it is not verifiable, nor is it past the
-limit where graphics of ground take a part. One finding for each, with the number of vias and the worst. Less than 10 %
-above the limit it is not verifiable: the share of a single via is known no better. Without the loads that other tables
-of its net declare, no rail passes: one table has them all.
+limit where graphics of ground take a part. In a ground via that several rails share, what the others send through it
+counts as well where it raises the current and none of them sends more than twice as much. One finding for each, with
+the number of vias and the worst. Less than 10 % above the limit it is not verifiable: the share of a single via is
+known no better. Without the loads that other tables of its net declare, no rail passes: one table has them all.
 
 Why it matters
 --------------
@@ -21,7 +22,7 @@ holes.
 What it cannot see
 ------------------
 Plated pins of sources and loads are not judged. Plating is one value for all holes; fill, caps and thin mid-barrel
-walls are unknown. Near a load a via may carry more. In ground only the rail's own current counts.
+walls are unknown. Near a load a via may carry more. Signals and undeclared rails return by ground vias too.
 
 Sources
 -------
@@ -107,6 +108,11 @@ def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Itera
     need_whole_return(whole)
 
 
+def _of_others(hole: HoleCurrent) -> str:
+    """Return what of a current is that of other rails, as text."""
+    return f", {figure(hole.others_a)} A of it from other rails" if hole.others_a else ""
+
+
 def _most_a(holes: Sequence[HoleCurrent]) -> float:
     return max((hole.current_a for hole in holes), default=0.0)
 
@@ -140,7 +146,7 @@ def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[Draft
     many = f", {len(over)} of {len(holes)} holes exceed it" if len(over) > 1 else ""
     yield DraftFinding(
         title=f"{what} current {figure(worst.current_a)} A, maximum {limit:g} A: {way.title}, "
-        f"{worst.from_layer} to {worst.to_layer}{many}",
+        f"{worst.from_layer} to {worst.to_layer}{_of_others(worst)}{many}",
         why="Current concentrates in the closest vias instead of sharing equally",
         fix="Add vias around the pad where the current enters, or use larger holes",
         ids=way.ids,
