@@ -150,6 +150,8 @@ def _unknown(board: Board, row: RailDeclaration, name: str, grounds: frozenset[i
     at_other_end = row.to if key == "ground_from" else row.from_
     offered = ", ".join(_with_ground(board, grounds, {one.partition(".")[0] for one in at_other_end})) or "none"
     line = f"{key} = {toml_value(['?'])}  # parts with most ground pads: {offered}"
+    if not np.isin(board.pads.net, list(grounds)).any():
+        line = 'ground = "?"  # the net by which its current returns: no net with pads is called ground'
     return MissingFact(
         f"{ENDS[key].format(row.net)}: {name} {why}",
         f"in the [[rail]] of {row.net}: {line}",

@@ -40,6 +40,7 @@ import numpy as np
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_doubt import need_whole_return, unsure, zones_for_graphics
+from drc_rules.analysis.power.rail_inputs import part_pads
 from drc_rules.analysis.power.rail_modes import need_all_loads
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
@@ -118,9 +119,13 @@ def _most_a(holes: Sequence[HoleCurrent]) -> float:
 
 
 def _has_ground_vias(ctx: Context, row: RailDeclaration) -> bool:
+    """Tell whether the return may have vias: where no load is on a net called ground, it is one of its other nets."""
     board = ctx.board
     grounds = [k for k, name in enumerate(board.nets) if is_ground(name) or name == row.ground]
-    return bool(np.isin(board.vias.net, grounds).any())
+    of_loads = np.any([part_pads(board, one.partition(".")[0]) for one in row.to], axis=0)
+    nets = board.pads.net[of_loads & (board.pads.net > 0) & (board.pads.net != board.net_index[row.net])]
+    may_be = grounds if np.isin(nets, grounds).any() else [*grounds, *nets.tolist()]
+    return bool(np.isin(board.vias.net, may_be).any())
 
 
 def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[DraftFinding]:
