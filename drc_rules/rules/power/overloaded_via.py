@@ -119,13 +119,14 @@ def _most_a(holes: Sequence[HoleCurrent]) -> float:
 
 
 def _has_ground_vias(ctx: Context, row: RailDeclaration) -> bool:
-    """Tell whether the return may have vias: where no load is on a net called ground, it is one of its other nets."""
+    """Tell whether the return may have vias: where no pad is on a net called ground, it is another net of the loads."""
     board = ctx.board
     grounds = [k for k, name in enumerate(board.nets) if is_ground(name) or name == row.ground]
+    if np.isin(board.pads.net, grounds).any():
+        return bool(np.isin(board.vias.net, grounds).any())
     of_loads = np.any([part_pads(board, one.partition(".")[0]) for one in row.to], axis=0)
     nets = board.pads.net[of_loads & (board.pads.net > 0) & (board.pads.net != board.net_index[row.net])]
-    may_be = grounds if np.isin(nets, grounds).any() else [*grounds, *nets.tolist()]
-    return bool(np.isin(board.vias.net, may_be).any())
+    return bool(np.isin(board.vias.net, nets).any())
 
 
 def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[DraftFinding]:
