@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from drc_rules.analysis.power.rail_inputs import ENDS, PASSIVE, need_fitted, pads_of_all, part_pads
+from drc_rules.analysis.power.rail_inputs import CAPACITORS, ENDS, PASSIVE, need_fitted, pads_of_all, part_pads
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board
@@ -24,9 +24,6 @@ MOST_OFFERED = 6
 
 MOST_IN_SERIES = 3
 """Parts in series between a rail and what drives it: a shunt, the inductor, a ferrite."""
-
-CAPACITORS = (ReferenceKind.CAPACITOR, ReferenceKind.CAPACITOR_ARRAY)
-"""No steady current runs through them."""
 
 INDUCTORS = (ReferenceKind.INDUCTOR, ReferenceKind.FERRITE)
 """Parts that lead on to what drives them; a resistor next to them may be anything."""
@@ -156,6 +153,8 @@ def _unknown(board: Board, row: RailDeclaration, name: str, grounds: frozenset[i
     at_other_end = row.to if key == "ground_from" else row.from_
     offered = ", ".join(_with_ground(board, grounds, {one.partition(".")[0] for one in at_other_end})) or "none"
     line = f"{key} = {toml_value(['?'])}  # parts with most ground pads: {offered}"
+    if not np.isin(board.pads.net, list(grounds)).any():
+        line = 'ground = "?"  # the net by which its current returns: no net with pads is called ground'
     return MissingFact(
         f"{ENDS[key].format(row.net)}: {name} {why}",
         f"in the [[rail]] of {row.net}: {line}",

@@ -23,6 +23,9 @@ MOST_NAMED = 6
 PASSIVE = (ReferenceKind.CAPACITOR, ReferenceKind.DIODE, ReferenceKind.TEST_POINT, ReferenceKind.HOLE)
 """Parts that neither feed a rail nor draw a current worth declaring."""
 
+CAPACITORS = (ReferenceKind.CAPACITOR, ReferenceKind.CAPACITOR_ARRAY)
+"""No steady current runs through them."""
+
 ENDS = {
     "from": "where {} is fed",
     "to": "what draws from {}",
@@ -104,6 +107,10 @@ def _pads_of(board: Board, row: RailDeclaration, name: str, key: str) -> tuple[i
         raise MissingFact(
             f"pads of {name} on {row.net}", in_table(row.net, f"{key} = {toml_value(['?'])}  # parts on it: {offered}")
         )
+    if reference_kind(name.partition(".")[0]) in CAPACITORS:
+        offered = ", ".join(parts_on(board, row.net)) or "none"
+        hint = f"{key} = {toml_value(['?'])}  # parts on it: {offered}"
+        raise MissingFact(f"{ENDS[key].format(row.net)}: {name} is a capacitor", in_table(row.net, hint))
     pads = tuple(np.flatnonzero(chosen).tolist())
     need_fitted(board, row.net, name, key, pads)
     return pads

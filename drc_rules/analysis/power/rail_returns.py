@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -75,7 +75,7 @@ class RailReturn:
         left_out: others whose ground return or current is not known.
         inferred: how the source's ground pads were found, "" where they are its own.
         loss: where all that return by this net lose power in it.
-        holes: the rail's own current in vias and plated holes, largest first.
+        holes: current in vias and plated holes, largest first; that of other rails counts where it raises it.
         tracks: the same in tracks outside fills.
         drawn: layers with graphics of the net, which lower its resistance and are not solved.
         elsewhere: as of `ReturnEnds`.
@@ -135,13 +135,15 @@ def solve_returns(
             pairs.append((entry, leave))
             owner.append(request.number)
     net = board.nets[requests[0].ends.net]
-    drops = solve_return(board, net, copper, terminals, flows=flows, pairs=pairs)
     chains = SeriesChains.of(
         board, {one.number: one.row for one in requests}, [flow.current_a for flow in flows], owner
     )
+    again_of = {one.number: chains.counted_elsewhere(one.number, names) for one in requests}
+    at_once = {one.number: _others_at_once(requests, one, owner, again_of[one.number]) for one in requests}
+    drops = solve_return(board, net, copper, terminals, flows=flows, pairs=pairs, others=at_once)
     found: dict[int, RailReturn] = {}
     for request in requests:
-        again = chains.counted_elsewhere(request.number, names)
+        again = again_of[request.number]
         mine = [k for k, number in enumerate(owner) if number == request.number]
         once = [-1 if k in again else number for k, number in enumerate(owner)]
         others: dict[str, list[ReturnRequest]] = {}
@@ -188,6 +190,21 @@ def _at_once(tables: Sequence[ReturnRequest], by_rail: Mapping[int, float]) -> l
     """Numbers of the tables of a net whose currents count together: of modes of work that which raises a drop most."""
     numbers = [one.number for one in tables]
     return [max(numbers, key=lambda one: by_rail[one])] if are_modes([one.row for one in tables]) else numbers
+
+
+def _others_at_once(
+    requests: Sequence[ReturnRequest], rail: ReturnRequest, owner: Sequence[int], again: Collection[int]
+) -> list[list[list[int]]]:
+    """Return the flows of other nets that may be at once with a rail's: for each net those of its modes of work."""
+    by_net: dict[str, list[ReturnRequest]] = {}
+    for one in requests:
+        if one.row.net != rail.row.net:
+            by_net.setdefault(one.row.net, []).append(one)
+    found: list[list[list[int]]] = []
+    for tables in by_net.values():
+        flows = [[k for k, of in enumerate(owner) if of == one.number and k not in again] for one in tables]
+        found += [flows] if are_modes([one.row for one in tables]) else [[of] for of in flows]
+    return found
 
 
 def _terminals(requests: Sequence[ReturnRequest]) -> tuple[list[Terminal], dict[tuple[int, ...], int]]:

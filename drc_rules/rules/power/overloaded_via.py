@@ -5,9 +5,10 @@ What it checks
 The current in the barrel of every via and plated hole of each `[[rail]]` that states `max_via_a`, from the solution of
 the rail: the vias closest to source and load carry most. So it is for those of the ground by which its current returns;
 where the ground pads of source and loads are not known, and ground has vias, it is not verifiable, nor is it past the
-limit where graphics of ground take a part. One finding for each, with the number of vias and the worst. Less than 10 %
-above the limit it is not verifiable: the share of a single via is known no better. Without the loads that other tables
-of its net declare, no rail passes: one table has them all.
+limit where graphics of ground take a part. In a ground via that several rails share, what the others send through it
+counts as well where it raises the current and none of them sends more than twice as much. One finding for each, with
+the number of vias and the worst. Less than 10 % above the limit it is not verifiable: the share of a single via is
+known no better. Without the loads that other tables of its net declare, no rail passes: one table has them all.
 
 Why it matters
 --------------
@@ -21,7 +22,7 @@ holes.
 What it cannot see
 ------------------
 Plated pins of sources and loads are not judged. Plating is one value for all holes; fill, caps and thin mid-barrel
-walls are unknown. Near a load a via may carry more. In ground only the rail's own current counts.
+walls are unknown. Near a load a via may carry more. Signals and undeclared rails return by ground vias too.
 
 Sources
 -------
@@ -39,6 +40,7 @@ import numpy as np
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.analysis.power.rail_doubt import need_whole_return, unsure, zones_for_graphics
+from drc_rules.analysis.power.rail_inputs import part_pads
 from drc_rules.analysis.power.rail_modes import need_all_loads
 from drc_rules.facts.context import Context
 from drc_rules.report.findings import Location, Measured
@@ -107,14 +109,24 @@ def overloaded_via(ctx: Context, _clause: Clause, row: RailDeclaration) -> Itera
     need_whole_return(whole)
 
 
+def _of_others(hole: HoleCurrent) -> str:
+    """Return what of a current is that of other rails, as text."""
+    return f", {figure(hole.others_a)} A of it from other rails" if hole.others_a else ""
+
+
 def _most_a(holes: Sequence[HoleCurrent]) -> float:
     return max((hole.current_a for hole in holes), default=0.0)
 
 
 def _has_ground_vias(ctx: Context, row: RailDeclaration) -> bool:
+    """Tell whether the return may have vias: where no pad is on a net called ground, it is another net of the loads."""
     board = ctx.board
     grounds = [k for k, name in enumerate(board.nets) if is_ground(name) or name == row.ground]
-    return bool(np.isin(board.vias.net, grounds).any())
+    if np.isin(board.pads.net, grounds).any():
+        return bool(np.isin(board.vias.net, grounds).any())
+    of_loads = np.any([part_pads(board, one.partition(".")[0]) for one in row.to], axis=0)
+    nets = board.pads.net[of_loads & (board.pads.net > 0) & (board.pads.net != board.net_index[row.net])]
+    return bool(np.isin(board.vias.net, nets).any())
 
 
 def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[DraftFinding]:
@@ -140,7 +152,7 @@ def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[Draft
     many = f", {len(over)} of {len(holes)} holes exceed it" if len(over) > 1 else ""
     yield DraftFinding(
         title=f"{what} current {figure(worst.current_a)} A, maximum {limit:g} A: {way.title}, "
-        f"{worst.from_layer} to {worst.to_layer}{many}",
+        f"{worst.from_layer} to {worst.to_layer}{_of_others(worst)}{many}",
         why="Current concentrates in the closest vias instead of sharing equally",
         fix="Add vias around the pad where the current enters, or use larger holes",
         ids=way.ids,

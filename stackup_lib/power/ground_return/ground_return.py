@@ -9,13 +9,14 @@ lie apart, is the stated error. All currents are solved at once; drops of severa
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from pydantic import Field
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves
 from stackup_lib.power.ground_return.link_grid import coarser, finest_level, layers_filled
 from stackup_lib.power.ground_return.return_grid import GridSize, refuse_stale, return_grid
-from stackup_lib.power.ground_return.return_holes import ReturnTrack
+from stackup_lib.power.ground_return.return_holes import Others, ReturnTrack, hole_currents, track_currents
 from stackup_lib.power.ground_return.return_leaves import finer_leaves, first_leaves, terminal_boxes
 from stackup_lib.power.ground_return.return_net import ReturnKind, ReturnSite
 from stackup_lib.power.ground_return.solved_return import ReturnFlow, SolvedReturn, solved_return
@@ -48,7 +49,7 @@ class ReturnDrops(Frozen):
         layer_power_w, barrel_power_w: lost where, all flows together.
         parts_v: of each pair's drop by each flow, what arises in each copper layer, and in all barrels: shape (pairs,
             flows, layers + 1).
-        holes: by the number of the rail, its current in vias and plated holes but the terminals' own, largest first.
+        holes: by the number of the rail, the current in vias and plated holes but the terminals' own, largest first.
         tracks: the same in tracks outside fills.
         nodes: of the finer network; `grid_mm`: its finest leaf.
     """
@@ -59,8 +60,8 @@ class ReturnDrops(Frozen):
     layer_power_w: Mapping[str, float]
     barrel_power_w: float
     parts_v: tuple[tuple[tuple[float, ...], ...], ...]
-    holes: Mapping[int, tuple[HoleCurrent, ...]]
-    tracks: Mapping[int, tuple[ReturnTrack, ...]]
+    holes: Mapping[int, tuple[HoleCurrent, ...]] = Field(default_factory=dict)
+    tracks: Mapping[int, tuple[ReturnTrack, ...]] = Field(default_factory=dict)
     nodes: int
     grid_mm: float
 
@@ -74,6 +75,7 @@ def solve_return(
     flows: Sequence[ReturnFlow],
     pairs: Sequence[tuple[int, int]],
     size: GridSize | None = None,
+    others: Others | None = None,
 ) -> ReturnDrops:
     """Return what currents in one net make of the voltage between pairs of terminals.
 
@@ -85,6 +87,7 @@ def solve_return(
         flows: the currents.
         pairs: terminals between which a drop is computed, (from, to).
         size: how fine.
+        others: what counts as well in the holes and tracks of each rail.
 
     Raises:
         RailNotSolvedError: fills are missing, stale, or stored as KiCad 5 did.
@@ -113,7 +116,14 @@ def solve_return(
         if finer is not leaves:
             leaves, rough = finer, fine
             fine = solved_return(site, leaves, levels, terminals, flows, pairs)
-    return _drops(board, fine, rough, pairs, leaves, unrefined=unrefined)
+    drops = _drops(board, fine, rough, pairs, leaves, unrefined=unrefined)
+    rails, more = [flow.rail for flow in flows], others or {}
+    return drops.model_copy(
+        update={
+            "holes": hole_currents(fine.barrels, fine.volts, rails, fine.ends, more),
+            "tracks": track_currents(fine.resistors, fine.volts, rails, more),
+        }
+    )
 
 
 def _ends(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
@@ -151,8 +161,6 @@ def _drops(
         layer_power_w={board.copper_layers[k].name: float(w) for k, w in enumerate(by_layer.tolist()) if w > 0},
         barrel_power_w=float(watts[barrels].sum()),
         parts_v=tuple(tuple(tuple(part) for part in row) for row in fine.parts_v.tolist()),
-        holes=fine.holes,
-        tracks=fine.tracks,
         nodes=fine.nodes,
         grid_mm=float(leaves.size_mm.min()),
     )

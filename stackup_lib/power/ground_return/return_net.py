@@ -15,7 +15,7 @@ from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
 from stackup_lib.power.ground_return.leaf_parts import LeafNodes
 from stackup_lib.power.ground_return.leaves import LeafLinks, Leaves
 from stackup_lib.power.ground_return.link_grid import GridLevel
-from stackup_lib.power.rail_drop.net_copper import pad_centres_mm
+from stackup_lib.power.rail_drop.net_copper import pad_centres_mm, stacked_layers
 from stackup_lib.power.rail_drop.rail_models import BoardCopper
 
 POINT_RADIUS = 0.19856
@@ -346,8 +346,11 @@ class NetBuilder:
         """
         count, layer_count = holes.on.shape
         node = np.full((count, layer_count), -1, dtype=np.int64)
-        outer = np.isin(np.arange(layer_count), (0, layer_count - 1))
-        hole, layer = np.nonzero(holes.on & ((self.sheet_of >= 0) | outer))
+        stacked = sorted(stacked_layers(self.board, self.net))
+        tracks = self.board.tracks
+        routed = distinct(tracks.layer[tracks.net == self.net]).tolist()
+        joins = np.isin(np.arange(layer_count), (0, *routed, *stacked, layer_count - 1))
+        hole, layer = np.nonzero(holes.on & ((self.sheet_of >= 0) | joins))
         node[hole, layer] = self.nodes(len(hole))
         for k in np.flatnonzero(holes.pad >= 0).tolist():
             terminal = node_of_pad.get(int(holes.pad[k]))
@@ -373,7 +376,24 @@ class NetBuilder:
             layer[one],
             row=hole[one],
         )
+        for on in stacked:
+            self._tie_stacked(holes, node[:, on], on)
         return node
+
+    def _tie_stacked(self, holes: Holes, node: Ints, layer: int) -> None:
+        """Make vias whose pads overlap on a layer one there; `node` is that of each hole on it."""
+        from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+
+        k = np.flatnonzero((holes.via >= 0) & (node >= 0))
+        if not len(k):
+            return
+        places = cKDTree(np.column_stack([holes.x_mm[k], holes.y_mm[k]]))
+        one, two = k[places.query_pairs(float(holes.pad_mm[k].max()), output_type="ndarray")].T
+        apart = np.hypot(holes.x_mm[one] - holes.x_mm[two], holes.y_mm[one] - holes.y_mm[two])
+        hit = apart <= (holes.pad_mm[one] + holes.pad_mm[two]) / 2
+        count = int(hit.sum())
+        ends = node[one[hit]], node[two[hit]]
+        self.add(ReturnKind.CONTACT, ends, np.full(count, 1 / TIED_OHM), np.full(count, layer))
 
 
 def contact_radius_mm(board: Board, pad: Ints) -> Floats:

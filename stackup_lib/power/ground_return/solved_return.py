@@ -1,6 +1,6 @@
 """The copper of a return net as a network of resistors, solved for every current at once."""
 
-from collections.abc import KeysView, Mapping, Sequence
+from collections.abc import KeysView, Sequence
 
 import numpy as np
 
@@ -11,12 +11,12 @@ from stackup_lib.core.record import entity
 from stackup_lib.power.ground_return.leaf_parts import leaf_nodes, with_parts
 from stackup_lib.power.ground_return.leaves import Leaves, leaf_links
 from stackup_lib.power.ground_return.link_grid import GridLevel
-from stackup_lib.power.ground_return.return_holes import Barrels, ReturnTrack, hole_currents, track_currents
+from stackup_lib.power.ground_return.return_holes import Barrels
 from stackup_lib.power.ground_return.return_net import NetBuilder, Resistors, ReturnKind, ReturnSite, holes_of
 from stackup_lib.power.ground_return.return_tracks import add_tracks
 from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
-from stackup_lib.power.rail_drop.rail_models import HoleCurrent, Terminal
+from stackup_lib.power.rail_drop.rail_models import Terminal
 
 MOST_LOST = 1e-3
 """Share of the largest current that rounding may lose at a node."""
@@ -63,6 +63,7 @@ class _Network:
 class SolvedReturn:
     """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor.
 
+    `volts` are those of all nodes, shape (nodes, flows); `barrels` its plated holes, `ends` rows of terminals' pads.
     `leaf_loss` is the largest share, over the flows, of a flow's loss in each leaf on all layers. `parts_v` is that of
     `ReturnDrops`.
     """
@@ -73,8 +74,9 @@ class SolvedReturn:
     watts: Floats
     leaf_loss: Floats
     parts_v: Floats
-    holes: Mapping[int, tuple[HoleCurrent, ...]]
-    tracks: Mapping[int, tuple[ReturnTrack, ...]]
+    volts: Floats
+    barrels: Barrels
+    ends: KeysView[int]
     nodes: int
 
 
@@ -161,12 +163,8 @@ def _derived(
     whole = volts.sum(axis=1)
     watts = siemens * (whole[one] - whole[two]) ** 2
     leaf_loss = _leaf_loss(resistors, volts, network.leaf_of_node, network.leaves)
-    barrel = resistors.kind == ReturnKind.BARREL
-    flow_a = siemens[barrel, None] * (volts[one[barrel]] - volts[two[barrel]])
-    rails = [flow.rail for flow in flows]
-    holes = hole_currents(network.barrels, flow_a, rails, network.pads)
-    tracks = track_currents(resistors, volts, rails)
-    return SolvedReturn(volts[at], network.label[at], resistors, watts, leaf_loss, parts, holes, tracks, unknowns)
+    ends, label = (network.barrels, network.pads), network.label[at]
+    return SolvedReturn(volts[at], label, resistors, watts, leaf_loss, parts, volts, *ends, unknowns)
 
 
 def _unsolved(site: ReturnSite, why: str) -> RailNotSolvedError:

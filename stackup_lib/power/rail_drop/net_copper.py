@@ -51,8 +51,15 @@ def net_copper(board: Board, net: int) -> Mapping[int, Geometry]:
     pads = ((layer, area) for _, layer, area in net_pads(board, net, is_whole=True))
     wired = _by_layer((*net_tracks(board, net), *pads, *net_graphics(board, net)))
     rings = _by_layer(_via_pads(board, net))
-    used = sorted(fills.keys() | wired.keys())
+    used = sorted(fills.keys() | wired.keys() | stacked_layers(board, net))
     return {on: _joined(fills.get(on, []), [*wired.get(on, []), *rings.get(on, [])]) for on in used}
+
+
+def stacked_layers(board: Board, net: int) -> frozenset[int]:
+    """Return the layers at which vias of a net end and others begin: one on the other, they need no copper to join."""
+    vias = board.vias
+    mine = vias.net == net
+    return frozenset(vias.start_layer[mine].tolist()) & frozenset(vias.end_layer[mine].tolist())
 
 
 def _by_layer(pieces: Iterable[tuple[int, Geometry]]) -> dict[int, list[Geometry]]:

@@ -79,7 +79,10 @@ class LoadDrop:
 
 @record
 class HoleCurrent:
-    """The largest current in the barrel of a via or plated pad, between two neighbouring layers of the net."""
+    """The largest current in the barrel of a via or plated pad, between two neighbouring layers of the net.
+
+    `others_a` is what other rails send through it, in ground.
+    """
 
     uuid: str
     x_mm: float
@@ -88,6 +91,7 @@ class HoleCurrent:
     current_a: float
     from_layer: str
     to_layer: str
+    others_a: float = 0.0
 
 
 @record

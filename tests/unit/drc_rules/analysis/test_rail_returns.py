@@ -450,6 +450,43 @@ def test_a_capacitor_is_no_end_of_the_return_path(tmp_path: Path) -> None:
     assert missing.value.how_to_give.endswith("parts with most ground pads: J1")
 
 
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [('from = ["C1"]\nto = ["U1"]', "fed: C1"), ('from = ["J1"]\nto = ["C1.1"]', "draws from .*: C1.1")],
+)
+def test_a_capacitor_neither_feeds_a_rail_nor_draws_from_it(tmp_path: Path, lines: str, says: str) -> None:
+    """It stands nearer to the load than the regulator; a connector CN1 may be either."""
+    context = context_of(tmp_path, rail(f"current_a = 1\n{lines}"), part("C1", 40, ["+5V", "GND"]))
+    with pytest.raises(MissingFact, match=f"{says} is a capacitor") as missing:
+        PowerRails(context).whole(PowerRails(context).declared[0])
+    assert missing.value.how_to_give.endswith("parts on it: J1, U1")
+
+    named = rail(f"current_a = 1\n{lines}".replace("C1", "CN1"))
+    context = context_of(tmp_path / "connector", named, part("CN1", 40, ["+5V", "GND"]))
+    assert PowerRails(context).whole(PowerRails(context).declared[0]).back is not None
+
+
+def test_ground_tracks_carry_what_all_rails_send_through_them(tmp_path: Path) -> None:
+    """Two rails of 1 A each from U1 back to J1 by one track of 0.3 mm, which then carries 2 A."""
+    zones = [
+        {"net": "+5V", "layer": "F.Cu", "rect_mm": [5, 13, 65, 17]},
+        {"net": "+3V3", "layer": "F.Cu", "rect_mm": [5, 25, 65, 29]},
+    ]
+    parts = [part(name, x, ["+5V", "GND"]) for name, x in (("J1", 10), ("U1", 50))]
+    for one in parts:
+        one["pads"] = [*one["pads"], {"number": "3", "net": "+3V3", "at_mm": [0, 12], "size_mm": [2, 2]}]  # type: ignore[misc]
+    tracks = [{"net": "GND", "layer": "F.Cu", "path_mm": [[10, 20], [50, 20]], "width_mm": 0.3}]
+    ends = 'current_a = 1\nfrom = ["J1"]\nto = ["U1"]\nmax_rise_c = 20'
+    alone, both = rail(ends), rail(ends) + rail(ends, "+3V3", 3.3)
+    carried = []
+    for name, text in (("alone", alone), ("both", both)):
+        context = context_of(tmp_path / name, text, zones=zones, parts=parts, tracks=tracks)
+        (track,) = PowerRails(context).returned(PowerRails(context).declared[0]).tracks
+        carried.append((track.current_a, track.run_v))
+    assert carried[0][0] == pytest.approx(1.0)
+    assert carried[1] == pytest.approx([2 * one for one in carried[0]])
+
+
 def test_parts_are_told_by_all_letters_of_their_reference(tmp_path: Path) -> None:
     """CPU1, HBM1 and DIMM0 begin as capacitors, holes and diodes do, and draw current all the same."""
     others = [part(name, 20 + 5 * k, ["+5V"]) for k, name in enumerate(("CPU1", "HBM1", "DIMM0", "C1", "TP3", "H2"))]
