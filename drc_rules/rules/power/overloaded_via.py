@@ -6,8 +6,9 @@ The current in the barrel of every via and plated hole of each `[[rail]]` that s
 the rail: the vias closest to source and load carry most. So it is for those of the ground by which its current returns;
 where the ground pads of source and loads are not known, and ground has vias, it is not verifiable, nor is it past the
 limit where graphics of ground take a part. In a ground via that several rails share, what the others send through it
-counts as well where it raises the current and none of them sends more than twice as much. One finding for each, with
-the number of vias and the worst. Less than 10 % above the limit it is not verifiable: the share of a single via is
+counts as well where it raises the current and none of them sends more than twice as much; where one does, and states no
+limit of its own, a current past the limit is not verifiable. One finding for each, with the number of vias and the
+worst. Less than 10 % above the limit it is not verifiable: the share of a single via is
 known no better. Without the loads that other tables of its net declare, no rail passes: one table has them all.
 
 Why it matters
@@ -33,6 +34,7 @@ in ground vias agree with finite elements within 5 % where they are largest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -114,6 +116,15 @@ def _of_others(hole: HoleCurrent) -> str:
     return f", {figure(hole.others_a)} A of it from other rails" if hole.others_a else ""
 
 
+def _need_limit_of_others(ctx: Context, row: RailDeclaration, way: _Way) -> None:
+    """Raise `MissingFact` where rails without a limit send far more than this one through a via, and past its limit."""
+    past = [hole for hole in way.holes if hole.left_a and hole.current_a + hole.left_a > (row.max_via_a or math.inf)]
+    if past and (others := [one.net for one in PowerRails(ctx).declared if one.max_via_a is None]):
+        most = max(past, key=lambda hole: hole.left_a)
+        what = f"whether a via of {way.title} may carry {figure(most.left_a)} A of other rails"
+        raise MissingFact(what, in_table(others[0], 'max_via_a = "?"  # its ground vias are shared'))
+
+
 def _most_a(holes: Sequence[HoleCurrent]) -> float:
     return max((hole.current_a for hole in holes), default=0.0)
 
@@ -137,6 +148,7 @@ def _overloaded(ctx: Context, row: RailDeclaration, way: _Way) -> Iterator[Draft
     standing = found.against(maximum=limit)
     if standing is Standing.WITHIN:
         need_all_loads(PowerRails(ctx).declared, row)
+        _need_limit_of_others(ctx, row, way)
         return
     if standing is Standing.UNSURE:
         raise unsure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,25 +60,34 @@ def hole_currents(
     found: dict[int, tuple[HoleCurrent, ...]] = {}
     for rail in dict.fromkeys(rail_of):
         current = flow_a[:, [one == rail for one in rail_of]].sum(axis=1)
-        more = _from_others(current, flow_a, others.get(rail, ()))
+        more, left = _from_others(current, flow_a, others.get(rail, ()))
         size = np.abs(current) + more
         order = np.lexsort((-size, hole))
         first = order[np.diff(hole[order], prepend=-1) != 0]
         least = LEAST_SHARE * float(size.max(initial=0.0))
         kept = first[on_the_way[first] & (size[first] > least)]
-        rows = (_hole(barrels, int(hole[k]), int(upper[k]), float(current[k]), float(more[k])) for k in kept.tolist())
+        rows = (
+            replace(
+                _hole(barrels, int(hole[k]), int(upper[k]), float(current[k]), float(more[k])), left_a=float(left[k])
+            )
+            for k in kept.tolist()
+        )
         found[rail] = tuple(sorted(rows, key=lambda one: (-one.current_a, one.x_mm, one.y_mm)))
     return found
 
 
-def _from_others(own_a: Floats, flow_a: Floats, others: Sequence[Sequence[Sequence[int]]]) -> Floats:
-    """Return what other rails add to a rail's own currents; what lowers those is left out."""
+def _from_others(own_a: Floats, flow_a: Floats, others: Sequence[Sequence[Sequence[int]]]) -> tuple[Floats, Floats]:
+    """Return what other rails add to a rail's own currents, and the same where one of them sends far more.
+
+    What lowers a rail's current is left out.
+    """
     if not others:
-        return np.zeros_like(own_a)
+        return np.zeros_like(own_a), np.zeros_like(own_a)
     along = np.sign(own_a)[:, None] * flow_a
     most = [np.max([along[:, flows].sum(axis=1) for flows in modes], axis=0) for modes in others]
     raising = np.maximum(most, 0.0)
-    return np.where(np.abs(own_a) >= SHARED * raising.max(axis=0), raising.sum(axis=0), 0.0)
+    is_shared, total = np.abs(own_a) >= SHARED * raising.max(axis=0), raising.sum(axis=0)
+    return np.where(is_shared, total, 0.0), np.where(is_shared, 0.0, total)
 
 
 @record
@@ -110,7 +120,7 @@ def track_currents(
     for rail in dict.fromkeys(rail_of):
         mine = [each == rail for each in rail_of]
         own_a = flow_a[:, mine].sum(axis=1)
-        more = _from_others(own_a, flow_a, others.get(rail, ()))
+        more, _ = _from_others(own_a, flow_a, others.get(rail, ()))
         current = np.abs(own_a) + more
         order = np.lexsort((-current, row))
         first = order[np.diff(row[order], prepend=-1) != 0]

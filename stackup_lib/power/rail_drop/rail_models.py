@@ -81,7 +81,10 @@ class LoadDrop:
 class HoleCurrent:
     """The largest current in the barrel of a via or plated pad, between two neighbouring layers of the net.
 
-    `others_a` is what other rails send through it, in ground.
+    Attributes:
+        current_a: of the rail, with `others_a`.
+        others_a: what other rails send through it as well, in ground.
+        left_a: the same where one of them sends far more than the rail: it is not in `current_a`.
     """
 
     uuid: str
@@ -92,6 +95,7 @@ class HoleCurrent:
     from_layer: str
     to_layer: str
     others_a: float = 0.0
+    left_a: float = 0.0
 
 
 @record
