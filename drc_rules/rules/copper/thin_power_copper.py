@@ -9,8 +9,8 @@ must be heavy enough too, or be declared. Otherwise the weight of each power pla
 heavy enough, fails where none is, and is not verifiable where some are, until `[[rail]]` says which net is the core's.
 In ounce classes: finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz, 117-150 um
 4 oz, and above that whole ounces of 34.3 um. Planes are found by filled copper and net: a layer is a power plane where
-nets that are not ground by name fill 15 % of the board. A declared `copper_oz` decides where given; the weight of an
-outer layer is uncertain because plating is added.
+nets that are not ground by name fill 15 % of the board. A declared `copper_oz` decides where given, and before it
+the finished copper that the rail states (`copper_um`); the weight of an outer layer is uncertain: plating is added.
 
 Why it matters
 --------------
@@ -46,12 +46,14 @@ from drc_rules.report.findings import Location, Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.copper._parallel_planes import together_oz
 from drc_rules.rules.rule import DraftFinding, rule
+from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, is_ground, polygon_areas_mm2
 from stackup_lib.copper.cuts.board_area import board_area_mm2
 from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.core.record import record
 from stackup_lib.core.words import some
+from stackup_lib.materials import ounce_class
 
 RAIL_SHARE = 0.3
 """A layer counts as a plane of a rail from this share of its fullest layer on."""
@@ -115,7 +117,7 @@ def _planes(ctx: Context, clause: Clause) -> tuple[PowerPlane, ...]:
 def _judged_rails(ctx: Context) -> list[_Planes]:
     """The core rails; on a carrier of a module, which makes the core's voltage itself, all rails that have planes."""
     rails = [row for row in PowerRails(ctx).declared if row.net in ctx.board.net_index]
-    core = [_planes_of(ctx, ctx.board.net_index[row.net]) for row in rails if row.core]
+    core = [_planes_of(ctx, row) for row in rails if row.core]
     for planes in core:
         if not planes.weighed:
             how = f"draw and fill a zone of {planes.net} that carries its current"
@@ -123,7 +125,7 @@ def _judged_rails(ctx: Context) -> list[_Planes]:
     if core or not ctx.declarations.config.core_on_module:
         return core
     power = frozenset(use.name for use in ctx.filled_uses() if use.power_share >= PLANE_MIN_COVERAGE / 2)
-    own = [_planes_of(ctx, ctx.board.net_index[row.net], among=power) for row in rails]
+    own = [_planes_of(ctx, row, among=power) for row in rails]
     return [planes for planes in own if planes.weighed]
 
 
@@ -182,12 +184,20 @@ def _of_rail(ctx: Context, planes: _Planes, clause: Clause) -> PowerPlane:
     return PowerPlane(what, planes.layers, light, MissingFact(f"{fact}; {clause.title}", how))
 
 
-def _planes_of(ctx: Context, net: int, among: Collection[str] | None = None) -> _Planes:
-    """The layers of a rail's planes; with `among`, only those of these: a small pour between tracks is no plane."""
-    board = ctx.board
+def _planes_of(ctx: Context, row: RailDeclaration, among: Collection[str] | None = None) -> _Planes:
+    """The layers of a rail's planes; with `among`, only those of these: a small pour between tracks is no plane.
+
+    Where the rail states the finished copper of a layer, that tells its weight.
+    """
+    board, net = ctx.board, ctx.board.net_index[row.net]
     uses = [use for use in ctx.filled_uses() if among is None or use.name in among]
     filled = [use for use in uses if _rail_share(board, net, board.layer_index[use.name]) >= RAIL_SHARE]
-    return _Planes(board.nets[net], tuple((use.name, ctx.need(_weight(ctx, use.name))) for use in filled))
+    return _Planes(row.net, tuple((use.name, ctx.need(_stated(row, use) or _weight(ctx, use.name))) for use in filled))
+
+
+def _stated(row: RailDeclaration, use: LayerUse) -> Fact[float] | None:
+    um = row.copper_um.get(use.name)
+    return None if um is None else ounce_class(um / 1000, outer=False)
 
 
 def _deciding(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, LayerUse]]) -> PowerPlane:
