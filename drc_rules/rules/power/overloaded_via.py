@@ -22,8 +22,8 @@ holes.
 
 What it cannot see
 ------------------
-Plated pins of sources and loads are not judged. Plating is one value for all holes; fill, caps and thin mid-barrel
-walls are unknown. Near a load a via may carry more. Signals and undeclared rails return by ground vias too.
+Plated pins of sources and loads are not judged. Plating is one value for all holes; fill, caps and thin walls are
+unknown. Near a load a via may carry more. Signals and undeclared rails return by ground vias.
 
 Sources
 -------
