@@ -34,7 +34,9 @@ def is_outer(board: Board, layer: int) -> bool:
 
 
 def weight_oz(ctx: Context, layer: int) -> float:
-    """Return the copper weight of a layer; of an outer one no less than the stackup states, nor than its declared foil.
+    """Return the copper weight of a layer; of an outer one no less than its finished copper or its declared foil.
+
+    The finished copper is as `[process]` states it, else as the stackup does.
 
     Raises:
         MissingFact: the thickness is not known, or on an inner layer is that of no weight.
@@ -44,9 +46,10 @@ def weight_oz(ctx: Context, layer: int) -> float:
     thickness = ctx.copper_thickness_mm(layer)
     foil = ctx.declarations.copper_weight(ctx.board.copper_layers[layer].name)
     declared = [foil.value] if foil is not None and foil.known and foil.value is not None else []
-    if declared and not thickness.known:
+    finished = ctx.process.outer_copper_mm(layer)
+    if finished is None and declared and not thickness.known:
         return declared[0]
-    um = 1000 * ctx.need(thickness)
+    um = 1000 * (ctx.need(thickness) if finished is None else finished.value)
     least = [w.oz for w in copper_weights() if w.nominal_um * LEAST_OF_NOMINAL <= um]
     return max([*least, *declared], default=copper_weights()[0].oz)
 

@@ -3,8 +3,8 @@
 What it checks
 --------------
 The tracks on the top and bottom layers against the clause's fab tier, or your own fab's `[fab]` `outer_track_mm`. Where
-the stackup states two ounces of outer copper or more, or `copper_oz` does, at least the minimum of inner copper of that
-weight applies: plating only adds to it. Inner layers are judged by their copper weight (CUP002).
+the stackup, `copper_oz` or `[process]` states two ounces of outer copper or more, at least the minimum of inner copper
+of that weight applies: plating only adds to it. Inner layers are judged by their copper weight (CUP002).
 
 Why it matters
 --------------
