@@ -103,15 +103,15 @@ class ViaSpan(Frozen):
     Attributes:
         kind: through, blind, buried or micro.
         top, bottom: copper layers at its ends.
-        drill_min_mm, drill_max_mm: smallest and largest hole among them.
+        drill_min_mm, drill_max_mm: smallest and largest hole among them; None where no hole is stated.
     """
 
     kind: str
     top: str
     bottom: str
     count: int
-    drill_min_mm: float
-    drill_max_mm: float
+    drill_min_mm: float | None
+    drill_max_mm: float | None
     backdrills: tuple[DrilledBack, ...] = ()
 
 

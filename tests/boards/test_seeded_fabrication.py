@@ -120,6 +120,8 @@ def fab(case: Case, lines: str) -> Case:
     return case.declared("bow_twist_pct = 0.75\n", f"bow_twist_pct = 0.75\n{lines}\n")
 
 
+TIERS = "_advanced", "_standard"
+
 SEEDS = {
     "pads 0.26 mm wider than their hole": Seed(
         "the ring is what standard fabs hold, too little around the drill; planes and tracks did not make room",
@@ -271,9 +273,9 @@ SEEDS = {
         | {"board.fills.up_to_date": "not applicable"},
     ),
     "the top is of three ounces": Seed(
-        "0.13 mm between tracks is etched in ordinary outer copper, in three ounces by nobody",
+        "tracks of 0.13 mm as far apart are etched in ordinary outer copper, in three ounces by nobody",
         lambda c: c.with_ply("F.Cu", thickness_mm=0.105),
-        dict.fromkeys(("board.fab.space", "board.fab.space_advanced", "board.fab.space_standard"), "failed"),
+        {f"board.fab.{what}{tier}": "failed" for what in ("space", "outer_track") for tier in ("", *TIERS)},
     ),
     "an inner plane is of four ounces": Seed(
         "its antipads leave 0.2 mm around the pads, and four ounces want 0.3",

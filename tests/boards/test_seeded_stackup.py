@@ -35,6 +35,7 @@ ROWS = {f"dielectric {row}": ("370HR 2116", 4.2) if row % 2 else ("370HR", 4.3) 
 
 LINES = "board.impedance.routed", "board.impedance.intended", "board.crosstalk.pairs"
 LOSS = "board.loss.share"
+OUTER_TRACK = "board.fab.outer_track", "board.fab.outer_track_advanced", "board.fab.outer_track_standard"
 SPACE = "board.fab.space", "board.fab.space_advanced", "board.fab.space_standard"
 
 
@@ -160,10 +161,10 @@ SEEDS = {
         },
     ),
     "outer copper of 0.35 mm": Seed(
-        "ten times an ounce: its spaces are too narrow, and traces of 0.13 mm would have no top",
+        "ten times an ounce: its spaces and tracks are too narrow, and traces of 0.13 mm would have no top",
         lambda c: c.with_ply("F.Cu", thickness_mm=0.35),
         {
-            **dict.fromkeys((*SPACE, "board.stackup.symmetry", "board.stackup.thickness"), "failed"),
+            **dict.fromkeys((*SPACE, *OUTER_TRACK, "board.stackup.symmetry", "board.stackup.thickness"), "failed"),
             **undecided(*LINES, LOSS),
         },
     ),

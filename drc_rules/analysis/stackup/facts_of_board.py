@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
@@ -130,7 +131,9 @@ def _vias(ctx: Context, through_mm: float | None) -> str:
 
 
 def _drill(diameter_mm: float) -> str:
-    """Return a diameter as the file has it, also where it is a placeholder: 0.00001, not 1e-05."""
+    """Return a diameter as the file has it, also where it is a placeholder: 0.00001, not 1e-05; `?` where none is."""
+    if math.isnan(diameter_mm):
+        return "?"
     return f"{diameter_mm:g}" if diameter_mm >= NO_DIAMETER_MM else f"{diameter_mm:.6f}".rstrip("0").rstrip(".")
 
 

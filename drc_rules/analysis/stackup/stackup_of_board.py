@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -215,8 +216,8 @@ def _spans(ctx: Context) -> tuple[ViaSpan, ...]:
             top=names[top],
             bottom=names[bottom],
             count=len(sizes),
-            drill_min_mm=min(sizes),
-            drill_max_mm=max(sizes),
+            drill_min_mm=min(filter(math.isfinite, sizes), default=None),
+            drill_max_mm=max(filter(math.isfinite, sizes), default=None),
             backdrills=drills,
         )
         for (kind, top, bottom, drills), sizes in ordered

@@ -85,12 +85,17 @@ def kind(row: StackupRow) -> str:
 
 def via_span(span: ViaSpan) -> str:
     """Return a span in one line: how many, what kind, from where to where, which hole, what is drilled away."""
-    hole = f"{span.drill_min_mm:g}"
-    if span.drill_max_mm > span.drill_min_mm:
-        hole += f" to {span.drill_max_mm:g}"
     what = count(span.count, "microvia" if span.kind == "micro" else f"{span.kind} via")
-    text = f"{what}, {span.top} to {span.bottom}, finished hole {hole} mm"
+    text = f"{what}, {span.top} to {span.bottom}, finished hole {hole_of(span)}"
     return text + "".join(f", {one}" for one in backdrills(span))
+
+
+def hole_of(span: ViaSpan) -> str:
+    """Return the range of the finished holes of a span."""
+    least, most = span.drill_min_mm, span.drill_max_mm
+    if least is None or most is None:
+        return "not stated"
+    return f"{least:g} to {most:g} mm" if most > least else f"{least:g} mm"
 
 
 def backdrills(span: ViaSpan) -> Sequence[str]:
