@@ -126,7 +126,7 @@ SEEDS = [
     Seed(
         "12 A take too much with any copper",
         lambda case: case.declared("current_a = 0.2", "current_a = 12"),
-        {HEAT: "failed", USUAL: "failed"},
+        {HEAT: "failed", USUAL: "failed", **undecided(VIAS)},
     ),
     Seed(
         "the tracks to R178 are deleted: the rail is broken, and nothing else of it can be told",
