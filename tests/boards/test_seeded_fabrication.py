@@ -273,7 +273,7 @@ SEEDS = {
         | {"board.fills.up_to_date": "not applicable"},
     ),
     "the top is of three ounces": Seed(
-        "tracks of 0.13 mm as far apart are etched in ordinary outer copper, in three ounces by nobody",
+        "tracks of 0.13 mm as far apart are etched in ordinary outer copper, in three ounces by no fab",
         lambda c: c.with_ply("F.Cu", thickness_mm=0.105),
         {f"board.fab.{what}{tier}": "failed" for what in ("space", "outer_track") for tier in ("", *TIERS)},
     ),
