@@ -171,7 +171,7 @@ class Interface(Frozen):
         lane_skew_ps: allowed difference between any two pairs of a port.
         lane_skew_system_ps, lane_skew_card_ps: of that, the shares of a board with a slot and of an add-in card.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
-        return_paths: of a family that is not fast, the return paths of its data lines count as those of one that is.
+        return_paths: of a family that is not fast, the return paths of data and address count as of one that is.
         group_skew_ps: allowed difference between the data of a memory's byte and its strobe, or within a parallel link.
         address_skew_ps: allowed difference between a memory's address or command and its clock.
         clock_after_strobe_ps: least and most by which a memory's clock may arrive after a strobe; negative: before it.
